@@ -1,0 +1,42 @@
+"""What every part of a run spec shares: strictness, documentation in the schema, and the steering marks."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Boundary = Literal["group_dispatch", "optimizer_step"]
+"""When a control takes effect: at the next dispatched prompt group, or at the next optimizer step."""
+
+
+class SpecModel(BaseModel):
+    """Base of all spec members: unknown keys are refused, values are immutable, docstrings reach the JSON Schema."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False, protected_namespaces=()
+    )
+
+
+def field(
+    default: Any = ...,
+    *,
+    unit: str | None = None,
+    steer: Boundary | None = None,
+    widget: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """A documented field.
+
+    Args:
+        default: the default value; omitted means required.
+        unit: shown beside the input ("tokens", "share", "prompts").
+        steer: set when the value may change while the run goes; names the boundary at which it is applied.
+        widget: a hint for the console's form ("dataset", "reward", "policy", "slider").
+        kwargs: passed to ``pydantic.Field`` (bounds and so on).
+    """
+    extra = {key: value for key, value in {"unit": unit, "steer": steer, "widget": widget}.items() if value is not None}
+    return Field(default, json_schema_extra=extra or None, **kwargs)
+
+
+def method_doc(title: str, formula: str, source: str) -> ConfigDict:
+    """Model configuration that carries a method's title, formula and source into the JSON Schema."""
+    return ConfigDict(title=title, json_schema_extra={"formula": formula, "source": source})

@@ -1,0 +1,29 @@
+"""Held-out evaluation during the run."""
+
+from trainer_core.spec.base import SpecModel, field
+
+
+class EvaluationSource(SpecModel):
+    """One held-out dataset version."""
+
+    name: str = field(pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}$")
+    """Short name in charts."""
+    dataset: str = field(widget="dataset", pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}@[0-9]+$")
+    """Dataset version as ``slug@version``."""
+
+
+class Evaluation(SpecModel):
+    """When and on what the policy is evaluated. Sampling stays fixed, so that the curve is comparable."""
+
+    every_steps: int = field(10, ge=1, unit="steps")
+    """Steps between two evaluations; step 0 and the last step are always evaluated."""
+    sources: tuple[EvaluationSource, ...] = ()
+    """Held-out datasets. Empty: no evaluation."""
+    max_prompts: int = field(128, ge=1, unit="prompts")
+    """Prompts per source, the first in dataset order."""
+    samples_per_prompt: int = field(1, ge=1, le=1024, unit="samples")
+    """Samples per prompt; the reported reward is their mean."""
+    temperature: float = field(1.0, gt=0.0, le=5.0)
+    """Sampling temperature of the evaluation."""
+    thinking_budget: int | None = field(None, ge=0, unit="tokens")
+    """Thinking budget of the evaluation; it does not follow the training budget."""

@@ -1,0 +1,21 @@
+"""Distance to the reference policy (the base policy of the run)."""
+
+from typing import Literal
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+
+
+class KL(SpecModel):
+    """Penalty on the distance to the reference policy, in the loss or in the reward."""
+
+    model_config = method_doc(
+        "KL penalty",
+        "with d = log π_ref − log π_θ: k1 = −d; k2 = d²/2; k3 = exp(d) − 1 − d",
+        "Schulman, Approximating KL divergence (2020)",
+    )
+    estimator: Literal["k1", "k2", "k3"] = "k3"
+    """Which estimator of KL(π_θ ‖ π_ref)."""
+    placement: Literal["loss", "reward"] = "loss"
+    """Added to the loss per token, or subtracted from the advantage per token without gradient."""
+    coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
+    """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""

@@ -1,0 +1,20 @@
+"""How many workers of each kind."""
+
+from typing import Literal
+
+from trainer_core.spec.base import SpecModel, field
+
+
+class Parallelism(SpecModel):
+    """Sizes of the worker groups."""
+
+    rollout_workers: int = field(1, ge=1, le=1024)
+    """Rollout engines."""
+    learner_ranks: int = field(1, ge=1, le=1024)
+    """Data-parallel DeepSpeed ranks."""
+    zero_stage: Literal[0, 1, 2, 3] = 0
+    """DeepSpeed ZeRO stage: what is partitioned over the ranks (1 optimizer state, 2 gradients, 3 weights)."""
+    reward_workers: int = field(1, ge=1, le=1024)
+    """Processes that compute rewards."""
+    max_tokens_per_microbatch: int = field(16_384, ge=64, unit="tokens")
+    """Packed tokens per forward pass of a learner rank."""

@@ -1,0 +1,12 @@
+"""Which policy is trained."""
+
+from trainer_core.spec.base import SpecModel, field
+
+
+class Policy(SpecModel):
+    """The base policy of the run."""
+
+    base: str = field(widget="policy", min_length=1, max_length=200)
+    """Name of a registered base policy of the team (a Hugging Face folder with safetensors weights)."""
+    gradient_checkpointing: bool = False
+    """Recompute activations in the backward pass: less memory, about a third more compute."""

@@ -1,0 +1,102 @@
+"""Rules between the parts of a run spec: combinations that make no sense."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from trainer_core.spec.thinking import TaggedThinking
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
+    """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
+    found = []
+    for check in (_data, _lengths, _thinking, _groups, _learner):
+        for path, message in check(spec):
+            # The message travels in the context, so that braces in user text are not taken as placeholders.
+            error = PydanticCustomError("contradiction", "{message}", {"message": message})
+            found.append(InitErrorDetails(type=error, loc=path, input=None))
+    return found
+
+
+def _data(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    names = [source.name for source in spec.data.sources]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield ("data", "sources", index, "name"), f"the source name {name!r} is used twice"
+    if not any(source.weight > 0 for source in spec.data.sources):
+        yield ("data", "sources"), "at least one source needs a weight above zero"
+    training = {source.dataset for source in spec.data.sources}
+    held_out: set[str] = set()
+    for index, evaluated in enumerate(spec.evaluation.sources):
+        if evaluated.name in held_out:
+            yield ("evaluation", "sources", index, "name"), f"the source name {evaluated.name!r} is used twice"
+        held_out.add(evaluated.name)
+        if evaluated.dataset in training:
+            yield (
+                ("evaluation", "sources", index, "dataset"),
+                f"{evaluated.dataset} is trained on as well; an evaluation needs held-out data",
+            )
+
+
+def _lengths(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    engine, rollout = spec.rollout.engine, spec.rollout
+    if rollout.max_tokens >= engine.max_model_len:
+        yield (
+            ("rollout", "max_tokens"),
+            f"max_tokens ({rollout.max_tokens}) leaves no room for a prompt in max_model_len ({engine.max_model_len})",
+        )
+    overlong = spec.reward.overlong
+    if overlong is not None and overlong.buffer >= rollout.max_tokens:
+        yield (
+            ("reward", "overlong", "buffer"),
+            f"the overlong buffer ({overlong.buffer}) must be shorter than max_tokens ({rollout.max_tokens})",
+        )
+    if engine.max_model_len > spec.parallelism.max_tokens_per_microbatch:
+        yield (
+            ("parallelism", "max_tokens_per_microbatch"),
+            f"a trajectory of max_model_len ({engine.max_model_len}) tokens would not fit into one microbatch",
+        )
+
+
+def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    thinking = spec.thinking
+    if not isinstance(thinking, TaggedThinking):
+        if spec.evaluation.thinking_budget is not None:
+            yield ("evaluation", "thinking_budget"), "a thinking budget needs a thinking policy (thinking.type = tags)"
+        return
+    if thinking.start == thinking.end:
+        yield ("thinking", "end"), "the tags that open and close the thinking must differ"
+    if thinking.forced_end is not None and not thinking.forced_end.endswith(thinking.end):
+        yield ("thinking", "forced_end"), f"the forced end must finish with the closing tag {thinking.end!r}"
+    if thinking.budget is not None and thinking.budget >= spec.rollout.max_tokens:
+        yield (
+            ("thinking", "budget"),
+            f"a budget of {thinking.budget} never bites: max_tokens is {spec.rollout.max_tokens}",
+        )
+
+
+def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    if spec.rollout.group_size == 1:
+        yield ("rollout", "group_size"), f"{spec.advantage.type} compares the samples of a group: it needs at least 2"
+
+
+def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    if spec.schedule.prompts_per_step % spec.schedule.updates_per_step:
+        yield (
+            ("schedule", "updates_per_step"),
+            f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal minibatches",
+        )
+    samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
+    if samples < spec.parallelism.learner_ranks:
+        yield (
+            ("parallelism", "learner_ranks"),
+            f"a minibatch of {samples} trajectories cannot feed {spec.parallelism.learner_ranks} ranks",
+        )
+    if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
+        yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"

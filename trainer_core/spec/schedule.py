@@ -1,0 +1,16 @@
+"""How long the run goes and how a step is cut."""
+
+from trainer_core.spec.base import SpecModel, field
+
+
+class Schedule(SpecModel):
+    """Steps and batch sizes."""
+
+    steps: int = field(100, ge=1, le=10_000_000, unit="steps")
+    """Training steps: one batch of groups each."""
+    prompts_per_step: int = field(32, ge=1, le=65_536, unit="prompts")
+    """Prompt groups per step."""
+    updates_per_step: int = field(1, ge=1, le=64)
+    """Optimizer updates per step: the batch is cut into this many minibatches."""
+    seed: int = field(0, ge=0, lt=2**31)
+    """Seed of prompt order, sampling and shuffling."""

@@ -1,0 +1,64 @@
+"""What moves through the loop: trajectories, and the groups that are compared with one another."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FinishReason = Literal["stop", "length", "aborted"]
+
+
+@dataclass(slots=True)
+class Trajectory:
+    """One sampled completion of a prompt. Arrays have one entry per completion token, shape [T]."""
+
+    trajectory_id: str
+    prompt_ids: NDArray[np.int32]
+    """Shape [P]."""
+    token_ids: NDArray[np.int32]
+    behaviour_logprobs: NDArray[np.float32]
+    """Natural log of the engine's probability at ``temperature``; 0 for forced tokens."""
+    versions: NDArray[np.int32]
+    """Weight version that produced each token."""
+    sampled: NDArray[np.bool_]
+    """False for tokens that were forced into the context: no part of the loss or the mismatch."""
+    finish_reason: FinishReason
+    temperature: float
+    thinking_tokens: int = 0
+    budget_hit: bool = False
+    output_text: str = ""
+    """The decoded completion, tags kept, end-of-sequence token removed."""
+    reward: float | None = None
+    """None while not computed, and for ever when the reward failed (see ``reward_error``)."""
+    reward_parts: dict[str, float] = field(default_factory=dict)
+    reward_error: str | None = None
+    advantage: float = 0.0
+    excluded: str | None = None
+    """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated"."""
+    learner_logprobs: NDArray[np.float32] | None = None
+    entropy: NDArray[np.float32] | None = None
+    generation_seconds: float = 0.0
+
+    @property
+    def length(self) -> int:
+        """Completion tokens."""
+        return len(self.token_ids)
+
+
+@dataclass(slots=True)
+class Group:
+    """The samples of one prompt, pinned to one steering revision at dispatch."""
+
+    group_id: str
+    """``<step>-<index>``: unique within a run, equal after a resume."""
+    prompt_id: str
+    """``<source>:<row number>``: key of the running pass rate."""
+    source: str
+    dataset: str
+    """Dataset version as ``slug@version``."""
+    item: dict[str, Any]
+    """The dataset row: what graders see as ``item``."""
+    prompt_text: str
+    steering_revision: int
+    trajectories: list[Trajectory] = field(default_factory=list)
