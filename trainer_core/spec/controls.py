@@ -1,7 +1,8 @@
 """Controls: what may change while a run goes, and the spec that results.
 
 A control's target is the dotted path of a field that bears a ``steer`` mark. Members of lists are addressed by their
-``name`` (``data.sources.add_sub.weight``) or, where they have none, by their ``type`` (``corrections.truncated_is.ratio_max``).
+``name`` (``data.sources.add_sub.weight``) or, where they have none, by their ``type``
+(``corrections.truncated_is.ratio_max``).
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-
 from trainer_core.spec.base import SpecModel, field, method_doc
 
 

@@ -90,7 +90,7 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.schedule.prompts_per_step % spec.schedule.updates_per_step:
         yield (
             ("schedule", "updates_per_step"),
-            f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal minibatches",
+            f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal parts",
         )
     samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
     if samples < spec.parallelism.learner_ranks:
