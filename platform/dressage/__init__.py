@@ -1,0 +1,1 @@
+"""The Django project of Dressage: one app per noun."""

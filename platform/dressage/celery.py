@@ -1,0 +1,30 @@
+"""Celery of the platform: rings and sweeps. PostgreSQL decides who works; a lost message only delays."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
+
+from django.conf import settings
+
+
+def broker_url(redis_url: str) -> str:
+    """Celery's spelling of a Redis URL: Unix sockets have a scheme of their own."""
+    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
+
+
+app = Celery("dressage", broker=broker_url(settings.REDIS_URL))
+app.conf.update(
+    accept_content=["json"],
+    task_serializer="json",
+    task_ignore_result=True,
+    task_default_queue="platform",
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    broker_connection_retry_on_startup=True,
+    worker_prefetch_multiplier=1,
+    timezone="UTC",
+    beat_schedule={"reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}}},
+)
+app.autodiscover_tasks(["dressage.runs", "dressage.telemetry", "dressage.datasets"])

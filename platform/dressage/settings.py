@@ -1,0 +1,130 @@
+"""Django settings, derived from ``dressage.config``."""
+
+from urllib.parse import urlsplit
+
+from django.conf.global_settings import PASSWORD_HASHERS as DEFAULT_HASHERS
+
+from dressage.config import ROOT, config
+from dressage.database import parse_database_url
+
+BASE_DIR = ROOT
+HOME = config.home.resolve()
+DATASET_ROOT = HOME / "datasets"
+POLICY_ROOT = HOME / "policies"
+RUN_ROOT = HOME / "runs"
+POLICY_ROOTS = [POLICY_ROOT, RUN_ROOT, *(path for path in config.policy_roots.split(":") if path)]
+MAX_ACTIVE_RUNS = config.max_active_runs
+LINK_URL = config.resolved_link_url
+PUBLIC_URL = config.public_url
+
+DEBUG = config.debug
+SECRET_KEY = config.resolved_secret_key
+ALLOWED_HOSTS = list({urlsplit(PUBLIC_URL).hostname, urlsplit(LINK_URL).hostname, "127.0.0.1", "localhost"})
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django.contrib.sessions",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "channels",
+    "dressage.common",
+    "dressage.teams",
+    "dressage.datasets",
+    "dressage.rewards",
+    "dressage.policies",
+    "dressage.runs",
+    "dressage.telemetry",
+]
+MIDDLEWARE = [
+    "dressage.common.middleware.RequestContextMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "dressage.urls"
+ASGI_APPLICATION = "dressage.asgi.application"
+APPEND_SLASH = False
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+
+DATABASES = {"default": parse_database_url(config.resolved_database_url)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+REDIS_URL = config.resolved_redis_url
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "capacity": 1000, "expiry": 10},
+    }
+}
+
+AUTH_USER_MODEL = "teams.User"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher", *DEFAULT_HASHERS]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+_HTTPS = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+# Workers reach the link on the internal address, where there is no TLS to redirect to.
+SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "dressage.common.auth.TokenAuthentication",
+        "dressage.common.auth.TeamSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["dressage.common.permissions.IsViewer"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "dressage.common.problems.exception_handler",
+    "DEFAULT_THROTTLE_RATES": {"login": "10/min"},
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Dressage",
+    "DESCRIPTION": "Managed reinforcement-learning post-training, steered live.",
+    "VERSION": "1",
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SORT_OPERATIONS": True,
+}
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+FRONTEND_DIST = BASE_DIR / "frontend" / "dist"
+# The console's files sit at the root of the site; index.html is served by dressage.urls for every page of the app.
+WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}

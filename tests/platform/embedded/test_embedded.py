@@ -1,0 +1,54 @@
+"""The embedded servers: reachable by their owner alone, and their data survive a kill."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from dressage.embedded.postgres import EmbeddedPostgres
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    tmp_path.chmod(0o755)
+    return tmp_path
+
+
+def _connect(url: str) -> psycopg.Connection:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return psycopg.connect(url, autocommit=True)
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def test_acknowledged_rows_survive_kill_and_password_is_needed(home: Path) -> None:
+    postgres = EmbeddedPostgres(home)
+    postgres.prepare()
+    postgres.prepare()  # a second call changes nothing
+    server = subprocess.Popen(postgres.command, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        with _connect(postgres.url) as connection:
+            connection.execute("create table kept (id int)")
+            connection.execute("insert into kept values (7)")
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+        server = subprocess.Popen(postgres.command, stderr=subprocess.DEVNULL, start_new_session=True)
+        with _connect(postgres.url) as connection:
+            assert connection.execute("select id from kept").fetchall() == [(7,)]
+            assert connection.execute("show listen_addresses").fetchone() == ("",)
+        wrong = postgres.url.replace(postgres.url.split(":")[2].split("@")[0], "wrong")
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(wrong)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+    assert (home / "postgres-password").stat().st_mode & 0o077 == 0
+    assert postgres.sockets.stat().st_mode & 0o077 == 0
