@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "channels",
+    "dressage.supervisor",
     "dressage.common",
     "dressage.teams",
     "dressage.datasets",

@@ -1,0 +1,30 @@
+# The commands to remember. Each does all of its own set-up in .venv; a second call is quick.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PY := .venv/bin/python
+export PATH := $(CURDIR)/.node/bin:$(PATH)
+
+help: ## list the commands
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## install, start everything, and watch a policy learn in the browser
+	@scripts/setup.sh demo
+	@exec $(PY) manage.py up --demo
+
+test: ## install what tests need and run all of them
+	@scripts/setup.sh dev
+	@scripts/test.sh
+
+lint: ## ruff, mypy, import-linter, migrations, OpenAPI, tsc, eslint
+	@scripts/setup.sh dev
+	@scripts/lint.sh
+
+bench: ## measure speed as ratios in one run
+	@scripts/setup.sh dev
+	@$(PY) -m tests.bench
+
+docs: ## write the method reference from the code
+	@scripts/setup.sh dev
+	@$(PY) scripts/write_method_reference.py
+
+.PHONY: help demo test lint bench docs

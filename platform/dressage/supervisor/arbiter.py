@@ -1,0 +1,59 @@
+"""Runs the processes under circus: starts them in order, restarts what dies, stops them in reverse order."""
+
+from collections.abc import Callable
+
+from circus import get_arbiter
+from circus.arbiter import Arbiter
+
+from dressage.config import Config
+from dressage.embedded.sockets import socket_dir
+from dressage.supervisor.output import PrefixedOutput
+from dressage.supervisor.processes import Process, base_environment
+
+
+def make_arbiter(config: Config, processes: list[Process], before: dict[str, Callable[[], None]]) -> Arbiter:
+    """A circus arbiter over ``processes``.
+
+    Args:
+        config: the installation.
+        processes: in the order in which they start.
+        before: per process name, what must be done before its first start (wait for the database, migrate).
+    """
+    environment = base_environment(config)
+    width = max(len(process.name) for process in processes)
+    watchers = []
+    for index, process in enumerate(processes):
+        output = {"stream": PrefixedOutput(process.name, index, width)}
+        watcher = {
+            "name": process.name,
+            "cmd": process.command[0],
+            "args": process.command[1:],
+            "env": environment | process.env,
+            "priority": len(processes) - index,
+            "stop_signal": process.stop_signal,
+            "stop_children": False,
+            "graceful_timeout": process.stop_seconds,
+            "max_retry": -1,
+            "stdout_stream": output,
+            "stderr_stream": output,
+            "close_child_stdin": True,
+        }
+        if process.name in before:
+            watcher["hooks"] = {"before_start": (_hook(before[process.name]), False)}
+        watchers.append(watcher)
+    endpoints = socket_dir(config.home, "circus")
+    return get_arbiter(
+        watchers,
+        controller=f"ipc://{endpoints / 'control'}",
+        pubsub_endpoint=f"ipc://{endpoints / 'events'}",
+        check_delay=0.5,
+        proc_name="dressage",
+    )
+
+
+def _hook(action: Callable[[], None]) -> Callable[..., bool]:
+    def run(*_: object, **__: object) -> bool:
+        action()
+        return True
+
+    return run

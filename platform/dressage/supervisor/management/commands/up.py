@@ -1,0 +1,74 @@
+"""``manage.py up``: start everything and stay in the foreground until Ctrl-C."""
+
+import fcntl
+import socket
+import subprocess
+import sys
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dressage.config import ROOT, config
+from dressage.supervisor.arbiter import make_arbiter
+from dressage.supervisor.processes import base_environment, servers, services
+from dressage.supervisor.ray_head import RayHead
+from dressage.supervisor.ready import wait_for_database, wait_for_redis, wait_for_web
+
+
+class Command(BaseCommand):
+    """Supervises PostgreSQL, Redis, Ray, the web server and the Celery workers."""
+
+    help = "Start every process of the installation; Ctrl-C stops all of them."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--demo", action="store_true", help="fill in the demo team and start its run")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        config.home.mkdir(parents=True, exist_ok=True)
+        lock = (config.home / "up.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CommandError(f"Dressage is already up in {config.home}") from None
+        _refuse_taken_port(config.host, config.port)
+        if redis := config.embedded_redis:
+            redis.prepare()
+        ray = None if config.ray_address else RayHead.prepare(config.home)
+        processes = [*servers(config), *services(config, ray)]
+        first_service = next(process.name for process in processes if process.name not in ("postgres", "redis"))
+        arbiter = make_arbiter(config, processes, before={first_service: self._wait_and_migrate})
+        threading.Thread(target=self._announce, args=(options["demo"],), daemon=True).start()
+        try:
+            arbiter.start()
+        finally:
+            arbiter.stop()
+            lock.close()
+
+    def _wait_and_migrate(self) -> None:
+        wait_for_database(config.resolved_database_url)
+        wait_for_redis(config.resolved_redis_url)
+        if not getattr(self, "_migrated", False):
+            self._manage("migrate", "--verbosity", "0")
+            self._migrated = True
+
+    def _announce(self, demo: bool) -> None:
+        wait_for_web(f"http://127.0.0.1:{config.port}", seconds=120)
+        if demo:
+            self._manage("demo")
+        self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
+
+    def _manage(self, *arguments: str) -> None:
+        command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+        subprocess.run(command, check=True, env=base_environment(config), stdin=subprocess.DEVNULL)
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(f"port {port} on {host} is taken ({error.strerror}); set DRESSAGE_PORT") from None

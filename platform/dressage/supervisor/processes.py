@@ -1,0 +1,80 @@
+"""Which processes an installation consists of, in the order in which they start."""
+
+import os
+import sys
+from dataclasses import dataclass, field
+from signal import SIGINT, SIGTERM, Signals
+
+from dressage.config import ROOT, Config
+from dressage.supervisor.ray_head import RayHead
+
+CELERY = [sys.executable, "-m", "celery"]
+
+
+@dataclass(frozen=True)
+class Process:
+    """One supervised process."""
+
+    name: str
+    command: list[str]
+    env: dict[str, str] = field(default_factory=dict)
+    stop_signal: Signals = SIGTERM
+    stop_seconds: float = 15.0
+    """Time to end by itself before it is killed."""
+
+
+def servers(config: Config) -> list[Process]:
+    """The embedded servers: those that no URL replaces."""
+    found = []
+    if postgres := config.embedded_postgres:
+        # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
+        found.append(Process("postgres", postgres.command, stop_signal=SIGINT))
+    if redis := config.embedded_redis:
+        found.append(Process("redis", redis.command))
+    return found
+
+
+def services(config: Config, ray: RayHead | None) -> list[Process]:
+    """Ray, the web server and the Celery workers."""
+    env = {"RAY_ADDRESS": ray.address, **ray.env} if ray else {"RAY_ADDRESS": config.ray_address or ""}
+    uvicorn = ["--host", config.host, "--port", str(config.port), "--no-access-log", "--log-level", "warning"]
+    schedule = config.home / "beat-schedule"
+    quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
+    return [
+        *([Process("ray", ray.command, env=ray.env, stop_seconds=20.0)] if ray else []),
+        Process("web", [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn]),
+        Process("platform", [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet]),
+        Process(
+            "beat",
+            [
+                *CELERY,
+                "-A",
+                "dressage.celery",
+                "beat",
+                "--schedule",
+                str(schedule),
+                "--pidfile=",
+                "--loglevel",
+                "WARNING",
+            ],
+        ),
+        Process(
+            "cluster",
+            [*CELERY, "-A", "worker.celery_app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
+            env=env,
+        ),
+    ]
+
+
+def base_environment(config: Config) -> dict[str, str]:
+    """What every process gets: the resolved addresses, so that none starts a server of its own."""
+    return {
+        **os.environ,
+        "DRESSAGE_HOME": str(config.home),
+        "DATABASE_URL": config.resolved_database_url,
+        "REDIS_URL": config.resolved_redis_url,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": "1",
+        "DJANGO_SETTINGS_MODULE": "dressage.settings",
+    }

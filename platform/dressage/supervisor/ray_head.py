@@ -1,0 +1,66 @@
+"""The local Ray head. Ray listens on all interfaces whatever it is told, so it always asks for a token."""
+
+import os
+import secrets
+import shutil
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dressage.embedded.sockets import socket_dir
+
+
+@dataclass(frozen=True)
+class RayHead:
+    """A single-node Ray cluster that belongs to this installation."""
+
+    home: Path
+    port: int
+
+    @classmethod
+    def prepare(cls, home: Path) -> "RayHead":
+        """Choose a free port, make the token, and clear what a killed head has left."""
+        token = home / "ray-token"
+        if not token.exists():
+            token.touch(mode=0o600)
+            token.write_text(secrets.token_hex(32))
+        head = cls(home=home, port=_free_port())
+        shutil.rmtree(head._temp, ignore_errors=True)
+        return head
+
+    @property
+    def _temp(self) -> Path:
+        return socket_dir(self.home, "ray")
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def env(self) -> dict[str, str]:
+        """For the head and for everything that connects to it."""
+        return {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(self.home / "ray-token"),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_DISABLE_IMPORT_WARNING": "1",
+            "RAY_DEDUP_LOGS": "0",
+            # Actors may wait long for memory-hungry engines; the run's own watch decides, not Ray's memory monitor.
+            "RAY_memory_monitor_refresh_ms": "0",
+        }
+
+    @property
+    def command(self) -> list[str]:
+        cpus = max(2, os.cpu_count() or 2)
+        return [
+            *(str(Path(sys.executable).with_name("ray")), "start", "--head", "--block"),
+            *("--node-ip-address=127.0.0.1", f"--port={self.port}", f"--num-cpus={cpus}"),
+            *("--include-dashboard=false", "--disable-usage-stats", f"--temp-dir={self._temp}"),
+        ]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
