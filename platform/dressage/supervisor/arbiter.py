@@ -1,9 +1,11 @@
 """Runs the processes under circus: starts them in order, restarts what dies, stops them in reverse order."""
 
+import logging
 from collections.abc import Callable
 
 from circus import get_arbiter
 from circus.arbiter import Arbiter
+from circus.exc import ConflictError
 
 from dressage.config import Config
 from dressage.embedded.sockets import socket_dir
@@ -23,7 +25,7 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
     width = max(len(process.name) for process in processes)
     watchers = []
     for index, process in enumerate(processes):
-        output = {"stream": PrefixedOutput(process.name, index, width)}
+        output = {"stream": PrefixedOutput(process.name, index, width, process.muted)}
         watcher = {
             "name": process.name,
             "cmd": process.command[0],
@@ -41,6 +43,7 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
         if process.name in before:
             watcher["hooks"] = {"before_start": (_hook(before[process.name]), False)}
         watchers.append(watcher)
+    logging.getLogger("tornado.application").addFilter(_is_not_a_conflict)
     endpoints = socket_dir(config.home, "circus")
     return get_arbiter(
         watchers,
@@ -49,6 +52,11 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
         check_delay=0.5,
         proc_name="dressage",
     )
+
+
+def _is_not_a_conflict(record: logging.LogRecord) -> bool:
+    """While all processes stop, circus's periodic check collides with the stop and says so; that is no news."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], ConflictError)
 
 
 def _hook(action: Callable[[], None]) -> Callable[..., bool]:

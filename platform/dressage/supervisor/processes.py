@@ -21,6 +21,8 @@ class Process:
     stop_signal: Signals = SIGTERM
     stop_seconds: float = 15.0
     """Time to end by itself before it is killed."""
+    muted: str | None = None
+    """Pattern of log lines that tell a reader nothing: start-up banners and advice meant for other set-ups."""
 
 
 def servers(config: Config) -> list[Process]:
@@ -28,9 +30,11 @@ def servers(config: Config) -> list[Process]:
     found = []
     if postgres := config.embedded_postgres:
         # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
-        found.append(Process("postgres", postgres.command, stop_signal=SIGINT))
+        found.append(Process("postgres", postgres.command, stop_signal=SIGINT, muted=r"LOG:  "))
     if redis := config.embedded_redis:
-        found.append(Process("redis", redis.command))
+        found.append(
+            Process("redis", redis.command, muted=r"oO0Oo|Redis version|Configuration loaded|initialized|overcommit")
+        )
     return found
 
 
@@ -41,7 +45,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     schedule = config.home / "beat-schedule"
     quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     return [
-        *([Process("ray", ray.command, env=ray.env, stop_seconds=20.0)] if ray else []),
+        *([Process("ray", ray.command, env=ray.env, stop_seconds=20.0, muted=r"INFO|SUCC")] if ray else []),
         Process("web", [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn]),
         Process("platform", [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet]),
         Process(
