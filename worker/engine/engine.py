@@ -1,0 +1,258 @@
+"""The rollout engine: vLLM in this process, stepped by its owner.
+
+Pausing is not stepping. Between two steps the owner may submit, abort, score, or replace the weights, with requests in
+flight and nothing lost: a request goes on after an update, and each of its tokens carries the version that made it.
+
+    submit ──► [vLLM waiting ─► running] ──step()──► Completion
+                     ▲                        │
+                     └─ prompt + thinking ◄───┘ thinking budget spent: the rest goes on as a new vLLM request
+                        + forced end
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from worker.engine.live import LiveRequest
+from worker.engine.scoring import NoRoomError, score_sequences
+from worker.engine.startup import build_core, eos_token_ids
+from worker.engine.types import Completion, EngineConfig, EngineError, EngineStats, FinishReason, Request
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from vllm.v1.engine import EngineCoreOutputs
+
+FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": "aborted"}
+
+
+class Engine:
+    """One model on one device. Not thread-safe: one owner calls it."""
+
+    def __init__(self, config: EngineConfig) -> None:
+        parts = build_core(config)
+        from vllm.sampling_params import SamplingParams
+        from vllm.v1.request import Request as CoreRequest
+
+        self._new_params, self._new_core_request = SamplingParams, CoreRequest
+        self._config = config
+        self._core = parts.core
+        self._weights = parts.weights
+        self._max_model_len = parts.vllm_config.model_config.max_model_len
+        self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
+        self._eos = eos_token_ids(config.model_dir) if config.stop_at_eos else ()
+        self._live: dict[str, LiveRequest] = {}  # by request id
+        self._by_core_id: dict[str, LiveRequest] = {}
+        self._done: list[Completion] = []  # finished without a step: a budget of 0 that fills max_tokens
+        self._broken: str | None = None
+        self._generated_tokens = 0
+        self._prompt_tokens = 0
+        self._busy_s = 0.0
+        self.version = config.version
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def has_unfinished(self) -> bool:
+        """Whether `step` still has something to deliver."""
+        return bool(self._live or self._done)
+
+    @property
+    def weight_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Hugging Face name and shape of every tensor `load_weights` needs."""
+        return self._weights.shapes
+
+    def submit(self, request: Request) -> None:
+        """Queue a request. Raises `ValueError` for an empty, too long, out-of-vocabulary or duplicate one."""
+        prompt, sampling = request.prompt_ids, request.sampling
+        if request.request_id in self._live:
+            raise ValueError(f"request {request.request_id!r} is already unfinished")
+        if not 1 <= len(prompt) < self._max_model_len:
+            raise ValueError(f"a prompt needs 1 to {self._max_model_len - 1} tokens, got {len(prompt)}")
+        if min(prompt) < 0 or max(prompt) >= self._vocab_size:
+            raise ValueError(f"the prompt holds ids outside the vocabulary of {self._vocab_size}")
+        if sampling.thinking_budget is not None and self._config.think is None:
+            raise ValueError("a thinking budget needs EngineConfig.think, the markers around thinking")
+        limit = min(sampling.max_tokens, self._max_model_len - len(prompt))
+        live = LiveRequest(request, self._config.think, limit=limit, version=self.version)
+        self._live[request.request_id] = live
+        self._prompt_tokens += len(prompt)
+        if live.thinking is not None and live.thinking.exhausted:
+            self._force_end_of_thinking(live)
+        else:
+            self._enqueue(live)
+
+    def step(self) -> list[Completion]:
+        """Advance every running request by one token (and admit waiting ones). Returns what finished."""
+        if self._broken is not None:
+            raise EngineError(self._broken)
+        started = time.perf_counter()
+        finished, self._done = self._done, []
+        if self._by_core_id:
+            outputs, _ = self._core.step_fn()
+            decoded = self._core.scheduler.take_decoded()
+            if decoded is not None:
+                spent = self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs)
+                self._settle(spent, decoded.finished)
+            else:
+                self._settle(*self._absorb_outputs(outputs))
+            finished += self._done
+            self._done = []
+        self._busy_s += time.perf_counter() - started
+        return finished
+
+    def abort(self, request_ids: Iterable[str] | None = None) -> list[Completion]:
+        """End these requests (None: all) now. Returns their partial outputs; unknown ids raise `KeyError`."""
+        ids = list(self._live) if request_ids is None else list(request_ids)
+        lives = [self._live[request_id] for request_id in ids]
+        self._core.abort_requests([live.core_id for live in lives if live.core_id in self._by_core_id])
+        return [self._finish(live, "aborted") for live in lives]
+
+    def load_weights(
+        self, version: int, tensors: Mapping[str, np.ndarray | torch.Tensor], *, drop_kv: bool = True
+    ) -> None:
+        """Serve `tensors` (Hugging Face names) as `version` from the next step on.
+
+        With `drop_kv` running requests recompute their KV cache under the new weights; without, they go on with the
+        keys and values the old weights wrote, and only new prefixes are computed afresh. Raises `WeightsRefusedError`
+        for unknown, missing, misshaped or non-finite tensors and leaves the old version serving.
+        """
+        checked = self._weights.check(tensors)
+        try:
+            self._weights.load(checked)
+        except Exception as error:
+            self._broken = f"weights of version {version} were half written ({error}); load a full version to go on"
+            raise EngineError(self._broken) from error
+        self._broken = None
+        self.version = version
+        for live in self._live.values():
+            live.mark_version(version)
+        if drop_kv:
+            self.drop_kv()
+
+    def score(self, sequences: list[list[int]]) -> list[list[float]]:
+        """Log-probability of each token given its prefix (temperature 1, full vocabulary); lists of length n - 1.
+
+        Requests in flight do not advance. For the probe after a weight update.
+        """
+        try:
+            return score_sequences(self._core, sequences, self._max_model_len)
+        except NoRoomError:
+            self.drop_kv()
+            return score_sequences(self._core, sequences, self._max_model_len)
+
+    def drop_kv(self) -> None:
+        """Forget every cached key and value; running requests are preempted and recomputed, no token is lost."""
+        self._core.reset_prefix_cache(reset_running_requests=True)
+
+    def stats(self) -> EngineStats:
+        """Load now and totals since start."""
+        running, waiting = self._core.scheduler.get_request_counts()
+        return EngineStats(
+            running=running,
+            waiting=waiting,
+            kv_usage=float(self._core.scheduler.get_kv_cache_usage()),
+            preemptions=self._core.scheduler.num_preemptions,
+            generated_tokens=self._generated_tokens,
+            prompt_tokens=self._prompt_tokens,
+            busy_s=self._busy_s,
+        )
+
+    def close(self) -> None:
+        """Free the model and the KV cache. Unfinished requests are dropped; abort them first to keep their tokens."""
+        self._live.clear()
+        self._by_core_id.clear()
+        self._core.shutdown()
+
+    def _enqueue(self, live: LiveRequest) -> None:
+        """Hand the rest of `live` to vLLM as one request."""
+        request, sampling = live.request, live.request.sampling
+        live.core_id = request.request_id if live.segment == 0 else f"{request.request_id}\x00{live.segment}"
+        stops = list(dict.fromkeys((*sampling.stop_token_ids, *self._eos)))
+        params = self._new_params(
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            top_k=sampling.top_k,
+            max_tokens=live.remaining,
+            # A continued request must not repeat the draws of its first part.
+            seed=None if sampling.seed is None else sampling.seed + live.segment,
+            stop_token_ids=stops,
+            logprobs=0,  # the sampled token's only
+            detokenize=False,
+        )
+        core_request = self._new_core_request(
+            request_id=live.core_id,
+            prompt_token_ids=[*request.prompt_ids, *live.token_ids],
+            sampling_params=params,
+            pooling_params=None,
+            # Blocks are shared among requests of one version only: keys and values of older weights never match.
+            cache_salt=str(self.version),
+            block_hasher=self._core.request_block_hasher,
+        )
+        live.segment += 1
+        self._by_core_id[live.core_id] = live
+        self._core.add_request(core_request)
+
+    def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> list[LiveRequest]:
+        """Append one token to each request. Returns those whose thinking budget is spent. The hot loop."""
+        by_core_id = self._by_core_id
+        spent = []
+        for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
+            live = by_core_id[core_id]
+            live.token_ids.append(token)
+            live.logprobs.append(logprob)
+            if live.thinking is not None and live.thinking.feed(live.token_ids):
+                spent.append(live)
+        self._generated_tokens += len(tokens)
+        return spent
+
+    def _absorb_outputs(self, outputs: dict[int, EngineCoreOutputs] | None) -> tuple[list[LiveRequest], dict[str, str]]:
+        """The same for vLLM's own output objects, which steps with admissions or prefill produce."""
+        ids: list[str] = []
+        tokens: list[int] = []
+        logprobs: list[float] = []
+        ended: dict[str, str] = {}
+        for batch in (outputs or {}).values():
+            for output in batch.outputs:
+                if output.finish_reason is not None:
+                    ended[output.request_id] = str(output.finish_reason)
+                if output.new_token_ids:
+                    ids.append(output.request_id)
+                    tokens.append(output.new_token_ids[0])
+                    logprobs.append(float(output.new_logprobs.logprobs[0, 0]))
+        return self._absorb_columns(ids, tokens, logprobs), ended
+
+    def _settle(self, spent: list[LiveRequest], ended: Mapping[str, str]) -> None:
+        """Deliver what ended in this step; close thinking where the budget ran out before the request did."""
+        for live in spent:
+            if live.core_id not in ended:
+                self._core.abort_requests([live.core_id])
+                self._by_core_id.pop(live.core_id)
+                self._force_end_of_thinking(live)
+        for core_id, reason in ended.items():
+            if reason not in FINISH:
+                raise EngineError(f"vLLM ended request {core_id!r} with {reason!r}")
+            self._done.append(self._finish(self._by_core_id[core_id], FINISH[reason]))
+
+    def _force_end_of_thinking(self, live: LiveRequest) -> None:
+        """Inject the end of thinking and go on with the answer, if there is room for one."""
+        assert live.thinking is not None
+        live.force(live.thinking.force_end(live.token_ids))
+        if live.remaining > 0:
+            self._enqueue(live)
+        else:
+            self._done.append(self._finish(live, "length"))
+
+    def _finish(self, live: LiveRequest, reason: FinishReason) -> Completion:
+        self._live.pop(live.request.request_id)
+        self._by_core_id.pop(live.core_id, None)
+        return live.complete(reason)

@@ -1,0 +1,56 @@
+"""A vLLM model loader that keeps what later weight updates need: the plain parameters and the checkpoint's contract.
+
+On CPU vLLM packs each linear weight for oneDNN and empties the parameter; the packed copy cannot be loaded into.
+This loader records the parameters between loading and packing, so that an update can put them back, load into them
+through the model's own name mapping, and pack again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from copy import copy
+from dataclasses import dataclass, field
+
+import torch
+from vllm.config import ModelConfig
+from vllm.config.load import LoadConfig
+from vllm.model_executor.model_loader import register_model_loader
+from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
+
+LOAD_FORMAT = "dressage"
+RECORD_ATTRIBUTE = "dressage_weight_record"
+
+
+@dataclass(slots=True)
+class WeightRecord:
+    """What `PlainWeightLoader` saw: each module's own parameters, and the checkpoint's names and shapes."""
+
+    parameters: list[tuple[torch.nn.Module, str, torch.nn.Parameter]] = field(default_factory=list)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@register_model_loader(LOAD_FORMAT)
+class PlainWeightLoader(DefaultModelLoader):
+    """Loads like vLLM's default loader and leaves a `WeightRecord` on the model."""
+
+    def __init__(self, load_config: LoadConfig) -> None:
+        load_config = copy(load_config)
+        load_config.load_format = "auto"  # the parent knows only the built-in names
+        super().__init__(load_config)
+        self._shapes: dict[str, tuple[int, ...]] = {}
+
+    def get_all_weights(
+        self, model_config: ModelConfig, model: torch.nn.Module
+    ) -> Generator[tuple[str, torch.Tensor], None, None]:
+        for name, tensor in super().get_all_weights(model_config, model):
+            self._shapes[name] = tuple(tensor.shape)
+            yield name, tensor
+
+    def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
+        super().load_weights(model, model_config)
+        record = WeightRecord(shapes=self._shapes)
+        for module in model.modules():
+            for name, parameter in module.named_parameters(recurse=False):
+                record.parameters.append((module, name, parameter))
+        # Not through setattr: the record holds modules, which torch would register as children.
+        model.__dict__[RECORD_ATTRIBUTE] = record

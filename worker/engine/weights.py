@@ -1,0 +1,91 @@
+"""Replace a serving model's weights in place: check everything first, then copy, then pack every layer again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from vllm.config import ModelConfig
+from vllm.model_executor.model_loader.utils import process_weights_after_loading
+from vllm.utils.torch_utils import set_default_torch_dtype
+
+from worker.engine.loader import RECORD_ATTRIBUTE, WeightRecord
+from worker.engine.types import EngineError, WeightsRefusedError
+
+Tensors = Mapping[str, "np.ndarray | torch.Tensor"]
+
+TIED_HEAD = "lm_head.weight"
+EMBEDDING_SUFFIX = "embed_tokens.weight"
+
+
+class WeightStore:
+    """The plain parameters of one model and the names an update must bring (those of its checkpoint)."""
+
+    def __init__(self, model: torch.nn.Module, model_config: ModelConfig, device: torch.device) -> None:
+        record = getattr(model, RECORD_ATTRIBUTE, None)
+        if not isinstance(record, WeightRecord):
+            raise EngineError("the model was not loaded by PlainWeightLoader: its weights cannot be updated")
+        self._model = model
+        self._model_config = model_config
+        self._device = device
+        self._record = record
+        self._tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Hugging Face name to shape of every tensor an update must bring."""
+        return dict(self._record.shapes)
+
+    def check(self, tensors: Tensors) -> dict[str, torch.Tensor]:
+        """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing."""
+        expected = self._record.shapes
+        given = {name: _as_tensor(name, value) for name, value in tensors.items()}
+        if self._tied and TIED_HEAD in given and TIED_HEAD not in expected:
+            self._drop_tied_head(given)
+        unknown = sorted(set(given) - set(expected))
+        missing = sorted(set(expected) - set(given))
+        if self._tied and TIED_HEAD in missing:
+            missing.remove(TIED_HEAD)
+        if unknown or missing:
+            raise WeightsRefusedError(f"weights refused: unknown {unknown[:5]}, missing {missing[:5]}")
+        for name, tensor in given.items():
+            if tuple(tensor.shape) != expected[name]:
+                raise WeightsRefusedError(
+                    f"weights refused: {name} has shape {tuple(tensor.shape)}, the model needs {expected[name]}"
+                )
+            if not bool(torch.isfinite(tensor).all()):
+                raise WeightsRefusedError(f"weights refused: {name} holds values that are not finite")
+        return given
+
+    def load(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Copy checked tensors into the plain parameters and pack every layer again, the tied head included."""
+        for module, name, parameter in self._record.parameters:
+            module._parameters[name] = parameter
+        with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
+            load_weights: Any = self._model.load_weights  # every vLLM model has it; torch's types do not say so
+            load_weights(iter(tensors.items()))
+            self.pack()
+
+    def pack(self) -> None:
+        """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
+        process_weights_after_loading(self._model, self._model_config, self._device)
+
+    def _drop_tied_head(self, given: dict[str, torch.Tensor]) -> None:
+        """A tied model's state dict names the head too; it must be the embedding itself."""
+        head = given.pop(TIED_HEAD)
+        embedding = next((value for name, value in given.items() if name.endswith(EMBEDDING_SUFFIX)), None)
+        if embedding is None or not torch.equal(head, embedding):
+            raise WeightsRefusedError(
+                f"weights refused: {TIED_HEAD} differs from the embedding, but this model ties the two"
+            )
+
+
+def _as_tensor(name: str, value: np.ndarray | torch.Tensor) -> torch.Tensor:
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, np.ndarray):
+        # torch cannot express a read-only tensor; shared-memory views are often read-only.
+        return torch.from_numpy(value if value.flags.writeable else value.copy())
+    raise WeightsRefusedError(f"weights refused: {name} is a {type(value).__name__}, not an array or a tensor")
