@@ -1,0 +1,37 @@
+"""``python -m trainer_core.starter --out DIR``: make the starter policy, in under a minute on one core."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+from transformers.utils import logging
+
+from trainer_core.starter.make import make_starter
+from trainer_core.starter.plans import full_plan, long_tail_plan, quick
+
+
+def main() -> None:
+    """Parse the command line and make the policy; exit with a sentence where that is not possible."""
+    parser = argparse.ArgumentParser(prog="python -m trainer_core.starter", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist yet")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same policy (default: 0)")
+    parser.add_argument("--quick", action="store_true", help="a few steps only: tests the path, not the policy")
+    parser.add_argument("--long-tail", action="store_true", help="lognormal response lengths, up to 384 tokens")
+    arguments = parser.parse_args()
+
+    torch.set_num_threads(1)  # more threads would only wait for one another on matrices this small
+    logging.disable_progress_bar()
+    plan = long_tail_plan() if arguments.long_tail else full_plan()
+    if arguments.quick:
+        plan = quick(plan)
+    flags = "".join(f" --{n}" for n, on in (("long-tail", arguments.long_tail), ("quick", arguments.quick)) if on)
+    command = f"python -m trainer_core.starter --out DIR --seed {arguments.seed}{flags}"
+    try:
+        make_starter(arguments.out, plan, arguments.seed, command, say=lambda line: print(line, flush=True))
+    except OSError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Write a finished starter policy as a Hugging Face folder that any consumer can load."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+
+_CARD = """---
+license: apache-2.0
+library_name: transformers
+---
+# Dressage starter policy
+
+A Qwen3-architecture language model with {parameters:,} parameters and a character tokenizer of {vocabulary} tokens. It
+answers calculations such as `48/2=` with `<think>scratchpad</think>24`, or blurts out `24`. A short supervised warm-up
+on drawn problems left it able to think but mostly not doing so, for reinforcement learning to discover that thinking
+pays. It is a training exercise: it knows nothing but one-operation arithmetic on short whole numbers.
+
+Made by `{command}`. Measured on {problems} drawn problems at temperature 1 (`warmup.json`):
+
+{table}
+"""
+
+
+def write_folder(
+    out: Path,
+    model: Qwen3ForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    record: dict[str, Any],
+) -> None:
+    """Write weights, configuration, tokenizer, model card and ``warmup.json`` to ``out``, all or nothing.
+
+    Args:
+        out: must not exist yet; its parents are made.
+        model: the policy.
+        tokenizer: its tokenizer.
+        record: how it was made: ``command``, ``problems`` (a count) and ``after_blending`` (its measurement).
+
+    Raises:
+        FileExistsError: ``out`` exists.
+    """
+    if out.exists():
+        raise FileExistsError(f"{out} exists; choose another folder or remove it first")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # A reader must never find half a policy, so the folder is filled under another name and then renamed.
+    draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        model.save_pretrained(draft)
+        tokenizer.backend_tokenizer.no_padding()  # else the padding of the last measurement would be saved too
+        tokenizer.save_pretrained(draft)
+        _name_tokenizer_class(draft / "tokenizer_config.json")
+        (draft / "warmup.json").write_text(json.dumps(record, indent=2) + "\n")
+        (draft / "README.md").write_text(_card(model, tokenizer, record))
+        for path in draft.iterdir():
+            path.chmod(0o644)
+        draft.chmod(0o755)
+        os.rename(draft, out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _name_tokenizer_class(path: Path) -> None:
+    """Name the class that every release of transformers knows, not the alias of the one that wrote the file."""
+    config = json.loads(path.read_text())
+    config["tokenizer_class"] = "PreTrainedTokenizerFast"
+    path.write_text(json.dumps(config, indent=2) + "\n")
+
+
+def _card(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, record: dict[str, Any]) -> str:
+    lines = ["| | |", "|---|---|"]
+    for name, value in record["after_blending"].items():
+        lines.append(f"| {name.replace('_', ' ')} | {'–' if value is None else format(value, '.2f')} |")
+    return _CARD.format(
+        parameters=model.num_parameters(),
+        vocabulary=len(tokenizer),
+        command=record["command"],
+        problems=record["problems"],
+        table="\n".join(lines),
+    )

@@ -1,0 +1,75 @@
+"""How a policy answers: sampled accuracy, how often it thinks, and how long its responses are."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedTokenizerBase, Qwen3ForCausalLM
+
+from trainer_core.starter.problems import Operation, Problem, draw_problem
+from trainer_core.starter.tokenizer import THINK_END, THINK_START
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Shares of one sample per problem at temperature 1; None where nothing falls into the class."""
+
+    accuracy: float
+    thinking_share: float
+    """Share of responses that open with the thinking tag."""
+    thinking_accuracy: float | None
+    blurting_accuracy: float | None
+    mean_tokens: float
+    """Response length, end of sequence included."""
+
+
+def draw_problems(count: int, shares: Mapping[Operation, float], seed: int) -> list[Problem]:
+    """Problems to measure on, from the warm-up's own distribution."""
+    rng = random.Random(seed)
+    return [draw_problem(rng, shares) for _ in range(count)]
+
+
+def measure(
+    model: Qwen3ForCausalLM,
+    tokenizer: PreTrainedTokenizerBase,
+    problems: Sequence[Problem],
+    seed: int,
+    max_new_tokens: int,
+) -> Measurement:
+    """Sample one response per problem and grade it exactly.
+
+    Args:
+        model: the policy.
+        tokenizer: pads on the left.
+        problems: at least one.
+        seed: of the sampling; the global random state is left as it was.
+        max_new_tokens: responses that have not ended by then are wrong.
+    """
+    if not problems:
+        raise ValueError("nothing to measure: no problems given")
+    inputs = tokenizer([problem.prompt for problem in problems], return_tensors="pt", padding=True)
+    with torch.random.fork_rng(), torch.inference_mode():
+        torch.manual_seed(seed)
+        outputs = model.generate(**inputs, do_sample=True, temperature=1.0, max_new_tokens=max_new_tokens)
+    responses = outputs[:, inputs["input_ids"].shape[1] :]
+    texts = tokenizer.batch_decode(responses, skip_special_tokens=True)
+    ended = (responses == tokenizer.eos_token_id).any(dim=1).tolist()
+    right = [e and answer_of(t) == str(p.answer) for e, t, p in zip(ended, texts, problems, strict=True)]
+    thinks = [text.startswith(THINK_START) for text in texts]
+    return Measurement(
+        accuracy=sum(right) / len(right),
+        thinking_share=sum(thinks) / len(thinks),
+        thinking_accuracy=_mean([r for r, t in zip(right, thinks, strict=True) if t]),
+        blurting_accuracy=_mean([r for r, t in zip(right, thinks, strict=True) if not t]),
+        mean_tokens=float((responses != tokenizer.pad_token_id).sum() / len(problems)),
+    )
+
+
+def answer_of(response: str) -> str:
+    """What follows the thinking; the whole response where there is none."""
+    return response.rpartition(THINK_END)[2]
+
+
+def _mean(values: list[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

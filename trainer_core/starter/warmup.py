@@ -1,0 +1,123 @@
+"""The supervised warm-up, in two acts: learn to think, then mostly leave it.
+
+Act one shows only responses that think first, until the hand method works. Act two shows a mixture in which most
+responses blurt out the answer. The policy then thinks in a minority of its samples, nearly always rightly, and blurts
+in the others, seldom rightly: reinforcement learning has something to discover.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerBase, Qwen3ForCausalLM
+
+from trainer_core.starter.problems import Operation, Problem, draw_problem
+
+RAMP_STEPS = 30
+IGNORED = -100
+
+WriteResponse = Callable[[Problem, random.Random], str]
+"""Writes the target response of one problem, its end-of-sequence token included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One stretch of supervised training; the learning rate rises over 30 steps and then falls linearly to zero."""
+
+    steps: int
+    batch_size: int
+    shares: Mapping[Operation, float]
+    """Relative frequency of each operation."""
+    write_response: WriteResponse
+    matrix_learning_rate: float
+    """Of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
+    learning_rate: float
+    """Of AdamW, which trains embeddings and norms."""
+
+
+def train_act(
+    model: Qwen3ForCausalLM,
+    tokenizer: PreTrainedTokenizerBase,
+    act: Act,
+    rng: random.Random,
+    report: Callable[[int, float], None] | None = None,
+) -> list[float]:
+    """Train ``model`` in place on drawn problems.
+
+    Args:
+        model: the policy.
+        tokenizer: its tokenizer.
+        act: what is shown, and for how long.
+        rng: draws problems and responses.
+        report: called after each step with the number of steps done and the loss.
+
+    Returns:
+        The loss of each step: mean cross-entropy per response token, in nats.
+    """
+    optimizers = _optimizers(model, act)
+    schedules = [
+        torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: min((step + 1) / RAMP_STEPS, 1.0) * (1.0 - step / act.steps)
+        )
+        for optimizer in optimizers
+    ]
+    losses = []
+    model.train()
+    batches = _batches(tokenizer, act, rng)
+    for step in range(act.steps):
+        input_ids, labels = next(batches)
+        logits = model(input_ids=input_ids[:, :-1], use_cache=False).logits
+        targets = labels[:, 1:]
+        chosen = targets != IGNORED
+        loss = cross_entropy(logits[chosen], targets[chosen])
+        model.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer, schedule in zip(optimizers, schedules, strict=True):
+            optimizer.step()
+            schedule.step()
+        losses.append(loss.item())
+        if report is not None:
+            report(step + 1, losses[-1])
+    model.eval()
+    return losses
+
+
+def _optimizers(model: Qwen3ForCausalLM, act: Act) -> list[torch.optim.Optimizer]:
+    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+    others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
+    return [
+        torch.optim.Muon(matrices, lr=act.matrix_learning_rate, momentum=0.95, weight_decay=0.01),
+        torch.optim.AdamW(others, lr=act.learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
+def _batches(tokenizer: PreTrainedTokenizerBase, act: Act, rng: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
+    """Batches without end. Four are drawn at a time and cut by prompt length, which saves padding."""
+    while True:
+        problems = [draw_problem(rng, act.shares) for _ in range(4 * act.batch_size)]
+        texts = sorted(((p.prompt, act.write_response(p, rng)) for p in problems), key=lambda text: len(text[0]))
+        starts = [index * act.batch_size for index in range(4)]
+        rng.shuffle(starts)
+        for start in starts:
+            yield _batch(tokenizer, texts[start : start + act.batch_size])
+
+
+def _batch(tokenizer: PreTrainedTokenizerBase, texts: list[tuple[str, str]]) -> tuple[Tensor, Tensor]:
+    """Token ids and labels of (prompt, response) pairs, both [B, T], padded on the right; prompts carry no label.
+
+    No attention mask is needed: attention is causal, so nothing that counts can see the padding.
+    """
+    prompts = tokenizer([prompt for prompt, _ in texts])["input_ids"]
+    responses = tokenizer([response for _, response in texts])["input_ids"]
+    longest = max(len(p) + len(r) for p, r in zip(prompts, responses, strict=True))
+    input_ids = torch.full((len(texts), longest), tokenizer.pad_token_id)
+    labels = torch.full((len(texts), longest), IGNORED)
+    for row, (prompt, response) in enumerate(zip(prompts, responses, strict=True)):
+        end = len(prompt) + len(response)
+        input_ids[row, :end] = torch.tensor(prompt + response)
+        labels[row, len(prompt) : end] = torch.tensor(response)
+    return input_ids, labels
