@@ -25,6 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--demo", action="store_true", help="fill in the demo team and start its run")
+        parser.add_argument("--no-run", action="store_true", help="with --demo: start no run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         config.home.mkdir(parents=True, exist_ok=True)
@@ -40,7 +41,7 @@ class Command(BaseCommand):
         processes = [*servers(config), *services(config, ray)]
         first_service = next(process.name for process in processes if process.name not in ("postgres", "redis"))
         arbiter = make_arbiter(config, processes, before={first_service: self._wait_and_migrate})
-        threading.Thread(target=self._announce, args=(options["demo"],), daemon=True).start()
+        threading.Thread(target=self._announce, args=(options["demo"], options["no_run"]), daemon=True).start()
         try:
             arbiter.start()
         finally:
@@ -54,10 +55,10 @@ class Command(BaseCommand):
             self._manage("migrate", "--verbosity", "0")
             self._migrated = True
 
-    def _announce(self, demo: bool) -> None:
+    def _announce(self, demo: bool, no_run: bool) -> None:
         wait_for_web(f"http://127.0.0.1:{config.port}", seconds=120)
         if demo:
-            self._manage("demo")
+            self._manage("demo", *(["--no-run"] if no_run else []))
         self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
 
     def _manage(self, *arguments: str) -> None:

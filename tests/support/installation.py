@@ -1,0 +1,133 @@
+"""A whole installation for tests and benchmarks: ``manage.py up`` in a folder of its own, and a client for its API."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+EMAIL, PASSWORD = "admin@example.com", "a-long-test-password"
+
+
+class Installation:
+    """Use as a context manager: up on entry; on exit everything is stopped, and nothing may be left running."""
+
+    def __init__(self, *, demo: bool = False, **environment: str) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="dressage-up-"))
+        self.home.chmod(0o755)
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = self.home / "up.log"
+        self._arguments = ["up", "--demo"] if demo else ["up", "--demo", "--no-run"]
+        own = ("DATABASE_URL", "REDIS_URL", "RAY_ADDRESS", "DRESSAGE_SECRET_KEY")
+        self._environment = {key: value for key, value in os.environ.items() if key not in own} | {
+            "DRESSAGE_HOME": str(self.home),
+            "DRESSAGE_PORT": str(self.port),
+            "DRESSAGE_ADMIN_EMAIL": EMAIL,
+            "DRESSAGE_ADMIN_PASSWORD": PASSWORD,
+            **environment,
+        }
+        self.api = Api(self.url)
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, str(ROOT / "manage.py"), *self._arguments]
+        self._process = subprocess.Popen(
+            command, env=self._environment, stdout=self.log.open("wb"), stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            wait_until(self._is_up, 180, lambda: f"not up:\n{self.log_tail()}")
+            self.api.sign_in(EMAIL, PASSWORD)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        left = self.stop()
+        shutil.rmtree(self.home, ignore_errors=True)
+        assert not left, f"processes left behind: {left}"
+
+    def stop(self) -> list[str]:
+        """Ctrl-C. Returns the command lines of processes that outlived it."""
+        family = psutil.Process(self._process.pid).children(recursive=True) if self._process.poll() is None else []
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(timeout=60)
+        _, alive = psutil.wait_procs(family, timeout=5)
+        left = [" ".join(process.cmdline())[:200] for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+        for process in alive:
+            process.kill()
+        return left
+
+    def log_tail(self, lines: int = 60) -> str:
+        """The end of the supervisor's log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def kill(self, title: str) -> int:
+        """``kill -9`` the one process whose command line contains ``title``. Returns its pid."""
+        family = psutil.Process(self._process.pid).children(recursive=True)
+        found = [process for process in family if title in _command_line(process)]
+        assert found, f"no process {title!r} among {[_command_line(process)[:80] for process in family]}"
+        found[0].send_signal(signal.SIGKILL)
+        return found[0].pid
+
+    def _is_up(self) -> bool:
+        assert self._process.poll() is None, f"the supervisor ended:\n{self.log_tail()}"
+        return "Dressage is up" in self.log.read_text(errors="replace")
+
+
+class Api:
+    """A browser's view of the REST API: session cookie and CSRF token."""
+
+    def __init__(self, url: str) -> None:
+        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=60)
+
+    def sign_in(self, email: str, password: str) -> None:
+        """Open a session."""
+        self.get("/session")
+        self.post("/session", {"email": email, "password": password})
+
+    def get(self, path: str, **params: Any) -> Any:
+        """The JSON of a GET, which must succeed."""
+        return self._checked(self._client.get(path, params=params))
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        """The JSON of a POST, which must succeed."""
+        token = self._client.cookies.get("csrftoken") or ""
+        return self._checked(self._client.post(path, json=body or {}, headers={"X-CSRFToken": token, **headers}))
+
+    @staticmethod
+    def _checked(response: httpx.Response) -> Any:
+        assert response.is_success, f"{response.request.method} {response.url}: {response.status_code} {response.text}"
+        return response.json() if response.content else None
+
+
+def wait_until(condition: Callable[[], object], seconds: float, explain: Callable[[], str] = lambda: "") -> None:
+    """Poll until ``condition`` is true; fail with the explanation after ``seconds``."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"still not so after {seconds} s. {explain()}")
+        time.sleep(0.1)
+
+
+def _command_line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return ""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
