@@ -144,6 +144,8 @@ class Engine:
 
         Requests in flight do not advance. For the probe after a weight update.
         """
+        if self._broken is not None:
+            raise EngineError(self._broken)
         try:
             return score_sequences(self._core, sequences, self._max_model_len)
         except NoRoomError:

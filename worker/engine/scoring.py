@@ -42,7 +42,8 @@ def _score_alone(core: EngineCore, sequences: list[list[int]]) -> list[list[floa
     from vllm.sampling_params import SamplingParams
     from vllm.v1.request import Request
 
-    # Nothing of the answer comes from, or goes to, cached blocks: the question is what the weights say now.
+    # Nothing of the answer may come from cached blocks, and no request may find these blocks: the question is what the
+    # weights say now.
     params = SamplingParams(
         temperature=0.0, max_tokens=1, prompt_logprobs=0, detokenize=False, skip_reading_prefix_cache=True
     )
@@ -52,6 +53,8 @@ def _score_alone(core: EngineCore, sequences: list[list[int]]) -> list[list[floa
             prompt_token_ids=list(sequence),
             sampling_params=params.clone(),
             pooling_params=None,
+            cache_salt=PREFIX,
+            block_hasher=core.request_block_hasher,
         )
         core.add_request(request)
     scores: dict[str, list[float]] = {}

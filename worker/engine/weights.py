@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,6 +87,8 @@ def _as_tensor(name: str, value: np.ndarray | torch.Tensor) -> torch.Tensor:
     if isinstance(value, torch.Tensor):
         return value.detach()
     if isinstance(value, np.ndarray):
-        # torch cannot express a read-only tensor; shared-memory views are often read-only.
-        return torch.from_numpy(value if value.flags.writeable else value.copy())
+        with warnings.catch_warnings():
+            # Shared-memory views are read-only, which torch cannot express; they are only read here.
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.from_numpy(value)
     raise WeightsRefusedError(f"weights refused: {name} is a {type(value).__name__}, not an array or a tensor")

@@ -1,0 +1,61 @@
+"""One tiny tied policy and one untied one, each with a running engine, shared by every engine test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from transformers import Qwen3ForCausalLM
+
+from tests.worker.engine.policies import make_policy, start, state
+from worker.engine import Completion, Engine
+
+Collect = Callable[[], dict[str, Completion]]
+
+
+@pytest.fixture(scope="session")
+def tied_policy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Qwen3ForCausalLM]:
+    path = tmp_path_factory.mktemp("tied")
+    return path, make_policy(path, tied=True)
+
+
+@pytest.fixture(scope="session")
+def untied_policy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Qwen3ForCausalLM]:
+    path = tmp_path_factory.mktemp("untied")
+    return path, make_policy(path, tied=False)
+
+
+@pytest.fixture(scope="session")
+def shared_engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
+    engine = start(tied_policy[0])
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def untied_engine(shared_engine: Engine, untied_policy: tuple[Path, Qwen3ForCausalLM]) -> Engine:
+    """Shares the process-wide parts of vLLM with `shared_engine`, which closes them."""
+    return start(untied_policy[0])
+
+
+@pytest.fixture
+def engine(shared_engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
+    """The shared engine, empty and on its first weights before and after the test."""
+    yield shared_engine
+    shared_engine.abort()
+    if shared_engine.version != 0:
+        shared_engine.load_weights(0, state(tied_policy[1]))
+
+
+@pytest.fixture
+def collect(engine: Engine) -> Collect:
+    """Step until nothing is left."""
+
+    def run() -> dict[str, Completion]:
+        done: dict[str, Completion] = {}
+        while engine.has_unfinished:
+            done |= {completion.request_id: completion for completion in engine.step()}
+        return done
+
+    return run

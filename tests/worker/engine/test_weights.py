@@ -1,0 +1,177 @@
+"""Weight updates: right for tied and untied models, refused when wrong, and possible with requests in flight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import Qwen3ForCausalLM
+
+from tests.worker.engine.conftest import Collect
+from tests.worker.engine.policies import perturbed, reference_logprobs, state
+from worker.engine import Engine, EngineError, Request, Sampling, WeightsRefusedError
+
+SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], [5, 6], list(range(2, 58)) * 3]
+Policy = tuple[Path, Qwen3ForCausalLM]
+
+
+def distance(engine: Engine, model: Qwen3ForCausalLM) -> float:
+    """Largest difference between engine and plain forward over the probe sequences."""
+    scores = engine.score(SEQUENCES)
+    assert [len(score) for score in scores] == [len(sequence) - 1 for sequence in SEQUENCES]
+    return max(
+        abs(ours - theirs)
+        for score, sequence in zip(scores, SEQUENCES, strict=True)
+        for ours, theirs in zip(score, reference_logprobs(model, sequence), strict=True)
+    )
+
+
+def test_scores_equal_a_plain_forward(engine: Engine, tied_policy: Policy) -> None:
+    assert distance(engine, tied_policy[1]) < 1e-4
+
+
+def test_tied_model_serves_new_weights_everywhere(engine: Engine, tied_policy: Policy) -> None:
+    other = perturbed(tied_policy[1])
+    assert distance(engine, other) > 0.1
+    engine.load_weights(3, state(other))
+    assert engine.version == 3
+    assert distance(engine, other) < 1e-4
+
+
+def test_untied_model_serves_new_weights_everywhere(untied_engine: Engine, untied_policy: Policy) -> None:
+    assert distance(untied_engine, untied_policy[1]) < 1e-4
+    other = perturbed(untied_policy[1])
+    untied_engine.load_weights(1, {name: torch.from_numpy(array) for name, array in state(other).items()})
+    assert distance(untied_engine, other) < 1e-4
+
+
+def test_probe_notices_a_head_that_was_not_packed_again(
+    engine: Engine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = perturbed(tied_policy[1])
+    head = engine._weights._model.lm_head
+    monkeypatch.setattr(type(head.quant_method), "process_weights_after_loading", lambda self, layer: None)
+    engine.load_weights(1, state(other))
+    assert distance(engine, other) > 0.1
+    monkeypatch.undo()
+    engine.load_weights(2, state(other))
+    assert distance(engine, other) < 1e-4
+
+
+def test_state_dict_of_a_tied_model_may_repeat_the_head(engine: Engine, tied_policy: Policy) -> None:
+    other = perturbed(tied_policy[1])
+    engine.load_weights(1, {name: tensor.detach() for name, tensor in other.state_dict().items()})
+    assert distance(engine, other) < 1e-4
+
+
+def without(name: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {key: value for key, value in tensors.items() if key != name}
+
+
+NORM = "model.norm.weight"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda w: without(NORM, w), "missing .'model.norm.weight'."),
+        (lambda w: {**w, "model.norm.bias": w[NORM]}, "unknown .'model.norm.bias'."),
+        (lambda w: {**w, NORM: w[NORM][:-1]}, r"model.norm.weight has shape \(127,\), the model needs \(128,\)"),
+        (lambda w: {**w, NORM: w[NORM] * np.float32("nan")}, "model.norm.weight holds values that are not finite"),
+        (lambda w: {**w, "lm_head.weight": w["model.embed_tokens.weight"] + 1}, "ties the two"),
+        (lambda w: {**w, NORM: w[NORM].tolist()}, "is a list, not an array or a tensor"),
+    ],
+)
+def test_wrong_weights_are_refused_and_the_old_ones_go_on(
+    engine: Engine, tied_policy: Policy, spoil: object, sentence: str
+) -> None:
+    assert callable(spoil)
+    with pytest.raises(WeightsRefusedError, match=sentence):
+        engine.load_weights(9, spoil(state(perturbed(tied_policy[1]))))
+    assert engine.version == 0
+    assert distance(engine, tied_policy[1]) < 1e-4
+
+
+def test_half_written_weights_stop_the_engine_until_a_full_load(
+    engine: Engine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object, weights: object) -> None:
+        raise OSError("shared memory went away")
+
+    engine.submit(Request("r", (3, 4), Sampling(0.0, max_tokens=4)))
+    monkeypatch.setattr(type(engine._weights._model), "load_weights", fail)
+    with pytest.raises(EngineError, match="half written"):
+        engine.load_weights(1, state(tied_policy[1]))
+    with pytest.raises(EngineError, match="half written"):
+        engine.step()
+    with pytest.raises(EngineError, match="half written"):
+        engine.score(SEQUENCES)
+    monkeypatch.undo()
+    engine.load_weights(2, state(tied_policy[1]))
+    assert distance(engine, tied_policy[1]) < 1e-4
+    assert engine.has_unfinished
+
+
+@pytest.mark.parametrize("drop_kv", [False, True])
+def test_update_with_requests_in_flight(engine: Engine, collect: Collect, tied_policy: Policy, drop_kv: bool) -> None:
+    other = perturbed(tied_policy[1])
+    for index in range(6):
+        engine.submit(Request(f"r{index}", (3, 4, 5 + index), Sampling(1.0, max_tokens=20)))
+    finished = {c.request_id: c for _ in range(8) for c in engine.step()}
+    preemptions = engine.stats().preemptions
+    running = engine.stats().running
+    engine.load_weights(1, state(other), drop_kv=drop_kv)
+    assert engine.stats().preemptions - preemptions == (running if drop_kv else 0)
+    finished |= collect()
+    assert len(finished) == 6
+    for completion in finished.values():
+        size = len(completion.token_ids)
+        assert completion.versions == [0] * min(8, size) + [1] * max(0, size - 8)
+    # The first token after the update with a fresh KV cache is exactly what the new weights say.
+    if drop_kv:
+        whole = next(c for c in finished.values() if len(c.token_ids) > 8)
+        sequence = [*whole.prompt_ids, *whole.token_ids]
+        expected = reference_logprobs(other, sequence)[len(whole.prompt_ids) - 1 + 8 :]
+        assert whole.logprobs[8:] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_new_version_never_reads_the_prefixes_of_an_old_one(
+    engine: Engine, collect: Collect, tied_policy: Policy
+) -> None:
+    prompt = tuple([7, 8, 9, 10] * 40)  # longer than a KV block, so it is cached
+    engine.submit(Request("old", prompt, Sampling(1.0, max_tokens=1)))
+    collect()
+    other = perturbed(tied_policy[1])
+    engine.load_weights(1, state(other), drop_kv=False)
+    engine.submit(Request("new", prompt, Sampling(1.0, max_tokens=1)))
+    completion = collect()["new"]
+    expected = reference_logprobs(other, [*prompt, *completion.token_ids])[-1]
+    assert completion.logprobs == pytest.approx([expected], abs=1e-4)
+
+
+def test_scoring_does_not_advance_requests_in_flight(engine: Engine, collect: Collect) -> None:
+    for index in range(40):  # more than run at once: scoring must set waiting requests aside too
+        engine.submit(Request(f"r{index}", (3, 4, 5 + index % 40), Sampling(0.0, max_tokens=12)))
+    done = {c.request_id: c for _ in range(4) for c in engine.step()}
+    before = engine.stats()
+    first = engine.score(SEQUENCES)
+    after = engine.stats()
+    assert (after.running, after.waiting, after.generated_tokens) == (
+        before.running,
+        before.waiting,
+        before.generated_tokens,
+    )
+    done |= collect()
+    assert len(done) == 40
+    for index in range(40):
+        engine.submit(Request(f"r{index}", (3, 4, 5 + index % 40), Sampling(0.0, max_tokens=12)))
+    assert {key: c.token_ids for key, c in collect().items()} == {key: c.token_ids for key, c in done.items()}
+    assert engine.score(SEQUENCES) == first
+
+
+@pytest.mark.parametrize("length", [1, 256])
+def test_sequences_that_cannot_be_scored_are_refused(engine: Engine, length: int) -> None:
+    with pytest.raises(EngineError, match="can score 2 to 255 tokens"):
+        engine.score([[3] * length])
