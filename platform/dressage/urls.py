@@ -16,3 +16,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.telemetry.urls")),
     re_path(r"^(?!api/|ws/|static/|assets/).*$", console),
 ]
+
+handler400 = "dressage.common.problems.bad_request"
+handler404 = "dressage.common.problems.page_not_found"
+handler500 = "dressage.common.problems.server_error"

@@ -1,0 +1,1 @@
+"""What every app shares: ids, problems, paging, roles, authentication, idempotency, schema helpers."""

@@ -1,0 +1,27 @@
+"""Who does something: a person, an API token, a rule of a run, or the system itself."""
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+ActorKind = Literal["user", "token", "policy", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """The author of a change, as the audit log and the history of a run record it."""
+
+    kind: ActorKind
+    id: str
+    """Id of the user or token; a name for the other kinds."""
+    name: str
+    """What people read: an e-mail address, or the name of the token or rule."""
+
+    @property
+    def label(self) -> str:
+        """One string for lists: the e-mail address, else ``kind:name``."""
+        return self.name if self.kind == "user" else f"{self.kind}:{self.name}"
+
+    @classmethod
+    def system(cls, name: str) -> Self:
+        """A part of the platform that acts by itself, such as the reconciler."""
+        return cls("system", name, name)

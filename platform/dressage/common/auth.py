@@ -1,0 +1,72 @@
+"""Who is calling: a session or an API token. Both give ``request.team``, ``request.role`` and ``request.actor``."""
+
+from typing import Any
+
+import structlog
+from django.contrib.auth.models import AnonymousUser
+from rest_framework.authentication import BaseAuthentication, CSRFCheck
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.request import Request
+
+from dressage.common.actors import Actor
+from dressage.common.roles import Role
+
+SESSION_TEAM = "team_id"
+
+
+def enforce_csrf(request: Request) -> None:
+    """Refuse a write whose CSRF token is missing or wrong."""
+    check = CSRFCheck(lambda _: None)
+    http = request._request
+    check.process_request(http)
+    reason = check.process_view(http, None, (), {})
+    if reason:
+        raise PermissionDenied(f"CSRF check failed: {reason}", code="csrf_failed")
+
+
+def attach(request: Request, *, team: Any, role: Role, actor: Actor) -> None:
+    """Make the caller known to views, services and log lines."""
+    http: Any = request._request
+    http.team, http.role, http.actor = team, role, actor
+    structlog.contextvars.bind_contextvars(team=team.id, actor=actor.label)
+
+
+class TokenAuthentication(BaseAuthentication):
+    """``Authorization: Bearer drs_…``: a token of a team with a role of its own."""
+
+    keyword = "Bearer"
+    prefix = "drs_"
+
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        from dressage.teams.selectors import active_token
+
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        secret = secret.strip()
+        # Other bearer secrets, such as those of the link, belong to other authenticators.
+        if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
+            return None
+        token = active_token(secret)
+        if token is None:
+            raise AuthenticationFailed("The API token is unknown, revoked or expired.", code="invalid_token")
+        attach(request, team=token.team, role=Role(token.role), actor=Actor("token", token.id, token.name))
+        return AnonymousUser(), token
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'
+
+
+class TeamSessionAuthentication(BaseAuthentication):
+    """The browser's session. The membership is read on every request, so that a removal acts at once."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        from dressage.teams.selectors import membership_for
+
+        user = getattr(request._request, "user", None)
+        if user is None or not user.is_authenticated or not user.is_active:
+            return None
+        enforce_csrf(request)
+        membership = membership_for(user, request._request.session.get(SESSION_TEAM))
+        if membership is not None:
+            actor = Actor("user", user.id, user.email)
+            attach(request, team=membership.team, role=Role(membership.role), actor=actor)
+        return user, None

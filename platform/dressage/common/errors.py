@@ -1,0 +1,70 @@
+"""Turns the validation errors of pydantic and of REST framework into one list of ``{pointer, detail}``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypedDict
+
+from pydantic import ValidationError
+
+
+class FieldError(TypedDict):
+    """One fault of the request body."""
+
+    pointer: str
+    """RFC 6901 pointer into the body, such as ``/spec/rollout/group_size``; empty for the whole body."""
+    detail: str
+
+
+def join(*parts: str | int) -> str:
+    """A JSON pointer from its parts."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def location(error_type: str, loc: Sequence[str | int], data: Any) -> list[str | int]:
+    """Pydantic's location as a path into ``data``: without the tags of unions, which are not in the input."""
+    path: list[str | int] = []
+    current = data
+    for position, part in enumerate(loc):
+        last = position == len(loc) - 1
+        if (isinstance(current, Mapping) and part in current) or (
+            isinstance(current, Sequence) and isinstance(part, int) and 0 <= part < len(current)
+        ):
+            current = current[part]
+        elif not (last and error_type == "missing"):
+            continue
+        path.append(part)
+    return path
+
+
+def pydantic_errors(error: ValidationError, data: Any = None) -> list[tuple[list[str | int], str]]:
+    """(path, sentence) of every fault that pydantic found in ``data``; without it, paths keep the tags of unions."""
+    return [
+        (
+            list(item["loc"]) if data is None else location(item["type"], item["loc"], data),
+            item["msg"].removeprefix("Value error, "),
+        )
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+
+
+def nested(errors: Sequence[tuple[list[str | int], str]]) -> Any:
+    """The same faults as REST framework nests them, so that an outer serializer adds its own path in front."""
+    tree: dict[str, Any] = {}
+    for path, message in errors:
+        node = tree
+        for part in path:
+            node = node.setdefault(str(part), {})
+        node.setdefault("non_field_errors", []).append(message)
+    return tree
+
+
+def flatten(detail: Any, path: tuple[str | int, ...] = ()) -> Iterator[FieldError]:
+    """REST framework's nested error detail as a flat list."""
+    if isinstance(detail, Mapping):
+        for key, value in detail.items():
+            yield from flatten(value, path if key == "non_field_errors" else (*path, key))
+    elif isinstance(detail, (list, tuple)):
+        for index, value in enumerate(detail):
+            nested_value = isinstance(value, (Mapping, list, tuple))
+            yield from flatten(value, (*path, index) if nested_value else path)
+    else:
+        yield FieldError(pointer=join(*path), detail=str(detail))

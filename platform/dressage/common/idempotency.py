@@ -1,0 +1,103 @@
+"""``Idempotency-Key`` on creating requests: a retry gets the first answer, and nothing is made twice.
+
+Key, effect and stored answer commit in one transaction. A process killed in the middle leaves none of them, so the
+retry simply runs; a process killed after the commit leaves all of them, so the retry replays.
+"""
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import connection, transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dressage.common.models import StoredResponse
+from dressage.common.problems import Problem, conflict
+
+HEADER = "Idempotency-Key"
+KEPT_FOR = timedelta(hours=24)
+Handler = Callable[..., Response]
+
+
+def idempotent(handler: Handler) -> Handler:
+    """Decorates ``post`` of a view. Without the header nothing changes.
+
+    Raises:
+        Problem: 422 for a malformed key or one used with another body; 409 while the first request still runs.
+    """
+
+    @functools.wraps(handler)
+    def wrapped(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get(HEADER)
+        if key is None:
+            return handler(view, request, *args, **kwargs)
+        if not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+            raise Problem(422, "Invalid request", f"{HEADER} must be 1 to 255 printable ASCII characters.")
+        return _once(request, key, lambda: handler(view, request, *args, **kwargs))
+
+    wrapped.accepts_idempotency_key = True  # type: ignore[attr-defined]  (read by the schema)
+    return wrapped
+
+
+def _once(request: Request, key: str, run: Callable[[], Response]) -> Response:
+    team, path, body = request.team, request.path, fingerprint(request)  # type: ignore[attr-defined]
+    with transaction.atomic():
+        if not _try_lock(f"{team.id}\0{path}\0{key}"):
+            raise conflict(
+                "The first request with this Idempotency-Key is still running.", code="idempotency_in_flight"
+            )
+        StoredResponse.objects.filter(team=team, created_at__lt=timezone.now() - KEPT_FOR).delete()
+        stored = StoredResponse.objects.filter(team=team, path=path, key=key).first()
+        if stored is not None:
+            if stored.fingerprint != body:
+                raise Problem(
+                    422,
+                    "Invalid request",
+                    "This Idempotency-Key was used with another body.",
+                    code="idempotency_key_reused",
+                )
+            return Response(stored.body, status=stored.status, headers={"Idempotency-Replayed": "true"})
+        response = run()
+        StoredResponse.objects.create(
+            team=team,
+            path=path,
+            key=key,
+            fingerprint=body,
+            status=response.status_code,
+            body=json.loads(JSONRenderer().render(response.data)),
+        )
+        return response
+
+
+def fingerprint(request: Request) -> str:
+    """SHA-256 of what the client sent, independent of key order and of multipart boundaries."""
+    digest = hashlib.sha256((request.method or "").encode())
+    data = request.data
+    if hasattr(data, "lists"):  # a form
+        for name, values in sorted(data.lists()):
+            for value in values:
+                digest.update(b"\0" + name.encode() + b"\0")
+                if isinstance(value, UploadedFile):
+                    for chunk in value.chunks():
+                        digest.update(chunk)
+                    value.seek(0)
+                else:
+                    digest.update(str(value).encode())
+    else:
+        digest.update(json.dumps(data, sort_keys=True, default=str).encode())
+    return digest.hexdigest()
+
+
+def _try_lock(name: str) -> bool:
+    """Takes the transaction's advisory lock of that name, without waiting."""
+    number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,57 @@
+"""Around every request: its id, the context of its log lines, and the headers that protect browsers."""
+
+import re
+
+import structlog
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
+
+from dressage.common.ids import new_id
+
+_SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
+_DOCS = "/api/v1/docs"
+# The API's pages of documentation come from this network with an inline script; nothing else may.
+_DOCS_SOURCE = "https://cdn.jsdelivr.net"
+
+
+def content_security_policy(path: str, host: str) -> str:
+    """What a page may load. The console is built by Vite: its own files only, and styles set by components."""
+    docs = path == _DOCS
+    extra = f" 'unsafe-inline' {_DOCS_SOURCE}" if docs else ""
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self'{extra}",
+            f"style-src 'self' 'unsafe-inline'{' ' + _DOCS_SOURCE if docs else ''}",
+            f"img-src 'self' data: blob:{' ' + _DOCS_SOURCE if docs else ''}",
+            "font-src 'self' data:",
+            # Not every browser counts WebSockets of the same host as 'self'.
+            f"connect-src 'self' ws://{host} wss://{host}",
+            "worker-src 'self' blob:",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+class RequestContextMiddleware(MiddlewareMixin):
+    """First in the chain, so that its headers are on every response, refusals included."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        given = request.headers.get("X-Request-ID", "")
+        request.request_id = given if _SAFE_ID.match(given) else new_id("req")  # type: ignore[attr-defined]
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        response["X-Request-ID"] = getattr(request, "request_id", "")
+        # The Host header has been checked by now for real pages; a refused host gets no socket source.
+        host = re.sub(r"[^A-Za-z0-9.:\[\]\-]", "", request.META.get("HTTP_HOST", "localhost"))
+        response.setdefault("Content-Security-Policy", content_security_policy(request.path, host))
+        response.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+        if request.path.startswith("/api/"):
+            response.setdefault("Cache-Control", "no-store")
+        return response

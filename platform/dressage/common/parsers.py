@@ -1,0 +1,89 @@
+"""JSON bodies without the parts of JSON that break later: endless nesting, NaN, NUL characters, lone surrogates."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework import parsers
+from rest_framework.exceptions import ParseError
+
+MAX_DEPTH = 64
+
+
+class JSONParser(parsers.JSONParser):
+    """REST framework's strict parser, with a cap on depth and text that PostgreSQL can store."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        try:
+            data = super().parse(stream, media_type, parser_context)
+        except RecursionError as error:
+            raise ParseError(f"JSON is nested deeper than {MAX_DEPTH} levels.") from error
+        try:
+            check(data)
+        except ValueError as error:
+            raise ParseError(str(error)) from error
+        return data
+
+
+def check(data: Any, max_depth: int = MAX_DEPTH) -> None:
+    """Refuse a parsed JSON value that is too deep, or whose text or numbers cannot be stored.
+
+    Raises:
+        ValueError: with the reason.
+    """
+    level: list[Any] = [data]
+    for _ in range(max_depth + 1):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, str):
+                _check_text(value)
+            elif isinstance(value, float):
+                if value != value or value in (float("inf"), float("-inf")):
+                    raise ValueError("Numbers must be finite.")
+            elif isinstance(value, list):
+                inner.extend(value)
+            elif isinstance(value, dict):
+                inner.extend(value.keys())
+                inner.extend(value.values())
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"JSON is nested deeper than {max_depth} levels.")
+
+
+def loads(text: str | bytes, max_depth: int = MAX_DEPTH) -> Any:
+    """Strict ``json.loads``: no NaN, no duplicate keys, bounded depth.
+
+    Raises:
+        ValueError: with the reason.
+    """
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except RecursionError as error:
+        raise ValueError(f"JSON is nested deeper than {max_depth} levels.") from error
+    check(data, max_depth)
+    return data
+
+
+def _check_text(value: str) -> None:
+    if "\0" in value:
+        raise ValueError("Text must not contain NUL characters.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("Text must not contain lone surrogates (half of an escaped emoji).") from error
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON.")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        seen: set[str] = set()
+        name = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"The key {name!r} appears twice.")
+    return data

@@ -1,0 +1,93 @@
+"""OpenAPI: how clients sign in, the problems every operation may answer, and the idempotency header."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+
+from dressage.common.permissions import AllowAny
+from dressage.common.serializers import PydanticField
+
+__all__ = ["ProblemAutoSchema", "PydanticField"]
+
+_DESCRIPTIONS = {
+    "401": "Not signed in, or the token is not valid.",
+    "403": "The role does not allow this, or the CSRF token is missing.",
+    "404": "No such thing in this team.",
+    "409": "The request contradicts the present state.",
+    "413": "The body is too large.",
+    "422": "The request is invalid; `errors` names each fault.",
+    "429": "Too many requests.",
+}
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = "dressage.common.auth.TokenAuthentication"
+    name = "apiToken"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "drs_…", "description": "API token of a team."}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):
+    target_class = "dressage.common.auth.TeamSessionAuthentication"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "sessionid",
+            "description": "Browser session; writes also send X-CSRFToken.",
+        }
+
+
+class ProblemAutoSchema(AutoSchema):
+    """Adds to each operation the problem responses that follow from what it is.
+
+    A view adds its own with ``problem_statuses = {"POST": (409,)}``.
+    """
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters = list(super().get_override_parameters())
+        handler = getattr(self.view, self.method.lower(), None)
+        if getattr(handler, "accepts_idempotency_key", False):
+            parameters.append(
+                OpenApiParameter(
+                    "Idempotency-Key",
+                    str,
+                    OpenApiParameter.HEADER,
+                    description="A retry with the same key gets the first answer.",
+                )
+            )
+        return parameters
+
+    def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        bodies = super()._get_response_bodies(*args, **kwargs)
+        for status in self._problem_statuses():
+            if status not in bodies:
+                bodies[status] = {
+                    "description": _DESCRIPTIONS.get(status, "Problem"),
+                    "content": {"application/problem+json": {"schema": self._problem_reference()}},
+                }
+        return dict(sorted(bodies.items()))
+
+    def _problem_statuses(self) -> list[str]:
+        handler = getattr(self.view, self.method.lower(), None)
+        extra = getattr(self.view, "problem_statuses", {}).get(self.method, ())
+        statuses = {str(status) for status in extra}
+        if not any(type(permission) is AllowAny for permission in self.view.get_permissions()):
+            statuses |= {"401", "403"}
+        if "{" in self.path:
+            statuses.add("404")
+        if self.method in ("POST", "PUT", "PATCH") or self._is_list_view():
+            statuses.add("422")
+        if getattr(handler, "accepts_idempotency_key", False):
+            statuses.add("409")
+        return sorted(statuses)
+
+    def _problem_reference(self) -> dict[str, Any]:
+        from dressage.common.serializers import ProblemSerializer
+
+        return self.resolve_serializer(ProblemSerializer, "response").ref

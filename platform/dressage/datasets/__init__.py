@@ -1,0 +1,1 @@
+"""Immutable dataset versions: upload, validation, storage, preview."""

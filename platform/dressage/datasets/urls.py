@@ -1,0 +1,5 @@
+"""Routes of datasets."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

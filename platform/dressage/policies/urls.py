@@ -1,0 +1,5 @@
+"""Routes of policies."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,1 @@
+"""Versioned reward definitions and the reward bench."""

@@ -1,0 +1,5 @@
+"""Routes of rewards."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

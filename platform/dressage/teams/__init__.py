@@ -1,0 +1,1 @@
+"""Users, teams, roles, API tokens and the audit log."""

@@ -1,0 +1,126 @@
+"""Users, teams, memberships, API tokens and the audit log."""
+
+import json
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models.functions import Lower
+
+from dressage.common.actors import Actor
+from dressage.common.models import PrefixedModel, TeamModel
+from dressage.common.roles import Role
+
+
+class UserManager(BaseUserManager):
+    """Makes users; e-mail addresses are kept in lower case."""
+
+    def create_user(self, email: str, password: str, **fields: Any) -> "User":
+        user = self.model(email=email.strip().lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(AbstractBaseUser, PrefixedModel):
+    """A person, who signs in by e-mail address."""
+
+    id_prefix: ClassVar[str] = "usr"
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    email = models.EmailField(max_length=254, unique=True)
+    name = models.CharField(max_length=120, blank=True)
+    is_active = models.BooleanField(default=True)
+    password_is_temporary = models.BooleanField(default=False)
+    """Someone else has seen the password; the console asks for a new one."""
+
+    objects = UserManager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="user_email_is_lower_case")
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+
+class Team(PrefixedModel):
+    """The owner of everything else. Its row also holds the end of its audit chain."""
+
+    id_prefix: ClassVar[str] = "team"
+
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=63, unique=True)
+    audit_length = models.PositiveBigIntegerField(default=0)
+    audit_head = models.CharField(max_length=64, default="")
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Membership(TeamModel):
+    """A person's role in a team."""
+
+    id_prefix: ClassVar[str] = "mem"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role.choices)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_membership_per_team")]
+
+
+class ApiToken(TeamModel):
+    """A secret that acts for a team with a role of its own. Only its SHA-256 is stored."""
+
+    id_prefix: ClassVar[str] = "tok"
+
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=16)
+    """The secret's first characters, to recognise it by."""
+    sha256 = models.CharField(max_length=64, unique=True)
+    role = models.CharField(max_length=16, choices=Role.choices)
+    created_by = models.CharField(max_length=300)
+    expires_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+
+class AuditEntry(TeamModel):
+    """One act. Rows are never changed (a database trigger refuses it) and each carries the hash of the one before."""
+
+    id_prefix: ClassVar[str] = "aud"
+
+    number = models.PositiveBigIntegerField()
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.CharField(max_length=120)
+    actor_name = models.CharField(max_length=300)
+    action = models.CharField(max_length=80)
+    target_type = models.CharField(max_length=40)
+    target_id = models.CharField(max_length=120)
+    # Text, not jsonb: PostgreSQL would respell numbers (1e20, -0.0), and the hash is over the exact characters.
+    before_json = models.TextField(default="null")
+    after_json = models.TextField(default="null")
+    reason = models.CharField(max_length=2000, blank=True)
+    previous_hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "number"], name="one_audit_entry_per_number")]
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.actor_kind, self.actor_id, self.actor_name)  # type: ignore[arg-type]
+
+    @property
+    def before(self) -> Any:
+        return json.loads(self.before_json)
+
+    @property
+    def after(self) -> Any:
+        return json.loads(self.after_json)

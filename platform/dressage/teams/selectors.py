@@ -1,0 +1,79 @@
+"""Reads of teams: who is in, which token is this, is the audit log whole."""
+
+import hashlib
+from datetime import timedelta
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from dressage.common.problems import not_found
+from dressage.teams.audit import entry_hash
+from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+
+_USED_AT_RESOLUTION = timedelta(minutes=1)
+
+
+def token_hash(secret: str) -> str:
+    """What is stored of a secret. It has 256 random bits, so a plain hash cannot be searched."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def active_token(secret: str) -> ApiToken | None:
+    """The token of this secret unless revoked or expired; notes, to the minute, that it was used."""
+    now = timezone.now()
+    token = (
+        ApiToken.objects.select_related("team")
+        .filter(Q(expires_at=None) | Q(expires_at__gt=now), sha256=token_hash(secret), revoked_at=None)
+        .first()
+    )
+    if token and (token.last_used_at is None or now - token.last_used_at > _USED_AT_RESOLUTION):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def membership_for(user: User, team_id: str | None) -> Membership | None:
+    """The membership in the chosen team, else the user's first one, else None."""
+    memberships = Membership.objects.select_related("team").filter(user=user).order_by("created_at", "id")
+    chosen = memberships.filter(team_id=team_id).first() if team_id else None
+    return chosen or memberships.first()
+
+
+def teams_of(user: User) -> QuerySet[Team]:
+    """Every team that the user belongs to, oldest membership first."""
+    return Team.objects.filter(id__in=Membership.objects.filter(user=user).values("team")).order_by("name", "id")
+
+
+def members(team: Team) -> QuerySet[Membership]:
+    """The team's memberships with their users."""
+    return Membership.objects.for_team(team).select_related("user")
+
+
+def member(team: Team, membership_id: str) -> Membership:
+    """One membership. Raises a 404 problem."""
+    found = members(team).filter(id=membership_id).first()
+    if found is None:
+        raise not_found("member")
+    return found
+
+
+def tokens(team: Team) -> QuerySet[ApiToken]:
+    """The team's tokens that have not been revoked, expired ones included."""
+    return ApiToken.objects.for_team(team).filter(revoked_at=None)
+
+
+def audit_entries(team: Team) -> QuerySet[AuditEntry]:
+    """The team's audit log."""
+    return AuditEntry.objects.for_team(team)
+
+
+def first_broken_audit_number(team: Team) -> int | None:
+    """Number of the first entry that was changed, removed or forged; None when the whole chain holds."""
+    team.refresh_from_db(fields=["audit_length", "audit_head"])
+    expected, previous = 1, ""
+    for entry in audit_entries(team).filter(number__lte=team.audit_length).order_by("number").iterator():
+        if entry.number != expected or entry.previous_hash != previous or entry.hash != entry_hash(entry):
+            return expected
+        expected, previous = expected + 1, entry.hash
+    if expected != team.audit_length + 1 or previous != team.audit_head:
+        return expected if expected <= team.audit_length else team.audit_length
+    return None

@@ -1,0 +1,5 @@
+"""Routes of teams."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
