@@ -1,0 +1,31 @@
+"""Celery on the cluster: the queue ``cluster`` only rings, the platform's leases rule.
+
+A message may come twice or late: the tasks are idempotent by actor name, so a repeated ``start`` finds the controller
+there. They return within seconds, far below Redis' visibility time-out, which is why ``acks_late`` is safe here: a
+worker that is killed loses nothing, and the platform's reconciler rings again in any case.
+"""
+
+import os
+
+from celery import Celery
+
+
+def broker_url(redis_url: str) -> str:
+    """Celery's spelling of a Redis URL: Unix sockets have a scheme of their own."""
+    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
+
+
+app = Celery("worker", broker=broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
+app.conf.update(
+    accept_content=["json"],
+    task_serializer="json",
+    task_ignore_result=True,
+    task_default_queue="cluster",
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"visibility_timeout": 120},
+    worker_prefetch_multiplier=1,
+    timezone="UTC",
+    imports=("worker.tasks",),
+)

@@ -1,0 +1,76 @@
+"""Evaluation on held-out prompts: the same prompts, sampling and seed each time, so that the curve is comparable."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.batch_metrics import pass_rate
+from worker.buffer import Batch
+from worker.engine import Sampling
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """The prompts of one held-out source."""
+
+    name: str
+    dataset: str
+    rows: list[dict[str, Any]]
+    prompts: list[NDArray[np.int32]]
+    """Token ids of each row's prompt, shape [P]."""
+
+
+def evaluation_due(spec: RunSpec, step: int) -> bool:
+    """Whether the policy after ``step`` steps is evaluated."""
+    return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
+
+
+def evaluation_batch(sets: list[EvaluationSet], spec: RunSpec, step: int) -> Batch:
+    """All held-out prompts as one batch."""
+    groups = [
+        Group(
+            group_id=f"eval-{step}-{source.name}-{index}",
+            prompt_id=f"{source.name}:{index}",
+            source=source.name,
+            dataset=source.dataset,
+            item=row,
+            prompt_text="",
+            steering_revision=0,
+        )
+        for source in sets
+        for index, row in enumerate(source.rows)
+    ]
+    prompts = [prompt for source in sets for prompt in source.prompts]
+    return Batch(step=step, spec=spec, revision=0, version=step, groups=groups, prompts=prompts)
+
+
+def evaluation_sampling(spec: RunSpec, max_tokens: int) -> Sampling:
+    """Sampling of every evaluation of a run; ``max_tokens`` is the run's first, whatever controls do to it later."""
+    return Sampling(
+        temperature=spec.evaluation.temperature,
+        max_tokens=max_tokens,
+        thinking_budget=spec.evaluation.thinking_budget,
+    )
+
+
+def evaluation_metrics(batch: Batch, threshold: float) -> dict[str, float]:
+    """Mean reward, pass rate and length of each source. A source none of whose rewards could be computed has no score."""
+    metrics: dict[str, float] = {}
+    for source in dict.fromkeys(group.source for group in batch.groups):
+        groups = [group for group in batch.groups if group.source == source]
+        trajectories = [t for group in groups for t in group.trajectories]
+        rewards = [t.reward for t in trajectories if t.reward is not None]
+        if rewards:
+            metrics[f"eval/{source}/score/mean"] = float(np.mean(rewards))
+        rate = pass_rate(groups, threshold)
+        if not math.isnan(rate):
+            metrics[f"eval/{source}/pass_rate"] = rate
+        metrics[f"eval/{source}/response_length/mean"] = float(np.mean([t.length for t in trajectories]))
+    return metrics

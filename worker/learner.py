@@ -1,0 +1,201 @@
+"""The learner on Ray: one actor per DeepSpeed rank, and the handle that drives them together."""
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.exceptions import RayActorError, RayTaskError
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from trainer_core.update.checkpoint import SavedCheckpoint
+from worker.weights import WeightBundle, probe_sequences, publish
+
+View = tuple[int, int, NDArray[np.float32], NDArray[np.float32]]
+"""Group index, sample index, learner log-probabilities and entropies of one trajectory."""
+
+
+class LearnerLost(RuntimeError):
+    """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
+
+
+class LearnerWorker:
+    """One rank. Runs as a Ray actor; imports torch and DeepSpeed only there."""
+
+    def __init__(self, rank: int, world_size: int, threads: int) -> None:
+        """Claim the process.
+
+        Args:
+            rank: of this actor.
+            world_size: number of ranks.
+            threads: CPU threads; one by default, because the rollout engine has the other core.
+        """
+        os.environ["LOCAL_RANK"] = str(rank)
+        # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        import torch
+
+        torch.set_num_threads(threads)
+        self._rank = rank
+        self._world_size = world_size
+
+    def rendezvous(self) -> str:
+        """An address that is free on this machine, for all ranks to meet at."""
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            return f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+
+    def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str) -> int:
+        """Load the policy; returns its vocabulary size."""
+        from trainer_core.update.learner import Learner
+
+        self._learner = Learner(
+            model_dir, spec, rank=self._rank, world_size=self._world_size, init_method=init_method, device=device
+        )
+        return self._learner.vocab_size
+
+    def ping(self) -> int:
+        """Tell that this rank lives."""
+        return os.getpid()
+
+    def update(self, groups: list[Group], spec: RunSpec, step: int) -> tuple[dict[str, float], list[View]]:
+        """One step; returns the metrics and what the learner has found for this rank's trajectories."""
+        for group in groups:
+            for trajectory in group.trajectories:
+                trajectory.learner_logprobs = trajectory.entropy = None
+        metrics = self._learner.update(groups, spec, step)
+        views: list[View] = [
+            (g, s, trajectory.learner_logprobs, trajectory.entropy)
+            for g, group in enumerate(groups)
+            for s, trajectory in enumerate(group.trajectories)
+            if trajectory.learner_logprobs is not None and trajectory.entropy is not None
+        ]
+        return metrics, views
+
+    def publish(self, sequences: list[list[int]]) -> "list[ray.ObjectRef[WeightBundle]]":
+        """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
+        if self._rank:
+            self._learner.weights()
+            self._learner.score(sequences)
+            return []
+        return [publish(self._learner, sequences)]
+
+    def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
+        """Write a checkpoint; None above rank 0."""
+        return self._learner.save(folder, extra)
+
+    def load(self, folder: str) -> tuple[int, dict[str, Any]]:
+        """Load a checkpoint; returns its version and the caller's state."""
+        extra = self._learner.load(folder)
+        return self._learner.version, extra
+
+
+class LearnerGroup:
+    """All ranks, driven as one. Calls block; a driver that overlaps learning with generation calls from a thread."""
+
+    def __init__(
+        self,
+        model_dir: str | Path,
+        spec: RunSpec,
+        *,
+        device: str = "cpu",
+        threads: int = 1,
+        actor_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Start ``spec.parallelism.learner_ranks`` actors and load the policy.
+
+        Args:
+            model_dir: the base policy's folder, readable by all ranks.
+            spec: as the run starts.
+            device: "cpu", or "cuda" with one device per actor.
+            threads: CPU threads of each rank.
+            actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
+
+        Raises:
+            LearnerLost: a rank died while starting.
+        """
+        world = spec.parallelism.learner_ranks
+        # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
+        options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
+        remote = ray.remote(LearnerWorker).options(**options)
+        self.workers = [remote.remote(rank, world, threads) for rank in range(world)]
+        self.version = 0
+        address = self._call_one(0, "rendezvous") if world > 1 else None
+        vocab_size = self._call("start", str(model_dir), spec, address, device)[0]
+        self._probe = probe_sequences(vocab_size, spec.rollout.engine.max_model_len)
+
+    def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
+        """One step on all ranks; writes ``learner_logprobs`` and ``entropy`` into ``groups``. See ``Learner.update``.
+
+        Raises:
+            LearnerLost: a rank died. (What ``Learner.update`` raises comes through under its own type.)
+        """
+        results = self._call("update", ray.put(list(groups)), spec, step)
+        for _, views in results:
+            for group, sample, logprobs, entropy in views:
+                trajectory = groups[group].trajectories[sample]
+                trajectory.learner_logprobs, trajectory.entropy = logprobs, entropy
+        self.version = step
+        metrics: dict[str, float] = results[0][0]
+        return metrics
+
+    def publish(self) -> "ray.ObjectRef[WeightBundle]":
+        """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""
+        reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
+        return reference
+
+    def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint:
+        """Write a checkpoint with the caller's JSON-able state; see ``trainer_core.update.checkpoint``."""
+        saved: SavedCheckpoint = self._call("save", str(folder), dict(extra or {}))[0]
+        return saved
+
+    def load(self, folder: str | Path) -> dict[str, Any]:
+        """Go on from a checkpoint; returns the caller's state."""
+        self.version, extra = self._call("load", str(folder))[0]
+        return dict(extra)
+
+    def close(self) -> None:
+        """End all ranks."""
+        for worker in self.workers:
+            ray.kill(worker)
+
+    def _call_one(self, rank: int, method: str) -> Any:
+        try:
+            return ray.get(getattr(self.workers[rank], method).remote())
+        except RayActorError as error:
+            raise LearnerLost(f"learner rank {rank} died in {method}: {error}") from error
+
+    def _call(self, method: str, *arguments: Any) -> list[Any]:
+        """Call all ranks and wait; the first failure decides."""
+        pending = {getattr(worker, method).remote(*arguments): rank for rank, worker in enumerate(self.workers)}
+        results: list[Any] = [None] * len(self.workers)
+        failures: dict[int, Exception] = {}
+        while pending:
+            (ready, *_), _ = ray.wait(list(pending), num_returns=1)
+            rank = pending.pop(ready)
+            try:
+                results[rank] = ray.get(ready)
+            except (RayActorError, RayTaskError) as error:
+                failures[rank] = error
+                if self._dead_ranks():
+                    break
+        if not failures:
+            return results
+        dead = self._dead_ranks()
+        if dead:
+            # The survivors wait in a collective for the dead one.
+            self.close()
+            names = ", ".join(str(rank) for rank in dead)
+            raise LearnerLost(f"learner rank {names} died in {method}") from next(iter(failures.values()))
+        raise failures[min(failures)]
+
+    def _dead_ranks(self) -> list[int]:
+        from ray.util.state import list_actors
+
+        states = {actor.actor_id: actor.state for actor in list_actors(filters=[("class_name", "=", "LearnerWorker")])}
+        return [rank for rank, worker in enumerate(self.workers) if states.get(worker._actor_id.hex()) == "DEAD"]

@@ -1,0 +1,71 @@
+"""The learning stage: a thread of its own that feeds the learner, publishes its weights and saves its checkpoints.
+
+Work is done in the order in which it was handed over, so a checkpoint that is asked for before an update holds the state
+before it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from trainer_core.update.checkpoint import SavedCheckpoint
+from worker.learner import LearnerGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What an update leaves behind."""
+
+    metrics: dict[str, float]
+    bundle: ray.ObjectRef
+    """The new weights with their probe, for the engines."""
+    learn_s: float
+    publish_s: float
+
+
+class LearningStage:
+    """The learner's ranks behind one queue."""
+
+    def __init__(self, learner: LearnerGroup) -> None:
+        self._learner = learner
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
+
+    def publish(self) -> Future[ray.ObjectRef]:
+        """The present weights with their probe."""
+        return self._thread.submit(self._learner.publish)
+
+    def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
+        """One step's update under ``spec``, then the new weights."""
+        return self._thread.submit(self._learn, groups, spec, step)
+
+    def save(
+        self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]
+    ) -> Future[SavedCheckpoint]:
+        """Write a checkpoint; ``done`` is called in the stage's thread once it is on the disk."""
+        return self._thread.submit(self._save, folder, extra, done)
+
+    def close(self) -> None:
+        """Kill the ranks; work in hand ends with an error that nobody waits for."""
+        self._learner.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
+        started = time.perf_counter()
+        metrics = self._learner.update(groups, spec, step)
+        learned = time.perf_counter()
+        bundle = self._learner.publish()
+        return Learned(metrics, bundle, learned - started, time.perf_counter() - learned)
+
+    def _save(self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]) -> SavedCheckpoint:
+        saved = self._learner.save(folder, extra)
+        done(saved)
+        return saved

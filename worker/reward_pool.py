@@ -1,0 +1,93 @@
+"""The reward workers as seen by the loop: chunks go out as they finish, a worker that dies or hangs is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import GetTimeoutError, RayActorError, RayError
+
+from worker.chunk import Chunk
+from worker.reward import Scored, failed
+
+SPARE_S = 30.0
+"""Time a chunk may take beyond the time-outs of its trajectories before its worker counts as hung."""
+TRIES = 2
+
+Notify = Callable[[str, str, str], None]
+"""(level, title, message): an alert to the person who watches the run."""
+
+
+@dataclass(slots=True)
+class PendingScores:
+    """A chunk that is being scored."""
+
+    chunk: Chunk
+    items: Sequence[Mapping[str, Any]]
+    max_tokens: int
+    worker: int
+    handle: ActorHandle
+    answer: ray.ObjectRef
+
+
+class RewardPool:
+    """Used by one thread at a time."""
+
+    def __init__(
+        self, spawn: Callable[[int, int], ActorHandle], size: int, timeout_s: float, notify: Notify
+    ) -> None:
+        """``spawn(index, generation)`` makes an actor; its ``start`` is called here."""
+        self._spawn, self._timeout_s, self._notify = spawn, timeout_s, notify
+        self._generations = [0] * size
+        self._workers = [spawn(index, 0) for index in range(size)]
+        self.started = [worker.start.remote() for worker in self._workers]
+        """One ref per worker that holds the seconds of its start."""
+        self._next = 0
+
+    def submit(
+        self, ref: ray.ObjectRef | Chunk, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: int
+    ) -> PendingScores:
+        """Send a chunk to the next worker. ``ref`` is the chunk where it already lies in the object store."""
+        index = self._next
+        self._next = (index + 1) % len(self._workers)
+        handle = self._workers[index]
+        return PendingScores(
+            chunk, items, max_tokens, index, handle, handle.score.remote(ref, list(items), max_tokens)
+        )
+
+    def result(self, pending: PendingScores) -> Scored:
+        """Wait for a chunk's scores. After a second failure its completions carry the error."""
+        limit = self._timeout_s * len(pending.chunk) + SPARE_S
+        for attempt in range(TRIES):
+            try:
+                scored: Scored = ray.get(pending.answer, timeout=limit)
+                return scored
+            except (RayActorError, GetTimeoutError) as error:
+                reason = "did not answer" if isinstance(error, GetTimeoutError) else "died"
+                self._replace(pending, reason)
+                if attempt + 1 < TRIES:
+                    handle = self._workers[pending.worker]
+                    pending.handle = handle
+                    pending.answer = handle.score.remote(pending.chunk, list(pending.items), pending.max_tokens)
+        size = len(pending.chunk)
+        return Scored([""] * size, [failed(f"the reward worker {reason} twice")] * size, 0.0)
+
+    def close(self) -> None:
+        for worker in self._workers:
+            ray.kill(worker, no_restart=True)
+
+    def _replace(self, pending: PendingScores, reason: str) -> None:
+        if self._workers[pending.worker] is not pending.handle:
+            return  # another chunk of the same worker has found out already
+        self._notify("warn", "A reward worker was replaced", f"Reward worker {pending.worker} {reason}.")
+        try:
+            ray.kill(pending.handle, no_restart=True)
+        except RayError as error:
+            self._notify("warn", "A reward worker could not be ended", str(error))
+        self._generations[pending.worker] += 1
+        fresh = self._spawn(pending.worker, self._generations[pending.worker])
+        fresh.start.remote()
+        self._workers[pending.worker] = fresh
