@@ -33,7 +33,7 @@ def field(
         widget: a hint for the console's form ("dataset", "reward", "policy", "slider").
         kwargs: passed to ``pydantic.Field`` (bounds and so on).
     """
-    extra = {key: value for key, value in {"unit": unit, "steer": steer, "widget": widget}.items() if value is not None}
+    extra: dict[str, Any] = {key: value for key, value in {"unit": unit, "steer": steer, "widget": widget}.items() if value is not None}
     return Field(default, json_schema_extra=extra or None, **kwargs)
 
 

@@ -1,0 +1,18 @@
+"""Dr. GRPO advantage (arXiv 2503.20783): centred on the group's mean, not divided by its deviation."""
+
+from torch import Tensor
+
+
+def dr_grpo(rewards: Tensor, mask: Tensor) -> Tensor:
+    """``A_i = r_i − mean(r)`` within each group.
+
+    Args:
+        rewards: shape [groups, samples].
+        mask: shape [groups, samples]; samples outside it do not count.
+
+    Returns:
+        Shape [groups, samples]; 0 outside the mask and for groups of one.
+    """
+    count = mask.sum(dim=1, keepdim=True)
+    mean = rewards.masked_fill(~mask, 0.0).sum(dim=1, keepdim=True) / count.clamp(min=1)
+    return (rewards - mean).masked_fill(~mask | (count < 2), 0.0)

@@ -1,0 +1,11 @@
+"""Overlong filtering (DAPO, arXiv 2503.14476, §3.4): completions cut at the maximum length are no verdict."""
+
+from trainer_core.trajectory import Group
+
+
+def truncated(groups: list[Group]) -> None:
+    """Exclude trajectories that ended by length."""
+    for group in groups:
+        for trajectory in group.trajectories:
+            if trajectory.finish_reason == "length":
+                trajectory.excluded = trajectory.excluded or "truncated"

@@ -1,0 +1,23 @@
+"""Estimators of KL(π_θ ‖ π_ref) from samples of π_θ (Schulman, Approximating KL divergence, 2020)."""
+
+from typing import Literal
+
+from torch import Tensor
+
+
+def penalty(estimator: Literal["k1", "k2", "k3"], logprobs: Tensor, reference_logprobs: Tensor) -> Tensor:
+    """One value per token [N], with ``d = log π_ref − log π_θ``.
+
+    k1 = −d (unbiased, may be negative); k2 = d²/2 (its gradient is that of the divergence);
+    k3 = exp(d) − 1 − d (unbiased, never negative).
+    """
+    difference = reference_logprobs - logprobs
+    match estimator:
+        case "k1":
+            return -difference
+        case "k2":
+            return difference.square() / 2
+        case "k3":
+            # expm1 keeps the difference of near-equal policies, where exp(d) − 1 − d would cancel.
+            bounded = difference.clamp(-20.0, 20.0)
+            return bounded.expm1() - bounded
