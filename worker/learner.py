@@ -19,6 +19,9 @@ from worker.weights import WeightBundle, probe_sequences, publish
 View = tuple[int, int, NDArray[np.float32], NDArray[np.float32]]
 """Group index, sample index, learner log-probabilities and entropies of one trajectory."""
 
+GRACE_SECONDS = 10.0
+"""How long the other ranks may take to end a call once one has failed."""
+
 
 class LearnerLost(RuntimeError):
     """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
@@ -58,10 +61,6 @@ class LearnerWorker:
             model_dir, spec, rank=self._rank, world_size=self._world_size, init_method=init_method, device=device
         )
         return self._learner.vocab_size
-
-    def ping(self) -> int:
-        """Tell that this rank lives."""
-        return os.getpid()
 
     def update(self, groups: list[Group], spec: RunSpec, step: int) -> tuple[dict[str, float], list[View]]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
@@ -176,26 +175,23 @@ class LearnerGroup:
         results: list[Any] = [None] * len(self.workers)
         failures: dict[int, Exception] = {}
         while pending:
-            (ready, *_), _ = ray.wait(list(pending), num_returns=1)
-            rank = pending.pop(ready)
+            ready, _ = ray.wait(list(pending), num_returns=1, timeout=GRACE_SECONDS if failures else None)
+            if not ready:
+                # The other ranks wait in a collective for one that has failed.
+                self.close()
+                break
+            rank = pending.pop(ready[0])
             try:
-                results[rank] = ray.get(ready)
+                results[rank] = ray.get(ready[0])
             except (RayActorError, RayTaskError) as error:
                 failures[rank] = error
-                if self._dead_ranks():
-                    break
         if not failures:
             return results
-        dead = self._dead_ranks()
+        # When a rank dies, its peers fail too, in their collective and often before Ray has noticed the death.
+        dead = [rank for rank in range(len(self.workers)) if isinstance(failures.get(rank), RayActorError)]
+        first = failures[dead[0] if dead else min(failures)]
         if dead:
-            # The survivors wait in a collective for the dead one.
             self.close()
             names = ", ".join(str(rank) for rank in dead)
-            raise LearnerLost(f"learner rank {names} died in {method}") from next(iter(failures.values()))
-        raise failures[min(failures)]
-
-    def _dead_ranks(self) -> list[int]:
-        from ray.util.state import list_actors
-
-        states = {actor.actor_id: actor.state for actor in list_actors(filters=[("class_name", "=", "LearnerWorker")])}
-        return [rank for rank, worker in enumerate(self.workers) if states.get(worker._actor_id.hex()) == "DEAD"]
+            raise LearnerLost(f"learner rank {names} died in {method}: {first}") from first
+        raise first

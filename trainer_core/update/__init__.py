@@ -1,0 +1,1 @@
+"""The update: packing, log-probabilities, objective, DeepSpeed learner and checkpoints."""

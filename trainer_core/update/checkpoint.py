@@ -1,0 +1,174 @@
+"""Checkpoints: a Hugging Face folder that is a base policy in itself, with the training state beside it.
+
+    <folder>/model.safetensors, config.json, tokenizer files     what any loader reads
+    <folder>/training/optimizer.safetensors                      AdamW's moments by weight name, whole
+    <folder>/training/random.safetensors                         generator states by rank
+    <folder>/training/state.json                                 versions, and the caller's own state
+    <folder>/manifest.json                                       SHA-256 of every file above
+
+Nothing is pickled. A checkpoint does not depend on the number of ranks or the ZeRO stage that wrote it.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from trainer_core.update.engine import MOMENTS, UpdateEngine
+from trainer_core.update.integrity import (
+    CheckpointError,
+    require_finite,
+    sync,
+    sync_tree,
+    verify_manifest,
+    write_manifest,
+)
+
+TRAINING = "training"
+COMPANIONS = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "chat_template.jinja",
+    "generation_config.json",
+)
+"""Files of the base policy that a checkpoint carries on unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCheckpoint:
+    """A checkpoint that is on the disk."""
+
+    path: str
+    bytes: int
+    manifest_sha256: str
+    version: int
+
+
+def save(
+    folder: Path,
+    engine: UpdateEngine,
+    model: PreTrainedModel,
+    base: Path,
+    version: int,
+    extra: Mapping[str, Any],
+) -> SavedCheckpoint | None:
+    """Write a checkpoint so that ``folder`` is either whole or not there. Collective; rank 0 writes and returns it.
+
+    A folder that exists already is replaced.
+
+    Args:
+        folder: final place; written beside it under a temporary name, flushed, then renamed.
+        engine: gives weights and moments.
+        model: the policy inside the engine; gives its configuration.
+        base: the base policy's folder, for tokenizer and generation settings.
+        version: training steps behind the weights.
+        extra: JSON-able state of the caller.
+
+    Raises:
+        CheckpointError: a weight or moment is not finite.
+        OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
+    """
+    weights, moments, random = engine.weights(), engine.moments(), _random_states()
+    if dist.get_rank() != 0:
+        return None
+    require_finite(weights)
+    require_finite(moments)
+    state = {"version": version, "optimizer_steps": engine.optimizer_steps, "extra": extra}
+    text = json.dumps(state, indent=1, allow_nan=False)
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        model.save_pretrained(partial, state_dict=weights)
+        for name in COMPANIONS:
+            if (base / name).is_file():
+                shutil.copyfile(base / name, partial / name)
+        (partial / TRAINING).mkdir()
+        save_file(moments, partial / TRAINING / "optimizer.safetensors")
+        save_file(random, partial / TRAINING / "random.safetensors")
+        (partial / TRAINING / "state.json").write_text(text)
+        digest = write_manifest(partial)
+        sync_tree(partial)
+        size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
+        _put_in_place(partial, folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return SavedCheckpoint(str(folder), size, digest, version)
+
+
+def load(folder: Path, engine: UpdateEngine) -> tuple[int, dict[str, Any]]:
+    """Verify a checkpoint and put its weights, moments and generator states in place. Collective.
+
+    Returns:
+        The version (training steps behind the weights) and the caller's state.
+
+    Raises:
+        CheckpointError: a file is missing, changed, or not listed, or the tensors are not this policy's; nothing was
+            loaded.
+    """
+    verify_manifest(folder)
+    training = folder / TRAINING
+    try:
+        state = json.loads((training / "state.json").read_text())
+        weights = _load_weights(folder)
+        moments = load_file(training / "optimizer.safetensors")
+        random = load_file(training / "random.safetensors")
+    except OSError as error:
+        raise CheckpointError(f"{error.filename}: cannot be read ({error.strerror})") from error
+    shapes = engine.shapes()
+    _require_shapes(folder, weights, shapes)
+    _require_shapes(training, moments, {f"{key}.{name}": shape for key in MOMENTS for name, shape in shapes.items()})
+    require_finite(weights)
+    require_finite(moments)
+    engine.load(weights, moments, state["optimizer_steps"])
+    if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
+        torch.set_rng_state(own)
+    return int(state["version"]), dict(state["extra"])
+
+
+def _load_weights(folder: Path) -> dict[str, Tensor]:
+    weights: dict[str, Tensor] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        weights.update(load_file(path))
+    return weights
+
+
+def _require_shapes(place: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, tuple[int, ...]]) -> None:
+    for name in sorted(tensors.keys() | expected.keys()):
+        if name not in tensors or name not in expected or tuple(tensors[name].shape) != expected[name]:
+            found = tuple(tensors[name].shape) if name in tensors else "nothing"
+            raise CheckpointError(f"{place}: {name} is {found}, the policy has {expected.get(name, 'no such tensor')}")
+
+
+def _random_states() -> dict[str, Tensor]:
+    own = torch.get_rng_state()
+    states = [torch.empty_like(own) for _ in range(dist.get_world_size())]
+    dist.all_gather(states, own)
+    return {f"torch.{rank}": state for rank, state in enumerate(states)}
+
+
+def _put_in_place(partial: Path, folder: Path) -> None:
+    """Rename, with an older folder of the same name set aside until the new one stands."""
+    aside = folder.with_name(f".{folder.name}.replaced")
+    shutil.rmtree(aside, ignore_errors=True)
+    if folder.exists():
+        os.rename(folder, aside)
+    os.rename(partial, folder)
+    sync(folder.parent)
+    shutil.rmtree(aside, ignore_errors=True)

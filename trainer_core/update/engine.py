@@ -1,0 +1,176 @@
+"""DeepSpeed around the policy: backward, step, and the whole weights and moments whatever the ZeRO stage.
+
+DeepSpeed is imported when the first engine is built, not before: it takes a quarter of a second and reads the
+environment.
+"""
+
+import logging
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from trainer_core.spec import RunSpec
+from trainer_core.update.optimizer import ClippedAdamW
+
+MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+class UpdateEngine:
+    """One rank of the DeepSpeed engine. Gradients add up over ``backward`` calls until ``step``.
+
+    Every method but ``forward`` is collective: all ranks must call it.
+    """
+
+    def __init__(self, model: nn.Module, spec: RunSpec, *, world_size: int) -> None:
+        """Wrap ``model``. The default process group must exist already (gloo on a CPU)."""
+        if next(model.parameters()).device.type == "cpu":
+            os.environ.setdefault("DS_ACCELERATOR", "cpu")
+        import deepspeed
+
+        logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"torch\.distributed")
+        # No compiled operators: given a compiler, DeepSpeed would spend a minute on a shared-memory collective.
+        deepspeed.ops.__compatible_ops__ = {}
+        self.stage = spec.parallelism.zero_stage
+        self._world_size = world_size
+        self._optimizer = ClippedAdamW(model, spec.optimizer)
+        deepspeed.init_distributed(auto_mpi_discovery=False, verbose=False)
+        self._engine, *_ = deepspeed.initialize(
+            model=model, optimizer=self._optimizer, config=_config(spec, world_size), dist_init_required=False
+        )
+        self._optimizer.allocate(self._masters())
+        if self.stage in (1, 2):
+            self._engine.optimizer._lazy_init_hp_params_optimizer_state()
+
+    @property
+    def forward(self) -> nn.Module:
+        """The policy as DeepSpeed runs it."""
+        module: nn.Module = self._engine
+        return module
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradient of this rank's share of the loss. Shares are summed over the ranks, not averaged."""
+        self._engine.backward(loss * self._world_size)
+
+    def step(self, learning_rate: float, max_grad_norm: float) -> float | None:
+        """Reduce the gradients, clip them to the global norm and update the weights.
+
+        Returns:
+            The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
+            gradients are gone.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = learning_rate
+        if self.stage == 0:
+            self._optimizer.max_grad_norm = max_grad_norm
+            self._engine.step()
+            return self._optimizer.grad_norm if self._optimizer.applied else None
+        self._engine.optimizer.clip_grad = max_grad_norm
+        self._engine.step()
+        return float(self._engine.get_global_grad_norm()) if self._engine.was_step_applied() else None
+
+    def weights(self) -> dict[str, Tensor]:
+        """Every weight, whole, under its Hugging Face name, on this rank. Tied weights appear once."""
+        with self._gathered():
+            return {name: parameter.detach().clone() for name, parameter in self._named()}
+
+    def moments(self) -> dict[str, Tensor]:
+        """AdamW's moments, whole, as ``<moment>.<weight name>``."""
+        return {
+            f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._named() for key in MOMENTS
+        }
+
+    @property
+    def optimizer_steps(self) -> int:
+        """Optimizer steps taken."""
+        return int(self._optimizer.state[self._masters()[0]]["step"])
+
+    @torch.no_grad()
+    def load(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int) -> None:
+        """Put whole weights and moments in place; names and shapes must match (checked by the caller)."""
+        from deepspeed.utils import safe_set_full_fp32_param, safe_set_full_optimizer_state
+
+        with self._gathered(modifier=0):
+            for name, parameter in self._named():
+                parameter.copy_(weights[name])
+        for name, parameter in self._named():
+            if self.stage:
+                safe_set_full_fp32_param(parameter, weights[name].to(parameter.device))
+            for key in MOMENTS:
+                value = moments[f"{key}.{name}"].to(parameter.device)
+                if self.stage:
+                    safe_set_full_optimizer_state(parameter, value, key)
+                else:
+                    self._optimizer.state[parameter][key].copy_(value)
+        for master in self._masters():
+            self._optimizer.state[master]["step"].fill_(optimizer_steps)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Hugging Face name to whole shape of every weight."""
+        return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._named()}
+
+    def _named(self) -> list[tuple[str, nn.Parameter]]:
+        return list(self._engine.module.named_parameters())
+
+    def _masters(self) -> list[Tensor]:
+        """The tensors that AdamW updates: the weights themselves, or this rank's flat partitions."""
+        if self.stage == 0:
+            return [parameter for group in self._optimizer.param_groups for parameter in group["params"]]
+        name = "fp32_partitioned_groups_flat" if self.stage == 3 else "single_partition_of_fp32_groups"
+        return list(getattr(self._engine.optimizer, name))
+
+    def _get_moment(self, parameter: nn.Parameter, key: str) -> Tensor:
+        if self.stage == 0:
+            return self._optimizer.state[parameter][key].detach().clone()
+        from deepspeed.utils import safe_get_full_optimizer_state
+
+        return safe_get_full_optimizer_state(parameter, key).clone()
+
+    def _gathered(self, modifier: int | None = None) -> Any:
+        if self.stage < 3:
+            return nullcontext()
+        import deepspeed
+
+        parameters = [parameter for _, parameter in self._named()]
+        return deepspeed.zero.GatheredParameters(parameters, modifier_rank=modifier)
+
+
+def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
+    stage = spec.parallelism.zero_stage
+    return {
+        # The learner cuts its own micro-batches and owns the boundary: these two only satisfy the consistency check.
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": 1,
+        "train_batch_size": world_size,
+        "managed_gradient_accumulation": False,
+        "gradient_clipping": spec.optimizer.max_grad_norm if stage else 0.0,
+        "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False,
+        "steps_per_print": None,
+        "zero_optimization": {"stage": stage, "overlap_comm": False},
+    }
+
+
+def init_process_group(rank: int, world_size: int, init_method: str | None, device: str) -> None:
+    """Join the learner's process group unless this process is in one already.
+
+    Raises:
+        ValueError: several ranks without a place to meet.
+    """
+    if dist.is_initialized():
+        return
+    os.environ.setdefault("LOCAL_RANK", "0")
+    backend = "nccl" if device.startswith("cuda") else "gloo"
+    if init_method is not None:
+        dist.init_process_group(backend, init_method=init_method, rank=rank, world_size=world_size)
+    elif world_size == 1:
+        # One rank meets nobody: no port is opened.
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+    else:
+        raise ValueError(f"{world_size} ranks need an init_method")

@@ -1,0 +1,92 @@
+"""The loss of one micro-batch: its share of the minibatch's loss, so that the shares sum to the whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from trainer_core.methods import aggregation, corrections, kl, losses
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.packing import TokenBatch, trains
+from trainer_core.update.totals import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Denominators:
+    """Counts over the whole minibatch: all micro-batches of all ranks."""
+
+    sequences: int
+    """Trajectories that take part in the loss."""
+    tokens: int
+    """Their sampled tokens."""
+
+
+def denominators(trajectories: Sequence[Trajectory]) -> Denominators:
+    """Count what takes part in the loss."""
+    taking_part = [trajectory for trajectory in trajectories if trains(trajectory)]
+    return Denominators(len(taking_part), sum(int(trajectory.sampled.sum()) for trajectory in taking_part))
+
+
+def loss_share(
+    spec: RunSpec,
+    batch: TokenBatch,
+    logprobs: Tensor,
+    old_logprobs: Tensor,
+    reference_logprobs: Tensor | None,
+    whole: Denominators,
+    totals: Totals,
+) -> Tensor:
+    """This micro-batch's share of the minibatch loss, a scalar with gradient.
+
+    The importance ratio is split in two: exp(old − behaviour) weights the token (corrections), exp(current − old) is
+    the policy ratio (loss). The KL penalty is not weighted: it concerns the policy, not the samples' rewards.
+
+    Args:
+        spec: the spec that holds now.
+        batch: M predicted tokens.
+        logprobs: current policy, float32 [M], with gradient.
+        old_logprobs: the learner's before the step's first update, float32 [M], without.
+        reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
+        whole: counts of the whole minibatch.
+        totals: metrics are added here.
+    """
+    count = int(batch.mask.sum())
+
+    def aggregate(values: Tensor) -> Tensor:
+        return aggregation.aggregate(
+            spec.aggregation,
+            values,
+            batch.mask,
+            batch.sequence,
+            num_sequences=whole.sequences,
+            num_tokens=whole.tokens,
+        )
+
+    advantages = batch.advantages
+    penalty = None
+    if reference_logprobs is not None:
+        current = logprobs if spec.kl.placement == "loss" else old_logprobs
+        penalty = kl.penalty(spec.kl.estimator, current, reference_logprobs)
+        totals.add_metrics({"actor/kl_loss": _masked_mean(penalty.detach(), batch.mask)}, count)
+        if spec.kl.placement == "reward":
+            advantages = advantages - spec.kl.coefficient * penalty
+    values, metrics = losses.token_loss(spec.loss, logprobs, old_logprobs, advantages, batch.mask)
+    totals.add_metrics(metrics, count)
+    for correction in spec.corrections:
+        weights, metrics = corrections.token_weights(
+            correction, old_logprobs, batch.behaviour_logprobs, batch.mask, batch.sequence
+        )
+        totals.add_metrics(metrics, count)
+        values = values * weights
+    loss = aggregate(values)
+    totals.add_share("actor/pg_loss", loss.detach())
+    if penalty is not None and spec.kl.placement == "loss":
+        loss = loss + spec.kl.coefficient * aggregate(penalty)
+    totals.add_share("actor/loss", loss.detach())
+    return loss
+
+
+def _masked_mean(values: Tensor, mask: Tensor) -> Tensor:
+    return torch.where(mask, values, 0.0).sum() / mask.sum().clamp(min=1)

@@ -1,0 +1,73 @@
+"""AdamW that clips and refuses by itself, and the course of its step size."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from trainer_core.spec import RunSpec
+from trainer_core.spec.optimizer import Optimizer
+
+
+class ClippedAdamW(torch.optim.AdamW):
+    """AdamW (arXiv 1711.05101) whose step clips to a global gradient norm and is refused where that is not finite.
+
+    DeepSpeed does both itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
+    """
+
+    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
+        matrices = [parameter for parameter in model.parameters() if parameter.ndim >= 2]
+        vectors = [parameter for parameter in model.parameters() if parameter.ndim < 2]
+        # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
+        groups: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay}]
+        if vectors:
+            groups.append({"params": vectors, "weight_decay": 0.0})
+        super().__init__(groups, lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True)
+        self.max_grad_norm: float | None = None
+        self.grad_norm = math.nan
+        self.applied = True
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        """Clip, then step. Leaves all as it is, with ``applied`` False, where the gradient norm is not finite."""
+        if closure is not None:
+            raise ValueError("ClippedAdamW takes no closure")
+        if self.max_grad_norm is not None:
+            gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+            self.grad_norm = float(torch.nn.utils.get_total_norm(gradients))
+            self.applied = math.isfinite(self.grad_norm)
+            if not self.applied:
+                return
+            if self.grad_norm > self.max_grad_norm:
+                torch._foreach_mul_(gradients, self.max_grad_norm / (self.grad_norm + 1e-6))
+        super().step()
+
+    def allocate(self, parameters: Iterable[Tensor]) -> None:
+        """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
+        for parameter in parameters:
+            self.state[parameter] = {
+                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+
+
+def learning_rate(spec: RunSpec, step: int) -> float:
+    """Step size of training step ``step`` (1-based): linear warm-up, then constant, linear or cosine.
+
+    Linear and cosine start at the full value in the first step after warm-up and end one step before zero.
+    """
+    optimizer = spec.optimizer
+    if step <= optimizer.warmup_steps:
+        return optimizer.learning_rate * step / optimizer.warmup_steps
+    progress = (step - optimizer.warmup_steps - 1) / max(1, spec.schedule.steps - optimizer.warmup_steps)
+    progress = min(progress, 1.0)
+    match optimizer.schedule:
+        case "constant":
+            return optimizer.learning_rate
+        case "linear":
+            return optimizer.learning_rate * (1.0 - progress)
+        case "cosine":
+            return optimizer.learning_rate * 0.5 * (1.0 + math.cos(math.pi * progress))

@@ -1,0 +1,168 @@
+"""Packing without padding: trajectories become micro-batches of packed tokens.
+
+Samples of one prompt share it: the prompt stands in the micro-batch once. The last token of a completion predicts
+nothing and is left out. Only positions that predict a sampled token get logits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.segments import Layout, Segment, build_layout
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBatch:
+    """One micro-batch: N packed input tokens, M predicted (sampled, not excluded) completion tokens."""
+
+    input_ids: Tensor
+    """int64 [N]."""
+    position_ids: Tensor
+    """Position of each token in its own sequence, int64 [N]."""
+    layout: Layout
+    """Who attends to whom."""
+    rows: Tensor
+    """Packed token whose logits predict the target, int64 [M]; samples of one prompt share its last token."""
+    targets: Tensor
+    """Predicted token, int64 [M]."""
+    sequence: Tensor
+    """Index into the list given to ``pack``, int64 [M]."""
+    offset: Tensor
+    """Index of the target in its completion, int64 [M]."""
+    mask: Tensor
+    """bool [M]: takes part in the loss; all true but in a batch that only keeps ranks in step."""
+    behaviour_logprobs: Tensor
+    """float32 [M]."""
+    advantages: Tensor
+    """float32 [M]."""
+    temperature: Tensor
+    """Sampling temperature, float32 [M]."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Packed input tokens, N."""
+        return len(self.input_ids)
+
+    def to(self, device: torch.device) -> "TokenBatch":
+        """The batch on ``device``; itself when it is there."""
+        if self.input_ids.device == device:
+            return self
+        return TokenBatch(*(getattr(self, field.name).to(device) for field in fields(self)))
+
+    def without_loss(self) -> "TokenBatch":
+        """The same tokens, none of which takes part in the loss."""
+        return replace(self, mask=torch.zeros_like(self.mask))
+
+
+def pack(trajectories: Sequence[Trajectory], max_tokens: int) -> list[TokenBatch]:
+    """Cut trajectories into micro-batches of at most ``max_tokens`` packed tokens, the long ones first.
+
+    Excluded trajectories and those without a sampled token are left out.
+
+    Args:
+        trajectories: in any order; equal prompts are shared.
+        max_tokens: budget of one micro-batch.
+
+    Raises:
+        ValueError: one trajectory alone exceeds the budget, or has no prompt.
+    """
+    families: dict[bytes, list[int]] = {}
+    for index, trajectory in enumerate(trajectories):
+        if trains(trajectory):
+            families.setdefault(trajectory.prompt_ids.tobytes(), []).append(index)
+    units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
+    units.sort(key=lambda unit: -unit[0])
+    batches: list[list[list[int]]] = []
+    space: list[int] = []
+    for size, members in units:
+        # First fit, decreasing: the first batch that still has room.
+        home = next((index for index, room in enumerate(space) if room >= size), None)
+        if home is None:
+            batches.append([members])
+            space.append(max_tokens - size)
+        else:
+            batches[home].append(members)
+            space[home] -= size
+    return [_batch(trajectories, families_of_batch) for families_of_batch in batches]
+
+
+def trains(trajectory: Trajectory) -> bool:
+    """Whether the trajectory takes part in the loss."""
+    return trajectory.excluded is None and bool(trajectory.sampled.any())
+
+
+def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
+    """Cut the samples of one prompt into pieces that fit the budget: (packed size, members)."""
+    prompt = len(trajectories[family[0]].prompt_ids)
+    if prompt == 0:
+        raise ValueError(f"trajectory {trajectories[family[0]].trajectory_id} has no prompt")
+    units: list[tuple[int, list[int]]] = []
+    size = max_tokens + 1
+    for index in sorted(family, key=lambda index: -trajectories[index].length):
+        own = trajectories[index].length - 1
+        if prompt + own > max_tokens:
+            raise ValueError(
+                f"trajectory {trajectories[index].trajectory_id} has {prompt + own} tokens, more than the "
+                f"{max_tokens} of a micro-batch"
+            )
+        if size + own > max_tokens:
+            units.append((prompt + own, [index]))
+            size = prompt + own
+        else:
+            size += own
+            units[-1] = (size, [*units[-1][1], index])
+    return units
+
+
+def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]) -> TokenBatch:
+    ids: list[NDArray[np.int32]] = []
+    positions: list[NDArray[np.int64]] = []
+    segments: list[Segment] = []
+    predicted: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []
+    filled = 0
+    for family in families:
+        prompt = trajectories[family[0]].prompt_ids
+        prefix = (filled, filled + len(prompt))
+        ids.append(prompt)
+        positions.append(np.arange(len(prompt)))
+        segments.append(Segment(*prefix))
+        filled = prefix[1]
+        for index in family:
+            trajectory = trajectories[index]
+            own = trajectory.length - 1
+            offset = np.flatnonzero(trajectory.sampled)
+            # The first completion token is predicted by the prompt's last, the others by the token before them.
+            rows = np.where(offset == 0, prefix[1] - 1, filled + offset - 1)
+            predicted.append((rows, offset, index))
+            if own:
+                ids.append(trajectory.token_ids[:-1])
+                positions.append(np.arange(len(prompt), len(prompt) + own))
+                segments.append(Segment(filled, filled + own, prefix))
+                filled += own
+    chosen = [(trajectories[index], offset) for _, offset, index in predicted]
+    counts = [len(offset) for _, offset, _ in predicted]
+
+    def per_token(name: str) -> Tensor:
+        return torch.from_numpy(np.concatenate([getattr(trajectory, name)[offset] for trajectory, offset in chosen]))
+
+    def per_sequence(values: Sequence[float], dtype: type) -> Tensor:
+        return torch.from_numpy(np.repeat(np.asarray(values, dtype=dtype), counts))
+
+    return TokenBatch(
+        input_ids=torch.from_numpy(np.concatenate(ids).astype(np.int64)),
+        position_ids=torch.from_numpy(np.concatenate(positions)),
+        layout=build_layout(segments),
+        rows=torch.from_numpy(np.concatenate([rows for rows, _, _ in predicted])),
+        targets=per_token("token_ids").long(),
+        sequence=per_sequence([index for _, _, index in predicted], np.int64),
+        offset=torch.from_numpy(np.concatenate([offset for _, offset, _ in predicted])),
+        mask=torch.ones(sum(counts), dtype=torch.bool),
+        behaviour_logprobs=per_token("behaviour_logprobs").float(),
+        advantages=per_sequence([trajectory.advantage for trajectory, _ in chosen], np.float32),
+        temperature=per_sequence([trajectory.temperature for trajectory, _ in chosen], np.float32),
+    )

@@ -1,0 +1,71 @@
+"""A Hugging Face causal language model, loaded for training on packed tokens."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+
+from trainer_core.update import attention
+from trainer_core.update.attention import UnsupportedPolicy
+from trainer_core.update.logprobs import token_logprobs
+from trainer_core.update.norms import use_lean_norms
+from trainer_core.update.packing import TokenBatch
+
+ATTENTION_TYPES = {"full_attention", "sliding_attention"}
+
+
+def load_policy(
+    folder: str | Path, *, device: torch.device | str = "cpu", gradient_checkpointing: bool = False
+) -> PreTrainedModel:
+    """Load the policy in float32 from a local folder: safetensors only, no code from the folder, dropout off.
+
+    Dropout would make the log-probabilities of two passes over the same weights differ, and with them the ratios.
+
+    Raises:
+        UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
+        OSError: no such folder, or it holds no safetensors weights.
+    """
+    path = str(folder)
+    config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+    mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES
+    if mixed:
+        raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences")
+    for name in ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop"):
+        if getattr(config, name, None):
+            setattr(config, name, 0.0)
+    model = AutoModelForCausalLM.from_pretrained(
+        path,
+        config=config,
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        dtype=torch.float32,
+        attn_implementation=attention.register(),
+    )
+    if not getattr(model, "_supports_attention_backend", False):
+        raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention")
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    if gradient_checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    use_lean_norms(model)
+    return model.to(device)
+
+
+def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+    """Log-probabilities (with gradient) and entropies of the batch's targets, float32 [M] each.
+
+    Args:
+        model: the policy, or the engine around it.
+        batch: on the policy's device.
+    """
+    output = model(
+        input_ids=batch.input_ids.unsqueeze(0),
+        position_ids=batch.position_ids.unsqueeze(0),
+        layout=batch.layout,
+        logits_to_keep=batch.rows,
+        use_cache=False,
+    )
+    return token_logprobs(output.logits[0], batch.targets, batch.temperature)

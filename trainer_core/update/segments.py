@@ -1,0 +1,131 @@
+"""Which packed tokens attend to which: segments of queries with their keys, batched by similar size.
+
+A packed micro-batch holds each distinct prompt once, followed by the completions sampled from it:
+
+    packed:   | prompt A | A.1 | A.2 | A.3 | prompt B | B.1 | ...
+    segments:   A -> A     A.1 -> A, A.1     A.2 -> A, A.2     B -> B    B.1 -> B, B.1
+
+A segment's keys are listed in the order of their positions, so that key slot j holds position j and causality is one
+comparison with the query's position. Everything outside the attention (most of the arithmetic) works on packed tokens
+without padding; inside it, segments of similar size are padded to one another in a bucket.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+MAX_PADDED_SHARE = 0.2
+MAX_BUCKET_SCORES = 1 << 20
+"""Score-matrix elements per head and bucket: keeps the scores of small buckets in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of packed tokens [start, stop) whose keys are the packed tokens of ``prefix`` and then the run itself."""
+
+    start: int
+    stop: int
+    prefix: tuple[int, int] = (0, 0)
+
+    @property
+    def num_queries(self) -> int:
+        """Tokens that ask."""
+        return self.stop - self.start
+
+    @property
+    def num_keys(self) -> int:
+        """Tokens of the prefix and the run."""
+        return self.num_queries + self.prefix[1] - self.prefix[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """B segments padded to Lq queries and Lk keys."""
+
+    query_rows: Tensor
+    """Packed token of each query slot, int64 [B, Lq]; padding repeats token 0 of the packing."""
+    key_rows: Tensor
+    """Packed token of each key slot, int64 [B, Lk]."""
+    query_positions: Tensor
+    """Position of each query in its sequence, int64 [B, Lq]; 0 for padding."""
+    bias: Tensor
+    """Added to the scores, float32 [B, Lq, Lk]: 0 where the query may look, −inf where not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The attention pattern of one packed micro-batch of N tokens."""
+
+    buckets: tuple[Bucket, ...]
+    slots: Tensor
+    """Where the output of packed token n stands among all query slots of all buckets in order, int64 [N]."""
+
+    def to(self, device: torch.device) -> "Layout":
+        """The layout on ``device``."""
+        moved = tuple(
+            Bucket(*(getattr(bucket, name).to(device) for name in Bucket.__dataclass_fields__))
+            for bucket in self.buckets
+        )
+        return Layout(moved, self.slots.to(device))
+
+
+def build_layout(segments: Sequence[Segment]) -> Layout:
+    """Batch ``segments``, which together cover each packed token exactly once as a query.
+
+    Raises:
+        ValueError: a packed token is no query, or is one twice.
+    """
+    num_tokens = sum(segment.num_queries for segment in segments)
+    slots = np.full(num_tokens, -1, dtype=np.int64)
+    buckets = []
+    filled = 0
+    for members in _similar(sorted(segments, key=lambda segment: (segment.num_keys, segment.num_queries))):
+        width = max(segment.num_queries for segment in members)
+        buckets.append(_bucket(members, width))
+        for row, segment in enumerate(members):
+            first = filled + row * width
+            slots[segment.start : segment.stop] = np.arange(first, first + segment.num_queries)
+        filled += len(members) * width
+    if num_tokens and (slots.min() < 0 or len(np.unique(slots)) != num_tokens):
+        raise ValueError("the segments must cover each packed token exactly once")
+    return Layout(tuple(buckets), torch.from_numpy(slots))
+
+
+def _similar(ordered: Sequence[Segment]) -> list[list[Segment]]:
+    """Cut segments, sorted by size, into runs that waste little when padded to their largest member."""
+    runs: list[list[Segment]] = []
+    width = used = 0
+    for segment in ordered:
+        grown = max(width, segment.num_queries)
+        cost = used + segment.num_queries * segment.num_keys
+        padded = (len(runs[-1]) + 1) * grown * segment.num_keys if runs else 0
+        few = padded <= 4096
+        if not runs or padded > MAX_BUCKET_SCORES or (not few and cost < (1 - MAX_PADDED_SHARE) * padded):
+            runs.append([segment])
+            width, used = segment.num_queries, segment.num_queries * segment.num_keys
+        else:
+            runs[-1].append(segment)
+            width, used = grown, cost
+    return runs
+
+
+def _bucket(members: Sequence[Segment], width: int) -> Bucket:
+    depth = max(segment.num_keys for segment in members)
+    query_rows = np.zeros((len(members), width), dtype=np.int64)
+    key_rows = np.zeros((len(members), depth), dtype=np.int64)
+    positions = np.zeros((len(members), width), dtype=np.int64)
+    for row, segment in enumerate(members):
+        queries, prefix = segment.num_queries, segment.num_keys - segment.num_queries
+        query_rows[row, :queries] = np.arange(segment.start, segment.stop)
+        key_rows[row, :prefix] = np.arange(*segment.prefix)
+        key_rows[row, prefix : prefix + queries] = query_rows[row, :queries]
+        positions[row, :queries] = np.arange(prefix, prefix + queries)
+    # Padded key slots lie behind every real position, so causality hides them as well.
+    hidden = np.arange(depth) > positions[:, :, None]
+    bias = np.where(hidden, np.float32(-np.inf), np.float32(0.0))
+    return Bucket(
+        torch.from_numpy(query_rows), torch.from_numpy(key_rows), torch.from_numpy(positions), torch.from_numpy(bias)
+    )

@@ -1,0 +1,49 @@
+"""Metrics of a step, added up over micro-batches, minibatches and ranks."""
+
+from collections.abc import Mapping
+
+import torch.distributed as dist
+from torch import Tensor
+
+
+class Totals:
+    """Three kinds of metric: means over tokens, sums of shares, and maxima (names that end in ``max``)."""
+
+    def __init__(self) -> None:
+        self._means: dict[str, tuple[float, float]] = {}
+        self._sums: dict[str, float] = {}
+        self._maxima: dict[str, float] = {}
+
+    def add_metrics(self, metrics: Mapping[str, Tensor | float] | Mapping[str, float], count: float) -> None:
+        """Add means (or maxima) over ``count`` tokens; nothing where there are none."""
+        if count == 0:
+            return
+        for name, value in metrics.items():
+            number = float(value)
+            if name.endswith("max"):
+                self._maxima[name] = max(self._maxima.get(name, number), number)
+            else:
+                total, weight = self._means.get(name, (0.0, 0.0))
+                self._means[name] = (total + number * count, weight + count)
+
+    def add_share(self, name: str, share: Tensor | float) -> None:
+        """Add one share of a sum."""
+        self._sums[name] = self._sums.get(name, 0.0) + float(share)
+
+    def values(self) -> dict[str, float]:
+        """All metrics, over all ranks. Collective where there is more than one rank."""
+        parts = [(self._means, self._sums, self._maxima)]
+        if dist.is_initialized() and dist.get_world_size() > 1:
+            gathered: list[tuple[dict[str, tuple[float, float]], dict[str, float], dict[str, float]]]
+            gathered = [({}, {}, {})] * dist.get_world_size()
+            dist.all_gather_object(gathered, parts[0])
+            parts = gathered
+        merged = Totals()
+        for means, sums, maxima in parts:
+            for name, (total, weight) in means.items():
+                merged.add_metrics({name: total / weight}, weight)
+            for name, share in sums.items():
+                merged.add_share(name, share)
+            merged.add_metrics(maxima, 1)
+        result = {name: total / weight for name, (total, weight) in merged._means.items()}
+        return {**result, **merged._sums, **merged._maxima}
