@@ -101,17 +101,18 @@ class ThinkTokens:
 class EngineConfig:
     """How the engine is built.
 
-    `model_dir` is a Hugging Face directory (config.json and safetensors; no tokenizer needed).
-    `kv_cache_gib` is explicit, so that start-up needs no profiling run. `threads` is the engine's share of the
-    CPU: one by default, because two OpenMP pools on two cores (engine and learner) slow each other down by an
-    order of magnitude. `stop_at_eos` adds the model's own end-of-sequence tokens to every request's stops.
-    `prefix_caching` pays where prompts are longer than a KV block (128 tokens on CPU).
+    `model_dir` is a Hugging Face directory (config.json and safetensors; no tokenizer needed). `kv_cache_gib` is
+    explicit, so that start-up needs no profiling run. `max_num_seqs` is generous because a small policy's throughput
+    grows with the number of running requests. `threads` is the engine's share of the CPU: one by default, because a
+    second gains a small policy nothing and takes the learner's core. `stop_at_eos` adds the model's own
+    end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
+    (128 tokens on CPU). `version` is the weight version of `model_dir`.
     """
 
     model_dir: str
     dtype: str = "float32"
     max_model_len: int = 1024
-    max_num_seqs: int = 256
+    max_num_seqs: int = 512
     max_num_batched_tokens: int = 8192
     kv_cache_gib: float = 0.5
     seed: int = 0

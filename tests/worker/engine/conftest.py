@@ -35,8 +35,8 @@ def shared_engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine
 
 @pytest.fixture(scope="session")
 def untied_engine(shared_engine: Engine, untied_policy: tuple[Path, Qwen3ForCausalLM]) -> Engine:
-    """Shares the process-wide parts of vLLM with `shared_engine`, which closes them."""
-    return start(untied_policy[0])
+    """With room for four KV blocks. Shares vLLM's process-wide parts with `shared_engine`, which closes them."""
+    return start(untied_policy[0], kv_cache_gib=0.001)
 
 
 @pytest.fixture

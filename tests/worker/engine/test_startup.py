@@ -1,0 +1,53 @@
+"""What starting an engine costs, refuses and leaves behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from worker.engine import Engine, EngineConfig, EngineError
+from worker.engine.startup import eos_token_ids
+
+
+def test_importing_the_adapter_imports_neither_vllm_nor_torch() -> None:
+    code = "import sys, worker.engine; print(sorted({'vllm', 'torch', 'transformers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_directory_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"not a model directory: config\.json is missing"):
+        Engine(EngineConfig(model_dir=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("generation", "config", "expected"),
+    [
+        ('{"eos_token_id": [4, 5]}', '{"eos_token_id": 1}', (4, 5)),
+        ("{}", '{"eos_token_id": 1}', (1,)),
+        ("{}", "{}", ()),
+    ],
+)
+def test_end_of_sequence_tokens_come_from_the_model(
+    tmp_path: Path, generation: str, config: str, expected: tuple[int, ...]
+) -> None:
+    (tmp_path / "generation_config.json").write_text(generation)
+    (tmp_path / "config.json").write_text(config)
+    assert eos_token_ids(str(tmp_path)) == expected
+
+
+def test_the_process_can_still_set_its_threads(shared_engine: Engine) -> None:
+    torch.set_num_threads(2)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+
+
+def test_weight_shapes_are_the_checkpoints(shared_engine: Engine) -> None:
+    shapes = shared_engine.weight_shapes
+    assert shapes["model.embed_tokens.weight"] == (60, 128)
+    assert shapes["model.layers.0.self_attn.k_proj.weight"] == (64, 128)
+    assert "lm_head.weight" not in shapes
