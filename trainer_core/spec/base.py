@@ -33,7 +33,8 @@ def field(
         widget: a hint for the console's form ("dataset", "reward", "policy", "slider").
         kwargs: passed to ``pydantic.Field`` (bounds and so on).
     """
-    extra: dict[str, Any] = {key: value for key, value in {"unit": unit, "steer": steer, "widget": widget}.items() if value is not None}
+    marks: dict[str, Any] = {"unit": unit, "steer": steer, "widget": widget}
+    extra = {key: value for key, value in marks.items() if value is not None}
     return Field(default, json_schema_extra=extra or None, **kwargs)
 
 

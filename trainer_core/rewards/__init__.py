@@ -1,0 +1,7 @@
+"""Rewards: what a completion is worth. Pure Python without torch, so that the web tier can try a reward out."""
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.sample import Sample, split_thinking
+from trainer_core.rewards.score import Score, score
+
+__all__ = ["RewardDefinition", "Sample", "Score", "score", "split_thinking"]

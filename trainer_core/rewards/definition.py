@@ -1,0 +1,36 @@
+"""Reward definitions: weighted sums of graders."""
+
+from pydantic import model_validator
+
+from trainer_core.rewards.graders import Grader
+from trainer_core.spec.base import SpecModel, field
+
+
+class Component(SpecModel):
+    """One part of a reward."""
+
+    name: str = field(pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}$")
+    """Short name of the part in charts and tables."""
+    weight: float = field(1.0, ge=-1000.0, le=1000.0)
+    """The part's grade is multiplied by this and added to the reward."""
+    grader: Grader
+    """How the part is graded."""
+
+
+class RewardDefinition(SpecModel):
+    """A reward: ``r = Σ weight · grade``."""
+
+    components: tuple[Component, ...] = field(min_length=1, max_length=32)
+    """The parts. Names must be unique."""
+    success_threshold: float = field(0.5)
+    """A sample succeeds, for pass rates and the curriculum, when its reward reaches this."""
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> "RewardDefinition":
+        names = [component.name for component in self.components]
+        doubled = next((name for name in names if names.count(name) > 1), None)
+        if doubled is not None:
+            raise ValueError(f"the component name {doubled!r} is used twice")
+        if "overlong" in names:
+            raise ValueError("the component name 'overlong' is taken by the run's overlong shaping")
+        return self

@@ -1,0 +1,30 @@
+"""Length penalty: long completions cost."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import SpecModel, field
+
+
+class LengthPenaltyGrader(SpecModel):
+    """0 up to ``free`` tokens, then linear down to −1 at ``full`` tokens and beyond."""
+
+    type: Literal["length_penalty"] = "length_penalty"
+    free: int = field(0, ge=0, unit="tokens")
+    """Length that costs nothing."""
+    full: int = field(1024, ge=1, unit="tokens")
+    """Length that costs the whole weight of the component."""
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> "LengthPenaltyGrader":
+        if self.full <= self.free:
+            raise ValueError("full must be above free")
+        return self
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """Between −1.0 and 0.0."""
+        over = (sample.completion_tokens - self.free) / (self.full - self.free)
+        return -min(max(over, 0.0), 1.0)

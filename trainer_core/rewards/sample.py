@@ -1,0 +1,33 @@
+"""What a grader sees of a completion."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One completion."""
+
+    output_text: str
+    """The whole completion, tags kept."""
+    thinking_text: str | None
+    """What stands between the thinking tags; None if the policy did not think."""
+    answer_text: str
+    """The completion without its thinking."""
+    completion_tokens: int
+    finish_reason: str = "stop"
+
+
+def split_thinking(text: str, start: str, end: str) -> tuple[str | None, str]:
+    """Separate thinking from answer: ``(thinking, answer)``.
+
+    Thinking that was opened and never closed leaves no answer. Text without the opening tag is all answer, unless the
+    closing tag stands in it: then the prompt had opened the thinking.
+    """
+    before, opened, rest = text.partition(start)
+    if not opened:
+        thinking, closed, answer = text.partition(end)
+        return (thinking.strip(), answer.strip()) if closed else (None, text.strip())
+    thinking, closed, answer = rest.partition(end)
+    if not closed:
+        return rest.strip(), ""
+    return thinking.strip(), f"{before}{answer}".strip()
