@@ -1,0 +1,1 @@
+"""Steering: what people may change while a run goes, and the guards that watch it."""

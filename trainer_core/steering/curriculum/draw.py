@@ -1,0 +1,16 @@
+"""What the curriculum draws."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One prompt."""
+
+    source: str
+    row_index: int
+    prompt_id: str
+    """``<source>:<row index>``: key of the running pass rate."""
+    item: dict[str, Any]
+    """The dataset row."""

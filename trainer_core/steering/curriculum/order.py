@@ -1,0 +1,34 @@
+"""Every row once per epoch, in a seeded random order."""
+
+from random import Random
+
+
+class EpochOrder:
+    """An endless sequence over ``count`` rows; only epoch and cursor need to be kept."""
+
+    def __init__(self, count: int, seed: str) -> None:
+        self._count, self._seed = count, seed
+        self._epoch, self._cursor = 0, 0
+        self._rows = self._shuffled()
+
+    def next(self) -> int:
+        """The next row."""
+        if self._cursor == self._count:
+            self._epoch, self._cursor = self._epoch + 1, 0
+            self._rows = self._shuffled()
+        self._cursor += 1
+        return self._rows[self._cursor - 1]
+
+    def state(self) -> list[int]:
+        """Epoch and cursor."""
+        return [self._epoch, self._cursor]
+
+    def load(self, state: list[int]) -> None:
+        """Go on from ``state``."""
+        self._epoch, self._cursor = state
+        self._rows = self._shuffled()
+
+    def _shuffled(self) -> list[int]:
+        rows = list(range(self._count))
+        Random(f"{self._seed}:{self._epoch}").shuffle(rows)
+        return rows
