@@ -1,0 +1,133 @@
+"""Every metric: name, unit, formula. Names are verl's where verl has the metric; aliases serve TRL's and prime-rl's.
+
+A name may hold placeholders, such as ``train/pass_rate/<source>``: ``find`` resolves a reported name to its entry.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One entry of the registry."""
+
+    name: str
+    title: str
+    unit: str
+    formula: str
+    group: str
+    """Heading under which charts are found."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    """Name of the same quantity in other frameworks."""
+
+
+def _entries() -> list[Metric]:
+    r, a = "reward", "actor"
+    return [
+        Metric(
+            "critic/score/mean", "Reward", "reward", "mean of the rewards that could be computed", r,
+            {"trl": "reward", "prime_rl": "train/agg/effective/reward/mean"},
+        ),
+        Metric("critic/score/std", "Reward deviation", "reward", "standard deviation of rewards", r, {"trl": "reward_std"}),
+        Metric("critic/score/min", "Lowest reward", "reward", "smallest reward", r),
+        Metric("critic/score/max", "Highest reward", "reward", "largest reward", r),
+        Metric("reward_parts/<component>/mean", "Part of the reward", "grade", "mean grade before its weight", r),
+        Metric("reward/error_share", "Reward errors", "share", "trajectories whose reward failed / trajectories", r),
+        Metric("train/pass_rate/<source>", "Pass rate", "share", "successful samples / scored samples", "data"),
+        Metric("train/mix/<source>", "Share of the mixture", "share", "groups of the source / groups", "data"),
+        Metric(
+            "groups/zero_advantage_share", "Groups without signal", "share", "groups of equal rewards / groups", "data",
+            {"trl": "frac_reward_zero_std"},
+        ),
+        Metric("groups/count", "Groups", "groups", "prompt groups in the batch", "data"),
+        Metric("curriculum/fallbacks", "Band empty", "draws", "draws with no row in the difficulty band, so far", "data"),
+        Metric(
+            "actor/entropy", "Entropy", "nats", "mean over sampled tokens of −Σ p log p", a,
+            {"trl": "entropy", "prime_rl": "entropy/all/mean"},
+        ),
+        Metric("actor/pg_loss", "Policy loss", "loss", "aggregated policy loss, corrections included", a),
+        Metric("actor/loss", "Loss", "loss", "policy loss + KL penalty", a, {"trl": "loss"}),
+        Metric(
+            "actor/grad_norm", "Gradient norm", "norm", "global L2 norm before clipping", a,
+            {"trl": "grad_norm", "prime_rl": "optim/grad_norm"},
+        ),
+        Metric("actor/lr", "Learning rate", "1", "step size of the update", a, {"trl": "learning_rate"}),
+        Metric("actor/pg_clipfrac", "Clipped tokens", "share", "tokens whose ratio left the band", a, {"trl": "clip_ratio"}),
+        Metric("actor/pg_clipfrac_lower", "Clipped below", "share", "of them with a negative advantage", a),
+        Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", a),
+        Metric("actor/kl_loss", "KL to the reference", "nats", "mean estimator value over tokens", a, {"trl": "kl"}),
+        Metric(
+            "response_length/mean", "Response length", "tokens", "mean completion tokens", "length",
+            {"trl": "completions/mean_length"},
+        ),
+        Metric("response_length/min", "Shortest response", "tokens", "smallest length", "length"),
+        Metric("response_length/max", "Longest response", "tokens", "largest length", "length"),
+        Metric("response_length/p50", "Median length", "tokens", "50th percentile", "length"),
+        Metric("response_length/p95", "Long responses", "tokens", "95th percentile", "length"),
+        Metric(
+            "response_length/clip_ratio", "Cut responses", "share", "responses that ended at the maximum length", "length",
+            {"trl": "completions/clipped_ratio"},
+        ),
+        Metric("prompt_length/mean", "Prompt length", "tokens", "mean prompt tokens", "length"),
+        Metric("thinking/mean", "Thinking", "tokens", "mean thinking tokens", "length"),
+        Metric("thinking/max", "Longest thinking", "tokens", "largest number of thinking tokens", "length"),
+        Metric("thinking/budget", "Thinking budget", "tokens", "the budget that holds", "length"),
+        Metric("thinking/budget_hit_share", "Budget spent", "share", "responses whose thinking was ended by force", "length"),
+        Metric("thinking/share_thinking", "Responses that think", "share", "responses with thinking tokens", "length"),
+        Metric(
+            "rollout_corr/kl", "Mismatch KL", "nats", "mean of log π_behaviour − log π_learner over sampled tokens", "mismatch",
+            {"trl": "sampling/sampling_logp_difference/mean", "prime_rl": "mismatch_kl/all/mean"},
+        ),
+        Metric("rollout_corr/k3_kl", "Mismatch KL (k3)", "nats", "mean of w − 1 − log w", "mismatch"),
+        Metric("rollout_corr/log_ppl_abs_diff", "Perplexity difference", "nats", "mean |Δ mean log-prob| per response", "mismatch"),
+        Metric("rollout_corr/max_abs_logp_diff", "Largest difference", "nats", "max |log π_learner − log π_behaviour|", "mismatch"),
+        Metric(
+            "rollout_corr/rollout_is_mean", "Importance ratio", "1", "mean of w = π_learner / π_behaviour, raw", "mismatch",
+            {"trl": "sampling/importance_sampling_ratio/mean"},
+        ),
+        Metric("rollout_corr/rollout_is_max", "Largest ratio", "1", "max of w, raw", "mismatch"),
+        Metric("rollout_corr/rollout_is_truncated_share", "Truncated ratios", "share", "tokens whose w was truncated", "mismatch"),
+        Metric("rollout_corr/rollout_is_eff_sample_size", "Effective sample size", "share", "mean(w)² / mean(w²), raw", "mismatch"),
+        Metric("staleness/mean", "Staleness", "versions", "mean age of the tokens' weights", "mismatch", {"prime_rl": "off_policy/mean"}),
+        Metric("staleness/max", "Largest staleness", "versions", "largest age of a token's weights", "mismatch"),
+        Metric("probe/max_abs_diff", "Probe", "nats", "largest difference on fixed tokens after a weight update", "mismatch"),
+        Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),
+        Metric("timing_s/generate", "Generation", "s", "wall time of the batch's generation", "speed"),
+        Metric("timing_s/reward", "Rewards", "s", "time of reward computation", "speed"),
+        Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
+        Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
+        Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
+        Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
+        Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
+        Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
+        Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks", "speed"),
+        Metric("perf/running_sequences", "Running sequences", "sequences", "mean running in the engine", "speed"),
+        Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
+        Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
+        Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),
+        Metric("eval/<source>/score/mean", "Held-out reward", "reward", "mean reward on the held-out source", "evaluation"),
+        Metric("eval/<source>/pass_rate", "Held-out pass rate", "share", "successful samples / scored samples", "evaluation"),
+        Metric("eval/<source>/response_length/mean", "Held-out length", "tokens", "mean completion tokens", "evaluation"),
+    ]  # fmt: skip
+
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _entries()}
+"""The registry, by name."""
+
+_PATTERNS = [
+    (re.compile("^" + re.sub(r"<\w+>", r"[^/]+", metric.name) + "$"), metric)
+    for metric in METRICS.values()
+    if "<" in metric.name
+]
+
+
+def find(name: str) -> Metric | None:
+    """The entry of a reported name, placeholders resolved; None if nothing is known of it."""
+    if name in METRICS:
+        return METRICS[name]
+    return next((metric for pattern, metric in _PATTERNS if pattern.match(name)), None)
+
+
+def from_alias(framework: str, name: str) -> Metric | None:
+    """The entry that another framework calls ``name``."""
+    return next((metric for metric in METRICS.values() if metric.aliases.get(framework) == name), None)
