@@ -23,8 +23,6 @@ def prepare_environment(config: EngineConfig) -> None:
         "MKL_NUM_THREADS": threads,
         # Idle OpenMP threads must sleep: spinning ones starve the learner on the other core.
         "OMP_WAIT_POLICY": "PASSIVE",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",
     }
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

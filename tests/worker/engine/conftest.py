@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from transformers import Qwen3ForCausalLM
 
@@ -26,9 +27,23 @@ def untied_policy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Qwen3
     return path, make_policy(path, tied=False)
 
 
+def listening() -> set[tuple[str, int]]:
+    return {(c.laddr.ip, c.laddr.port) for c in psutil.Process().net_connections() if c.status == psutil.CONN_LISTEN}
+
+
 @pytest.fixture(scope="session")
-def shared_engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
+def opened_listeners() -> set[tuple[str, int]]:
+    """Addresses the process began to listen on while `shared_engine` started."""
+    return set()
+
+
+@pytest.fixture(scope="session")
+def shared_engine(
+    tied_policy: tuple[Path, Qwen3ForCausalLM], opened_listeners: set[tuple[str, int]]
+) -> Iterator[Engine]:
+    before = listening()
     engine = start(tied_policy[0])
+    opened_listeners |= listening() - before
     yield engine
     engine.close()
 

@@ -51,3 +51,7 @@ def test_weight_shapes_are_the_checkpoints(shared_engine: Engine) -> None:
     assert shapes["model.embed_tokens.weight"] == (60, 128)
     assert shapes["model.layers.0.self_attn.k_proj.weight"] == (64, 128)
     assert "lm_head.weight" not in shapes
+
+
+def test_nothing_listens_beyond_loopback(shared_engine: Engine, opened_listeners: set[tuple[str, int]]) -> None:
+    assert {ip for ip, _ in opened_listeners} <= {"127.0.0.1", "::1"}
