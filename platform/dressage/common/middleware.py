@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 from dressage.common.ids import new_id
+from dressage.common.problems import Problem, problem_response
 
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 _DOCS = "/api/v1/docs"
@@ -40,11 +41,15 @@ def content_security_policy(path: str, host: str) -> str:
 class RequestContextMiddleware(MiddlewareMixin):
     """First in the chain, so that its headers are on every response, refusals included."""
 
-    def process_request(self, request: HttpRequest) -> None:
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
         given = request.headers.get("X-Request-ID", "")
         request.request_id = given if _SAFE_ID.match(given) else new_id("req")  # type: ignore[attr-defined]
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            # PostgreSQL stores no NUL: no address of ours has one, and no query could be answered.
+            return problem_response(Problem(400, "Bad request", "An address has no NUL character."), request.path)
+        return None
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response["X-Request-ID"] = getattr(request, "request_id", "")

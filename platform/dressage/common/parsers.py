@@ -8,6 +8,7 @@ from rest_framework import parsers
 from rest_framework.exceptions import ParseError
 
 MAX_DEPTH = 64
+MAX_DIGITS = 300
 
 
 class JSONParser(parsers.JSONParser):
@@ -60,7 +61,7 @@ def loads(text: str | bytes, max_depth: int = MAX_DEPTH) -> Any:
         ValueError: with the reason.
     """
     try:
-        data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        data = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole, object_pairs_hook=_unique)
     except RecursionError as error:
         raise ValueError(f"JSON is nested deeper than {max_depth} levels.") from error
     check(data, max_depth)
@@ -78,6 +79,12 @@ def _check_text(value: str) -> None:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON.")
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"A number has more than {MAX_DIGITS} digits.")
+    return int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

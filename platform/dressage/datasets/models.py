@@ -1,0 +1,62 @@
+"""Datasets and their immutable versions."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
+
+
+class Dataset(TeamModel):
+    """A named series of versions."""
+
+    id_prefix: ClassVar[str] = "ds"
+
+    slug = models.CharField(max_length=63)
+    name = models.CharField(max_length=120)
+    description = models.CharField(max_length=2000, blank=True)
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_dataset_per_slug")]
+
+    @property
+    def latest_version(self) -> "DatasetVersion":
+        """The newest version. Every dataset has one, since both are made together."""
+        return max(self.versions.all(), key=lambda version: version.number)
+
+
+class DatasetVersion(PrefixedModel):
+    """One upload, never changed afterwards. The row exists only when the file is complete on disk."""
+
+    id_prefix: ClassVar[str] = "dsv"
+    team_path: ClassVar[str] = "dataset__team"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    rows = models.PositiveBigIntegerField()
+    bytes = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    columns = models.JSONField()
+    """``[{name, type}]`` of the rows' keys."""
+    file = models.CharField(max_length=200)
+    """Path under DATASET_ROOT."""
+    created_by = models.CharField(max_length=300)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_dataset_version_per_number")]
+        ordering = ["number"]
+
+    @property
+    def ref(self) -> str:
+        """How specs name it: ``slug@number``."""
+        return f"{self.dataset.slug}@{self.number}"
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file."""
+        return settings.DATASET_ROOT / self.file

@@ -1,5 +1,10 @@
 """Routes of policies."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from dressage.policies import views
+
+urlpatterns = [
+    path("policies", views.PoliciesView.as_view()),
+    path("policies/<str:policy_id>", views.PolicyView.as_view()),
+]

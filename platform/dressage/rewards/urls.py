@@ -1,5 +1,13 @@
 """Routes of rewards."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from dressage.rewards import views
+
+urlpatterns = [
+    path("rewards", views.RewardsView.as_view()),
+    path("rewards/try", views.TryRewardView.as_view()),
+    path("rewards/schema", views.RewardSchemaView.as_view()),
+    path("rewards/<str:reward_id>", views.RewardView.as_view()),
+    path("rewards/<str:reward_id>/versions", views.RewardVersionsView.as_view()),
+]

@@ -61,6 +61,14 @@ def tokens(team: Team) -> QuerySet[ApiToken]:
     return ApiToken.objects.for_team(team).filter(revoked_at=None)
 
 
+def token(team: Team, token_id: str) -> ApiToken:
+    """One token, revoked or not. Raises a 404 problem."""
+    found = ApiToken.objects.for_team(team).filter(id=token_id).first()
+    if found is None:
+        raise not_found("token")
+    return found
+
+
 def audit_entries(team: Team) -> QuerySet[AuditEntry]:
     """The team's audit log."""
     return AuditEntry.objects.for_team(team)

@@ -1,5 +1,21 @@
 """Routes of teams."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from dressage.teams.views.audit import AuditVerificationView, AuditView
+from dressage.teams.views.members import MembersView, MemberView, TeamView
+from dressage.teams.views.session import PasswordView, SessionTeamView, SessionView
+from dressage.teams.views.tokens import TokensView, TokenView
+
+urlpatterns = [
+    path("session", SessionView.as_view()),
+    path("session/team", SessionTeamView.as_view()),
+    path("session/password", PasswordView.as_view()),
+    path("teams/current", TeamView.as_view()),
+    path("teams/current/members", MembersView.as_view()),
+    path("teams/current/members/<str:member_id>", MemberView.as_view()),
+    path("tokens", TokensView.as_view()),
+    path("tokens/<str:token_id>", TokenView.as_view()),
+    path("audit", AuditView.as_view()),
+    path("audit/verification", AuditVerificationView.as_view()),
+]

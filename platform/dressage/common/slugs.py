@@ -1,0 +1,13 @@
+"""Slugs from names."""
+
+from django.utils.text import slugify
+
+from dressage.common.problems import invalid
+
+
+def slug_for(name: str, slug: str | None) -> str:
+    """The given slug, else one made from the name. Raises a 422 problem when the name has no usable letter."""
+    made = slug or slugify(name)[:63].strip("-_")
+    if not made:
+        raise invalid("/slug", "Give a slug: none can be made from this name.")
+    return made

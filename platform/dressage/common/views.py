@@ -1,0 +1,30 @@
+"""The base of the API's views: they check the caller and the body, and hand over to services and selectors."""
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from dressage.common.paging import CursorPage
+from dressage.common.permissions import RoleByMethod
+
+
+class ApiView(RoleByMethod, APIView):
+    """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer."""
+
+    pagination_class: ClassVar[type[CursorPage]] = CursorPage
+    problem_statuses: ClassVar[dict[str, tuple[int, ...]]] = {}
+
+    def body(self, serializer_class: type[BaseSerializer]) -> dict[str, Any]:
+        """The validated body. Raises a 422 problem that names each fault."""
+        serializer = serializer_class(data=self.request.data)
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    def page(self, queryset: QuerySet, serializer_class: type[BaseSerializer]) -> Response:
+        """One page of ``queryset``."""
+        paginator = self.pagination_class()
+        rows = paginator.paginate_queryset(queryset, self.request, self)
+        return paginator.get_paginated_response(serializer_class(rows, many=True).data)

@@ -1,0 +1,10 @@
+"""Caps on uploads. A file that breaks one is refused with the line that does."""
+
+MAX_FILE_BYTES = 1 << 30
+MAX_ROW_BYTES = 1 << 20
+MAX_ROWS = 5_000_000
+MAX_DEPTH = 32
+MAX_COLUMNS = 256
+MAX_REPORTED_ERRORS = 100
+ROWS_PER_GROUP = 2_000
+"""Rows in a Parquet row group: what the preview reads to show one page."""

@@ -1,0 +1,83 @@
+"""What a row of a dataset is: one JSON object with a prompt, perhaps an answer, and whatever graders need besides."""
+
+from dataclasses import dataclass
+from typing import Any
+
+ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A checked row."""
+
+    data: dict[str, Any]
+    prompt: str
+    """The prompt, or the text of the last message."""
+    answer: str | None
+
+
+def check_row(data: Any) -> Row:
+    """The row, with what the preview shows of it.
+
+    Raises:
+        ValueError: with a sentence about what is wrong.
+    """
+    if not isinstance(data, dict):
+        raise ValueError(f"A row must be a JSON object, not {json_type(data)}.")
+    if ("prompt" in data) == ("messages" in data):
+        raise ValueError("A row needs either `prompt` or `messages`" + (", not both." if "prompt" in data else "."))
+    prompt = _prompt(data["prompt"]) if "prompt" in data else _messages(data["messages"])
+    return Row(data, prompt, _answer(data.get("answer")))
+
+
+def json_type(value: Any) -> str:
+    """Name of the JSON type."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def _prompt(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"`prompt` must be a string, not {json_type(value)}.")
+    if not value.strip():
+        raise ValueError("`prompt` is empty.")
+    return value
+
+
+def _messages(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        raise ValueError("`messages` must be a list of at least one message.")
+    for position, message in enumerate(value, 1):
+        if not isinstance(message, dict):
+            raise ValueError(f"Message {position} must be an object with `role` and `content`.")
+        if message.get("role") not in ROLES:
+            raise ValueError(f"Message {position}: `role` must be one of {', '.join(ROLES)}.")
+        if not isinstance(message.get("content"), str):
+            raise ValueError(f"Message {position}: `content` must be a string.")
+    if value[-1]["role"] != "user":
+        raise ValueError("`messages` must end with a message of the role user.")
+    if not value[-1]["content"].strip():
+        raise ValueError("The last message is empty.")
+    return value[-1]["content"]
+
+
+def _answer(value: Any) -> str | None:
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+    raise ValueError(f"`answer` must be a string, a number or a boolean, not {json_type(value)}.")

@@ -1,0 +1,66 @@
+"""Bodies of the datasets' endpoints."""
+
+from rest_framework import serializers
+
+from dressage.common.serializers import SlugField
+
+
+class ColumnSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    type = serializers.ChoiceField(["string", "number", "boolean", "array", "object", "null", "mixed"])
+
+
+class DatasetVersionSerializer(serializers.Serializer):
+    """An immutable upload."""
+
+    number = serializers.IntegerField()
+    ref = serializers.CharField(help_text="How a run spec names it: `slug@number`.")
+    rows = serializers.IntegerField()
+    bytes = serializers.IntegerField(help_text="Size of the stored Parquet file.")
+    sha256 = serializers.CharField(help_text="Hash of the stored Parquet file.")
+    columns = ColumnSerializer(many=True)
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+
+
+class DatasetSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+    latest_version = DatasetVersionSerializer()
+    versions = DatasetVersionSerializer(source="versions.all", many=True)
+
+
+class UploadSerializer(serializers.Serializer):
+    """A new version."""
+
+    file = serializers.FileField(
+        allow_empty_file=True,
+        help_text="JSONL: one object per line with `prompt` (string) or `messages` (ending with the user), "
+        "optionally `answer`, and any other keys. Each line is checked; nothing is stored when one is faulty.",
+    )
+
+
+class CreateDatasetSerializer(UploadSerializer):
+    """A new dataset with its first version."""
+
+    name = serializers.CharField(max_length=120)
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    description = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class DatasetRowSerializer(serializers.Serializer):
+    index = serializers.IntegerField(help_text="Position in the version, from 0.")
+    prompt = serializers.CharField(help_text="The prompt, or the last message.")
+    answer = serializers.CharField(allow_null=True)
+    row = serializers.DictField(help_text="The whole row as uploaded.")
+
+
+class DatasetRowPageSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = DatasetRowSerializer(many=True)
+    has_more = serializers.BooleanField()
+    next = serializers.IntegerField(allow_null=True, help_text="The `after` of the next page.")

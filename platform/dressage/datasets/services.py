@@ -1,0 +1,120 @@
+"""Writes of datasets. A version is stored file first, row last: what the database names is complete."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem, conflict
+from dressage.common.slugs import slug_for
+from dressage.datasets import storage
+from dressage.datasets.jsonl import JsonLines
+from dressage.datasets.limits import MAX_FILE_BYTES
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+
+
+def create_dataset(
+    team: Team, actor: Actor, *, name: str, file: BinaryIO, size: int, slug: str | None = None, description: str = ""
+) -> Dataset:
+    """A new dataset whose first version is ``file`` (JSONL, ``size`` bytes).
+
+    Raises:
+        Problem: 409 when the slug is taken; 413 or 422 when the file is refused. Then nothing is made.
+    """
+    slug = slug_for(name, slug)
+    _require_free(team, slug)
+    checked, temporary = _check(file, size)
+    try:
+        with transaction.atomic():
+            Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+            _require_free(team, slug)
+            dataset = Dataset.objects.create(
+                team=team, slug=slug, name=name, description=description, created_by=actor.label
+            )
+            _add_version(dataset, actor, checked, temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return dataset
+
+
+def create_version(dataset: Dataset, actor: Actor, *, file: BinaryIO, size: int) -> DatasetVersion:
+    """The next version of a dataset. Raises a 413 or 422 problem when the file is refused; then nothing is made."""
+    checked, temporary = _check(file, size)
+    try:
+        with transaction.atomic():
+            # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
+            locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            return _add_version(locked, actor, checked, temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def create_version_from_path(
+    team: Team, actor: Actor, path: Path, *, slug: str, name: str | None = None, description: str = ""
+) -> DatasetVersion:
+    """A version from a JSONL file on this machine, made only when the dataset's latest one has other content.
+
+    For seeding: running it twice gives the same version twice.
+    """
+    dataset = Dataset.objects.for_team(team).filter(slug=slug).first()
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if dataset is None:
+            made = create_dataset(
+                team, actor, name=name or slug, slug=slug, description=description, file=file, size=size
+            )
+            return made.versions.get(number=1)
+        checked, temporary = _check(file, size)
+    try:
+        with transaction.atomic():
+            locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+            latest = locked.versions.order_by("-number").first()
+            if latest is not None and latest.sha256 == storage.sha256_of(temporary):
+                return latest
+            return _add_version(locked, actor, checked, temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _check(file: BinaryIO, size: int) -> tuple[JsonLines, Path]:
+    """Read the file once: every line checked, and a temporary Parquet file of its rows."""
+    if size > MAX_FILE_BYTES:
+        detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
+        raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
+    lines = JsonLines(file)
+    temporary = storage.write(lines)
+    try:
+        lines.raise_errors()
+    except Problem:
+        temporary.unlink()
+        raise
+    return lines, temporary
+
+
+def _add_version(dataset: Dataset, actor: Actor, lines: JsonLines, temporary: Path) -> DatasetVersion:
+    last = dataset.versions.order_by("-number").first()
+    stored = storage.keep(temporary, dataset.id)
+    version = DatasetVersion.objects.create(
+        dataset=dataset,
+        number=last.number + 1 if last else 1,
+        rows=lines.rows,
+        bytes=stored.bytes,
+        sha256=stored.sha256,
+        columns=lines.described_columns(),
+        file=f"{dataset.id}/{stored.path.name}",
+        created_by=actor.label,
+    )
+    after = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256}
+    action = "dataset.version" if last else "dataset.create"
+    record_audit(dataset.team, actor, action, "dataset", dataset.id, after=after)
+    return version
+
+
+def _require_free(team: Team, slug: str) -> None:
+    if Dataset.objects.for_team(team).filter(slug=slug).exists():
+        detail = f"There is already a dataset {slug!r}. Upload a new version of it, or choose another slug."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])

@@ -1,0 +1,128 @@
+"""REST views of datasets."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.paging import MAX_LIMIT, limit_of
+from dressage.common.permissions import IsEditor
+from dressage.common.problems import invalid
+from dressage.common.views import ApiView
+from dressage.datasets import selectors, services
+from dressage.datasets.serializers import (
+    CreateDatasetSerializer,
+    DatasetRowPageSerializer,
+    DatasetSerializer,
+    DatasetVersionSerializer,
+    UploadSerializer,
+)
+
+
+def opened(upload: UploadedFile) -> dict[str, Any]:
+    """The upload as the services take it."""
+    return {"file": upload.file, "size": upload.size or 0}
+
+
+class DatasetsView(ApiView):
+    """All datasets."""
+
+    parser_classes = (MultiPartParser,)
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 413)}
+
+    @extend_schema(operation_id="listDatasets", tags=["datasets"], responses=DatasetSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The team's datasets, newest first."""
+        return self.page(selectors.datasets(request.team), DatasetSerializer)
+
+    @extend_schema(
+        operation_id="createDataset",
+        tags=["datasets"],
+        request={"multipart/form-data": CreateDatasetSerializer},
+        responses={201: DatasetSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Upload a dataset. Faulty lines come back as `errors` with pointers such as `/file/lines/17`."""
+        fields = self.body(CreateDatasetSerializer)
+        made = services.create_dataset(
+            request.team,
+            request.actor,
+            name=fields["name"],
+            slug=fields["slug"],
+            description=fields["description"],
+            **opened(fields["file"]),
+        )
+        document = DatasetSerializer(selectors.dataset(request.team, made.id)).data
+        return Response(document, status=status.HTTP_201_CREATED)
+
+
+class DatasetView(ApiView):
+    """One dataset."""
+
+    @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
+    def get(self, request: Request, dataset_id: str) -> Response:
+        """A dataset with all its versions."""
+        return Response(DatasetSerializer(selectors.dataset(request.team, dataset_id)).data)
+
+
+class DatasetVersionsView(ApiView):
+    """The versions of a dataset."""
+
+    parser_classes = (MultiPartParser,)
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (413,)}
+
+    @extend_schema(
+        operation_id="createDatasetVersion",
+        tags=["datasets"],
+        request={"multipart/form-data": UploadSerializer},
+        responses={201: DatasetVersionSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, dataset_id: str) -> Response:
+        """Upload the next version. Runs that name an earlier one keep it."""
+        found = selectors.dataset(request.team, dataset_id)
+        made = services.create_version(found, request.actor, **opened(self.body(UploadSerializer)["file"]))
+        return Response(DatasetVersionSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+class DatasetVersionView(ApiView):
+    """One version."""
+
+    @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
+    def get(self, request: Request, dataset_id: str, number: int) -> Response:
+        """A version of a dataset."""
+        return Response(DatasetVersionSerializer(selectors.version(request.team, dataset_id, number)).data)
+
+
+class DatasetRowsView(ApiView):
+    """The rows of a version."""
+
+    @extend_schema(
+        operation_id="listDatasetRows",
+        tags=["datasets"],
+        parameters=[
+            OpenApiParameter("after", OpenApiTypes.INT, description="Index of the last row seen."),
+            OpenApiParameter("limit", OpenApiTypes.INT, description=f"Largest number of rows, at most {MAX_LIMIT}."),
+        ],
+        responses=DatasetRowPageSerializer,
+    )
+    def get(self, request: Request, dataset_id: str, number: int) -> Response:
+        """Rows in the order of the upload."""
+        version = selectors.version(request.team, dataset_id, number)
+        limit, after = limit_of(request), request.query_params.get("after", "")
+        if after and not (after.isascii() and after.isdigit() and len(after) < 12):
+            raise invalid("/after", "after must be the index of a row.", code="invalid_cursor")
+        start = int(after) + 1 if after else 0
+        rows = selectors.rows(version, start, limit)
+        more = start + len(rows) < version.rows and bool(rows)
+        document = {"object": "list", "data": rows, "has_more": more, "next": rows[-1]["index"] if more else None}
+        return Response(DatasetRowPageSerializer(document).data)

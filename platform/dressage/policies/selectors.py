@@ -1,0 +1,32 @@
+"""Reads of policies."""
+
+from django.db.models import QuerySet
+
+from dressage.common.problems import not_found
+from dressage.policies.models import Policy
+from dressage.teams.models import Team
+
+
+def policies(team: Team) -> QuerySet[Policy]:
+    """The team's policies."""
+    return Policy.objects.for_team(team)
+
+
+def policy(team: Team, policy_id: str) -> Policy:
+    """One policy. Raises a 404 problem."""
+    found = policies(team).filter(id=policy_id).first()
+    if found is None:
+        raise not_found("policy")
+    return found
+
+
+def policy_by_name(team: Team, name: str) -> Policy:
+    """The policy that a spec names by its slug.
+
+    Raises:
+        LookupError: with a sentence for the one who wrote the spec.
+    """
+    found = policies(team).filter(slug=name).first() if "\0" not in name else None
+    if found is None:
+        raise LookupError(f"There is no policy {name!r} in this team.")
+    return found

@@ -1,0 +1,45 @@
+"""REST views of policies."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.permissions import IsEditor
+from dressage.common.views import ApiView
+from dressage.policies import selectors, services
+from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
+
+
+class PoliciesView(ApiView):
+    """All base policies."""
+
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(operation_id="listPolicies", tags=["policies"], responses=PolicySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The team's base policies, newest first."""
+        return self.page(selectors.policies(request.team), PolicySerializer)
+
+    @extend_schema(
+        operation_id="registerPolicy",
+        tags=["policies"],
+        request=RegisterPolicySerializer,
+        responses={201: PolicySerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Register a local Hugging Face folder with safetensors weights. Nothing in it is run."""
+        policy = services.register_policy(request.team, request.actor, **self.body(RegisterPolicySerializer))
+        return Response(PolicySerializer(policy).data, status=status.HTTP_201_CREATED)
+
+
+class PolicyView(ApiView):
+    """One base policy."""
+
+    @extend_schema(operation_id="getPolicy", tags=["policies"], responses=PolicySerializer)
+    def get(self, request: Request, policy_id: str) -> Response:
+        """A base policy."""
+        return Response(PolicySerializer(selectors.policy(request.team, policy_id)).data)

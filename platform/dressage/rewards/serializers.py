@@ -1,0 +1,82 @@
+"""Bodies of the rewards' endpoints."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from dressage.common.serializers import PydanticField, SlugField
+from dressage.rewards.bench import MAX_SAMPLES, MAX_TEXT
+from trainer_core.rewards import RewardDefinition
+
+
+class RewardDefinitionField(PydanticField, model=RewardDefinition):
+    """A reward definition."""
+
+
+class RewardVersionSerializer(serializers.Serializer):
+    """An immutable definition."""
+
+    number = serializers.IntegerField()
+    ref = serializers.CharField(help_text="How a run spec names it: `slug@number`.")
+    definition = RewardDefinitionField()
+    note = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+
+
+class RewardSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+    latest_version = RewardVersionSerializer()
+    versions = RewardVersionSerializer(source="versions.all", many=True)
+
+
+class CreateRewardVersionSerializer(serializers.Serializer):
+    definition = RewardDefinitionField()
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class CreateRewardSerializer(CreateRewardVersionSerializer):
+    name = serializers.CharField(max_length=120)
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+
+
+class PastedSampleSerializer(serializers.Serializer):
+    output_text = serializers.CharField(max_length=MAX_TEXT, allow_blank=True, trim_whitespace=False)
+    item = serializers.DictField(help_text="The dataset row, such as `{prompt, answer}`.")
+    completion_tokens = serializers.IntegerField(
+        min_value=0, max_value=10**7, required=False, help_text="Needed when the reward looks at the length."
+    )
+    finish_reason = serializers.ChoiceField(["stop", "length"], required=False, default="stop")
+
+
+class ThinkingTagsSerializer(serializers.Serializer):
+    start = serializers.CharField(max_length=64, default="<think>")
+    end = serializers.CharField(max_length=64, default="</think>")
+
+
+class TryRewardSerializer(serializers.Serializer):
+    """Either a definition or the ref of a stored one."""
+
+    definition = RewardDefinitionField(required=False)
+    ref = serializers.CharField(required=False, max_length=80)
+    samples = PastedSampleSerializer(many=True, min_length=1, max_length=MAX_SAMPLES)
+    thinking = ThinkingTagsSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("definition" in attrs) == ("ref" in attrs):
+            raise serializers.ValidationError("Give either definition or ref.")
+        return attrs
+
+
+class ScoreSerializer(serializers.Serializer):
+    reward = serializers.FloatField(allow_null=True, help_text="null when a part failed: an error is never a zero.")
+    parts = serializers.DictField(child=serializers.FloatField(), help_text="Grade of each part before its weight.")
+    error = serializers.CharField(allow_null=True)
+
+
+class TryRewardResultSerializer(serializers.Serializer):
+    results = ScoreSerializer(many=True, help_text="One per sample, in order.")

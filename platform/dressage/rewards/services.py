@@ -1,0 +1,57 @@
+"""Writes of rewards."""
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.problems import conflict
+from dressage.common.slugs import slug_for
+from dressage.rewards.models import Reward, RewardVersion
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+from trainer_core.rewards import RewardDefinition
+
+
+@transaction.atomic
+def create_reward(
+    team: Team, actor: Actor, *, name: str, definition: RewardDefinition, slug: str | None = None, note: str = ""
+) -> Reward:
+    """A new reward with its first version. Raises a 409 problem when the slug is taken."""
+    slug = slug_for(name, slug)
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    if Reward.objects.for_team(team).filter(slug=slug).exists():
+        detail = f"There is already a reward {slug!r}. Make a new version of it, or choose another slug."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
+    reward = Reward.objects.create(team=team, slug=slug, name=name, created_by=actor.label)
+    _add_version(reward, actor, definition, note)
+    return reward
+
+
+@transaction.atomic
+def create_version(reward: Reward, actor: Actor, *, definition: RewardDefinition, note: str = "") -> RewardVersion:
+    """The next version of a reward."""
+    locked = Reward.objects.select_for_update(no_key=True).get(pk=reward.pk)
+    return _add_version(locked, actor, definition, note)
+
+
+def _add_version(reward: Reward, actor: Actor, definition: RewardDefinition, note: str) -> RewardVersion:
+    last = reward.versions.order_by("-number").first()
+    document = definition.model_dump(mode="json")
+    version = RewardVersion.objects.create(
+        reward=reward,
+        number=last.number + 1 if last else 1,
+        definition=document,
+        note=note,
+        created_by=actor.label,
+    )
+    record_audit(
+        reward.team,
+        actor,
+        "reward.version" if last else "reward.create",
+        "reward",
+        reward.id,
+        before=last and {"ref": last.ref, "definition": last.definition},
+        after={"ref": version.ref, "definition": document},
+        reason=note,
+    )
+    return version

@@ -1,0 +1,124 @@
+"""REST views of rewards."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dressage.common.errors import FieldError
+from dressage.common.idempotency import idempotent
+from dressage.common.permissions import IsEditor
+from dressage.common.problems import Problem, invalid, validated
+from dressage.common.views import ApiView
+from dressage.rewards import bench, selectors, services
+from dressage.rewards.serializers import (
+    CreateRewardSerializer,
+    CreateRewardVersionSerializer,
+    RewardSerializer,
+    RewardVersionSerializer,
+    TryRewardResultSerializer,
+    TryRewardSerializer,
+)
+from trainer_core.rewards import RewardDefinition
+
+
+class RewardsView(ApiView):
+    """All rewards."""
+
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(operation_id="listRewards", tags=["rewards"], responses=RewardSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The team's rewards, newest first."""
+        return self.page(selectors.rewards(request.team), RewardSerializer)
+
+    @extend_schema(
+        operation_id="createReward",
+        tags=["rewards"],
+        request=CreateRewardSerializer,
+        responses={201: RewardSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Define a reward."""
+        reward = services.create_reward(request.team, request.actor, **self.body(CreateRewardSerializer))
+        document = RewardSerializer(selectors.reward(request.team, reward.id)).data
+        return Response(document, status=status.HTTP_201_CREATED)
+
+
+class RewardView(ApiView):
+    """One reward."""
+
+    @extend_schema(operation_id="getReward", tags=["rewards"], responses=RewardSerializer)
+    def get(self, request: Request, reward_id: str) -> Response:
+        """A reward with all its versions."""
+        return Response(RewardSerializer(selectors.reward(request.team, reward_id)).data)
+
+
+class RewardVersionsView(ApiView):
+    """The versions of a reward."""
+
+    roles = {"POST": IsEditor}
+
+    @extend_schema(
+        operation_id="createRewardVersion",
+        tags=["rewards"],
+        request=CreateRewardVersionSerializer,
+        responses={201: RewardVersionSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, reward_id: str) -> Response:
+        """Make the next version. Runs that name an earlier one keep it."""
+        reward = selectors.reward(request.team, reward_id)
+        version = services.create_version(reward, request.actor, **self.body(CreateRewardVersionSerializer))
+        return Response(RewardVersionSerializer(version).data, status=status.HTTP_201_CREATED)
+
+
+class TryRewardView(ApiView):
+    """The reward bench."""
+
+    roles = {"POST": IsEditor}
+
+    @extend_schema(
+        operation_id="tryReward", tags=["rewards"], request=TryRewardSerializer, responses=TryRewardResultSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """Score pasted samples. Stores nothing."""
+        fields = self.body(TryRewardSerializer)
+        definition = fields.get("definition") or self._stored(fields["ref"])
+        tags = fields.get("thinking") or {"start": "<think>", "end": "</think>"}
+        if bench.needs_length(definition):
+            self._require_lengths(fields["samples"])
+        samples = [bench.Pasted(**sample) for sample in fields["samples"]]
+        results = bench.try_out(definition, samples, thinking_start=tags["start"], thinking_end=tags["end"])
+        return Response(TryRewardResultSerializer({"results": results}).data)
+
+    def _stored(self, ref: str) -> RewardDefinition:
+        try:
+            version = selectors.version_by_ref(self.request.team, ref)
+        except LookupError as error:
+            raise invalid("/ref", str(error), code="unknown_reward") from error
+        return validated(RewardDefinition, version.definition, "definition")
+
+    def _require_lengths(self, samples: list[dict[str, Any]]) -> None:
+        detail = "This reward looks at the length: give the number of tokens."
+        missing = [
+            FieldError(pointer=f"/samples/{index}/completion_tokens", detail=detail)
+            for index, sample in enumerate(samples)
+            if "completion_tokens" not in sample
+        ]
+        if missing:
+            raise Problem(422, "Invalid request", detail, errors=missing, code="invalid")
+
+
+class RewardSchemaView(ApiView):
+    """What definitions look like."""
+
+    @extend_schema(operation_id="getRewardSchema", tags=["rewards"], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """JSON Schema of reward definitions, from which the console draws its form."""
+        return Response(RewardDefinition.model_json_schema())

@@ -1,0 +1,50 @@
+"""``manage.py create_admin``: the first way in."""
+
+import os
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import transaction
+from django.utils.text import slugify
+
+from dressage.common.actors import Actor
+from dressage.common.roles import Role
+from dressage.teams.models import Membership, Team, User
+from dressage.teams.services import add_member, change_role, create_team
+
+PASSWORD_VARIABLE = "DRESSAGE_ADMIN_PASSWORD"
+
+
+class Command(BaseCommand):
+    """Makes a team and its admin, or gives an existing admin a new one-time password. Prints the password once."""
+
+    help = (
+        "Make an admin of a team (both are made when missing) and print a new one-time password. "
+        f"With {PASSWORD_VARIABLE} set, that password is used and none is printed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--email", required=True)
+        parser.add_argument("--team", default="Demo", help="name of the team")
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        actor, email = Actor.system("create_admin"), options["email"].strip().lower()
+        slug = slugify(options["team"])[:63] or "team"
+        team = Team.objects.filter(slug=slug).first() or create_team(actor, name=options["team"], slug=slug)
+        membership = Membership.objects.filter(team=team, user__email=email).first()
+        if membership is None:
+            membership, _ = add_member(team, actor, email=email, role=Role.ADMIN)
+        elif membership.role != Role.ADMIN:
+            change_role(team, actor, membership, Role.ADMIN)
+        given = os.environ.get(PASSWORD_VARIABLE)
+        password = given or secrets.token_urlsafe(12)
+        user = User.objects.get(email=email)
+        user.set_password(password)
+        user.password_is_temporary = given is None
+        user.save(update_fields=["password", "password_is_temporary"])
+        if given is None:
+            self.stdout.write(password)
+        self.stderr.write(f"{email} is admin of {team.name}.")

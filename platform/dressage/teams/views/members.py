@@ -1,0 +1,74 @@
+"""The team and its members."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dressage.common.permissions import IsAdmin
+from dressage.common.roles import Role
+from dressage.common.views import ApiView
+from dressage.teams import selectors, services
+from dressage.teams.serializers import (
+    AddMemberSerializer,
+    ChangeRoleSerializer,
+    MemberSerializer,
+    NewMemberSerializer,
+    TeamSerializer,
+    with_secret,
+)
+
+
+class TeamView(ApiView):
+    """The caller's team."""
+
+    @extend_schema(operation_id="getTeam", tags=["team"], responses=TeamSerializer)
+    def get(self, request: Request) -> Response:
+        """The team of the session or token."""
+        return Response(TeamSerializer(request.team).data)
+
+
+class MembersView(ApiView):
+    """All members."""
+
+    roles = {"POST": IsAdmin}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(operation_id="listMembers", tags=["team"], responses=MemberSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The team's members."""
+        return self.page(selectors.members(request.team), MemberSerializer)
+
+    @extend_schema(
+        operation_id="addMember", tags=["team"], request=AddMemberSerializer, responses={201: NewMemberSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Add a member. A new user's password is generated and shown this once."""
+        fields = self.body(AddMemberSerializer)
+        member, password = services.add_member(
+            request.team, request.actor, email=fields["email"], role=Role(fields["role"]), name=fields["name"]
+        )
+        document = with_secret(NewMemberSerializer, member, password=password)
+        return Response(document, status=status.HTTP_201_CREATED)
+
+
+class MemberView(ApiView):
+    """One member."""
+
+    roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
+    problem_statuses = {"PATCH": (409,), "DELETE": (409,)}
+
+    @extend_schema(
+        operation_id="changeMemberRole", tags=["team"], request=ChangeRoleSerializer, responses=MemberSerializer
+    )
+    def patch(self, request: Request, member_id: str) -> Response:
+        """Give a member another role. The last admin stays admin."""
+        member = selectors.member(request.team, member_id)
+        role = Role(self.body(ChangeRoleSerializer)["role"])
+        return Response(MemberSerializer(services.change_role(request.team, request.actor, member, role)).data)
+
+    @extend_schema(operation_id="removeMember", tags=["team"], request=None, responses={204: None})
+    def delete(self, request: Request, member_id: str) -> Response:
+        """Remove a member. The last admin stays."""
+        services.remove_member(request.team, request.actor, selectors.member(request.team, member_id))
+        return Response(status=status.HTTP_204_NO_CONTENT)
