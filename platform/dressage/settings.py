@@ -103,6 +103,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Dressage",
     "DESCRIPTION": "Managed reinforcement-learning post-training, steered live.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_INCLUDE_SCHEMA": False,

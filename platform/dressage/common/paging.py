@@ -96,6 +96,6 @@ def page_schema(item: dict[str, Any]) -> dict[str, Any]:
             "object": {"type": "string", "enum": ["list"]},
             "data": item,
             "has_more": {"type": "boolean"},
-            "next": {"type": "string", "nullable": True, "description": "The `after` of the next page."},
+            "next": {"type": ["string", "null"], "description": "The `after` of the next page."},
         },
     }

@@ -6,6 +6,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
+from dressage.common import pydantic_schema  # noqa: F401  (registers itself)
 from dressage.common.permissions import AllowAny
 from dressage.common.serializers import PydanticField
 
