@@ -62,6 +62,10 @@ class LearnerWorker:
         )
         return self._learner.vocab_size
 
+    def process_id(self) -> int:
+        """Of this rank's process."""
+        return os.getpid()
+
     def update(self, groups: list[Group], spec: RunSpec, step: int) -> tuple[dict[str, float], list[View]]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
         for group in groups:
@@ -157,6 +161,10 @@ class LearnerGroup:
         """Go on from a checkpoint; returns the caller's state."""
         self.version, extra = self._call("load", str(folder))[0]
         return dict(extra)
+
+    def process_ids(self) -> list[int]:
+        """The ranks' processes."""
+        return list(self._call("process_id"))
 
     def close(self) -> None:
         """End all ranks."""

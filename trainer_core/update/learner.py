@@ -21,6 +21,7 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update import checkpoint
 from trainer_core.update.checkpoint import SavedCheckpoint
 from trainer_core.update.engine import UpdateEngine, init_process_group
+from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import TokenBatch, pack
@@ -181,10 +182,14 @@ class Learner:
         """Go on from a checkpoint; returns the caller's ``extra``.
 
         Raises:
-            CheckpointError: the folder is incomplete, was changed, or belongs to another policy.
+            CheckpointError: the folder is incomplete, was changed, or belongs to another policy; nothing was loaded.
         """
-        self._torn = "a checkpoint was half loaded"
-        self.version, extra = checkpoint.load(Path(folder), self._engine)
+        torn, self._torn = self._torn, "a checkpoint was half loaded"
+        try:
+            self.version, extra = checkpoint.load(Path(folder), self._engine)
+        except CheckpointError:
+            self._torn = torn
+            raise
         self._torn = None
         return extra
 

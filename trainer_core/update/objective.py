@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from trainer_core.methods import aggregation, corrections, kl, losses
+from trainer_core.methods.masked import masked_mean
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.packing import TokenBatch, trains
@@ -69,7 +69,7 @@ def loss_share(
     if reference_logprobs is not None:
         current = logprobs if spec.kl.placement == "loss" else old_logprobs
         penalty = kl.penalty(spec.kl.estimator, current, reference_logprobs)
-        totals.add_metrics({"actor/kl_loss": _masked_mean(penalty.detach(), batch.mask)}, count)
+        totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
         if spec.kl.placement == "reward":
             advantages = advantages - spec.kl.coefficient * penalty
     values, metrics = losses.token_loss(spec.loss, logprobs, old_logprobs, advantages, batch.mask)
@@ -87,6 +87,3 @@ def loss_share(
     totals.add_share("actor/loss", loss.detach())
     return loss
 
-
-def _masked_mean(values: Tensor, mask: Tensor) -> Tensor:
-    return torch.where(mask, values, 0.0).sum() / mask.sum().clamp(min=1)

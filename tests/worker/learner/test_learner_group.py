@@ -1,0 +1,97 @@
+"""The learner on Ray: one rank or two make the same update; a dead rank is a clear error."""
+
+import math
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+
+from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.update.learner import Learner, NonFiniteUpdate
+from trainer_core.spec import RunSpec
+from worker.learner import LearnerGroup, LearnerLost
+from worker.weights import WeightBundle
+
+SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
+"""With Adam's usual epsilon the first updates are signs of gradients, and rounding decides those near zero."""
+
+pytestmark = pytest.mark.usefixtures("cluster")
+
+
+def two_ranks(stage: int) -> RunSpec:
+    parallelism = {"learner_ranks": 2, "zero_stage": stage, "max_tokens_per_microbatch": 128}
+    return make_spec(optimizer=SMOOTH, parallelism=parallelism)
+
+
+def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> None:
+    alone, spec = Learner(policy_dir, make_spec(optimizer=SMOOTH)), two_ranks(2)
+    group = LearnerGroup(policy_dir, spec)
+    try:
+        for step in (1, 2):
+            expected, found = make_groups(step, groups=9), make_groups(step, groups=9)
+            metrics = group.update(found, spec, step)
+            assert metrics == pytest.approx(alone.update(expected, make_spec(optimizer=SMOOTH), step), rel=1e-4, abs=1e-6)
+            for mine, theirs in zip(found, expected, strict=True):
+                for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
+                    np.testing.assert_allclose(trajectory.learner_logprobs, other.learner_logprobs, atol=1e-5)
+                    np.testing.assert_allclose(trajectory.entropy, other.entropy, atol=1e-5)
+        bundle: WeightBundle = ray.get(group.publish())
+        assert bundle.version == group.version == 2
+        for name, weight in alone.weights().items():
+            np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
+        # The checkpoint of two ZeRO-2 ranks goes on with one plain rank.
+        saved = group.save(tmp_path / "c", {"note": "two"})
+        assert saved.version == 2
+        assert alone.load(tmp_path / "c") == {"note": "two"}
+        for name, weight in alone.weights().items():
+            assert np.array_equal(bundle.tensors[name], weight)
+        assert group.load(tmp_path / "c") == {"note": "two"}
+    finally:
+        group.close()
+
+
+def test_a_rank_with_nothing_to_do_keeps_in_step(policy_dir: Path) -> None:
+    alone, spec = Learner(policy_dir, make_spec(optimizer=SMOOTH)), two_ranks(2)
+    group = LearnerGroup(policy_dir, spec)
+    try:
+        groups, same = make_groups(1, groups=1, samples=1), make_groups(1, groups=1, samples=1)
+        metrics = group.update(groups, spec, 1)
+        assert metrics == pytest.approx(alone.update(same, make_spec(optimizer=SMOOTH), 1), rel=1e-4, abs=1e-6)
+        poisoned = make_groups(2)
+        poisoned[0].trajectories[0].advantage = math.nan
+        with pytest.raises(NonFiniteUpdate, match="step 2, update 1 of 1"):
+            group.update(poisoned, spec, 2)
+        group.update(make_groups(2), spec, 2)
+        alone.update(make_groups(2), make_spec(optimizer=SMOOTH), 2)
+        for name, weight in alone.weights().items():
+            np.testing.assert_allclose(ray.get(group.publish()).tensors[name], weight, atol=1e-6)
+    finally:
+        group.close()
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
+    spec = make_spec(parallelism={"learner_ranks": ranks, "zero_stage": 2})
+    group = LearnerGroup(policy_dir, spec)
+    group.update(make_groups(1), spec, 1)
+    os.kill(group.process_ids()[-1], signal.SIGKILL)
+    with pytest.raises(LearnerLost, match=f"learner rank {ranks - 1} died in update"):
+        group.update(make_groups(2), spec, 2)
+    group.close()
+
+
+def test_the_store_shares_weights_without_a_copy(policy_dir: Path) -> None:
+    group = LearnerGroup(policy_dir, make_spec())
+    try:
+        bundle = ray.get(group.publish())
+        assert bundle.version == 0
+        assert not any(array.flags.writeable or array.flags.owndata for array in bundle.tensors.values())
+        assert len(bundle.probe_sequences) == len(bundle.probe_logprobs) == 4
+        for sequence, logprobs in zip(bundle.probe_sequences, bundle.probe_logprobs, strict=True):
+            assert len(logprobs) == len(sequence) - 1
+            assert all(math.isfinite(value) and value < 0 for value in logprobs)
+    finally:
+        group.close()
