@@ -45,7 +45,7 @@ def worker_name(run_id: str, attempt: int, role: str, index: int, generation: in
     return f"{controller_name(run_id, attempt)}/{role}-{index}.{generation}"
 
 
-def actor_options(name: str, num_cpus: float = 0.0, **env: str) -> dict[str, Any]:
+def actor_options(name: str | None, num_cpus: float = 0.0, **env: str) -> dict[str, Any]:
     """Options of every actor of a run.
 
     ``num_cpus`` is what Ray reserves, not what is used. Controller and reward workers reserve nothing, so that a run
@@ -54,7 +54,8 @@ def actor_options(name: str, num_cpus: float = 0.0, **env: str) -> dict[str, Any
     """
     forwarded = {key: os.environ[key] for key in FORWARDED if key in os.environ}
     env_vars = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", **forwarded, **env}
-    return {"name": name, "namespace": NAMESPACE, "num_cpus": num_cpus, "runtime_env": {"env_vars": env_vars}}
+    options: dict[str, Any] = {"num_cpus": num_cpus, "runtime_env": {"env_vars": env_vars}}
+    return options if name is None else {**options, "name": name, "namespace": NAMESPACE}
 
 
 def find(name: str) -> ActorHandle | None:

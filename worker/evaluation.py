@@ -61,7 +61,7 @@ def evaluation_sampling(spec: RunSpec, max_tokens: int) -> Sampling:
 
 
 def evaluation_metrics(batch: Batch, threshold: float) -> dict[str, float]:
-    """Mean reward, pass rate and length of each source. A source none of whose rewards could be computed has no score."""
+    """Mean reward, pass rate and length of each source. A source without any computed reward has no score."""
     metrics: dict[str, float] = {}
     for source in dict.fromkeys(group.source for group in batch.groups):
         groups = [group for group in batch.groups if group.source == source]

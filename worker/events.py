@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainer_core.trajectory import Group, Trajectory
-from worker.buffer import Batch
 
 GROUPS_SHOWN = 4
 """Groups per step whose completions travel to the console."""
@@ -20,17 +19,17 @@ def finite(metrics: Mapping[str, float]) -> dict[str, float | str]:
     return {name: _number(float(value)) for name, value in metrics.items()}
 
 
-def rollout_rows(batch: Batch, count: int = GROUPS_SHOWN) -> list[dict[str, Any]]:
-    """The completions of ``count`` groups, spread evenly over the batch."""
-    stride = max(1, len(batch.groups) // count)
-    return [
-        _row(group, sample, trajectory, batch.revision)
-        for group in batch.groups[::stride][:count]
-        for sample, trajectory in enumerate(group.trajectories)
-    ]
+def shown_groups(groups: Sequence[Group], count: int = GROUPS_SHOWN) -> Sequence[Group]:
+    """``count`` groups, spread evenly over the batch."""
+    return groups[:: max(1, len(groups) // count)][:count]
 
 
-def _row(group: Group, sample: int, trajectory: Trajectory, revision: int) -> dict[str, Any]:
+def rollout_rows(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """All completions of ``groups``, one row each."""
+    return [_row(group, sample, t) for group in groups for sample, t in enumerate(group.trajectories)]
+
+
+def _row(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
     versions = trajectory.versions
     return {
         "group_id": group.group_id,
@@ -49,7 +48,7 @@ def _row(group: Group, sample: int, trajectory: Trajectory, revision: int) -> di
         "length": trajectory.length,
         "thinking_tokens": trajectory.thinking_tokens,
         "budget_hit": trajectory.budget_hit,
-        "control_revision": revision,
+        "control_revision": group.steering_revision,
         "policy_versions": [int(versions.min()), int(versions.max())] if len(versions) else [],
     }
 

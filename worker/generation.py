@@ -35,9 +35,7 @@ class GenerationStage:
         """Bring new weights to the engines. Result: largest probe difference in nats, seconds."""
         return self._thread.submit(self._sync, bundle)
 
-    def generate(
-        self, batch: Batch, samples: int, sampling: Sampling, seed: int, progress: Progress
-    ) -> Future[Batch]:
+    def generate(self, batch: Batch, samples: int, sampling: Sampling, seed: int, progress: Progress) -> Future[Batch]:
         """Sample and score ``batch``, ``samples`` completions per prompt."""
         return self._thread.submit(self._generate, batch, samples, sampling, seed, progress)
 

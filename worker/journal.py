@@ -14,6 +14,11 @@ COMPACT_BYTES = 4 * 2**20
 """A journal that holds nothing unacknowledged is started afresh when it is larger than this."""
 
 
+def journal_path(run_dir: str | Path, attempt: int) -> Path:
+    """Where an attempt keeps its journal: in the run's folder, so that it outlives the process and the machine."""
+    return Path(run_dir) / "journal" / f"attempt-{attempt}.jsonl"
+
+
 class Journal:
     """Not thread-safe: the link's thread owns it."""
 

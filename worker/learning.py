@@ -1,13 +1,13 @@
 """The learning stage: a thread of its own that feeds the learner, publishes its weights and saves its checkpoints.
 
-Work is done in the order in which it was handed over, so a checkpoint that is asked for before an update holds the state
-before it.
+Work is done in the order in which it was handed over, so a checkpoint that is asked for before an update holds the
+state before it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +35,19 @@ class Learned:
 class LearningStage:
     """The learner's ranks behind one queue."""
 
-    def __init__(self, learner: LearnerGroup) -> None:
-        self._learner = learner
+    def __init__(self) -> None:
+        self._group: LearnerGroup | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
+
+    def start(
+        self, model_dir: Path, spec: RunSpec, options: Mapping[str, Any], checkpoint: Path | None
+    ) -> Future[tuple[dict[str, Any], float]]:
+        """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint)
 
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
-        return self._thread.submit(self._learner.publish)
+        return self._thread.submit(lambda: self._learner.publish())
 
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
         """One step's update under ``spec``, then the new weights."""
@@ -55,8 +61,23 @@ class LearningStage:
 
     def close(self) -> None:
         """Kill the ranks; work in hand ends with an error that nobody waits for."""
-        self._learner.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._group is not None:
+            self._group.close()
+
+    @property
+    def _learner(self) -> LearnerGroup:
+        if self._group is None:
+            raise RuntimeError("the learner was not started")
+        return self._group
+
+    def _start(
+        self, model_dir: Path, spec: RunSpec, options: Mapping[str, Any], checkpoint: Path | None
+    ) -> tuple[dict[str, Any], float]:
+        started = time.perf_counter()
+        self._group = LearnerGroup(model_dir, spec, actor_options=options)
+        state = self._group.load(checkpoint) if checkpoint is not None else {}
+        return state, time.perf_counter() - started
 
     def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
         started = time.perf_counter()

@@ -84,13 +84,15 @@ class Link:
 
     def emit(self, kind: str, data: dict[str, Any], step: int | None = None) -> int:
         """Queue an event. Returns its sequence number."""
-        event = {"seq": 0, "kind": kind, "step": step, "at": _now(), "data": data}
+        at = _now()
         with self._lock:
-            event["seq"] = self._next_seq
+            seq = self._next_seq
             self._next_seq += 1
-            self._queue.append(event)
+            self._queue.append({"seq": seq, "kind": kind, "step": step, "at": at, "data": data})
+            if kind == "state":
+                self._phase = None  # of the state before: it must not be told after this one
         self._wake.set()
-        return int(event["seq"])
+        return seq
 
     def phase(self, phase: str, step: int, done: int = 0, total: int = 0) -> None:
         """Tell what the run is doing. Only the newest phase is kept, and it travels with the next sync."""

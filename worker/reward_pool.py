@@ -17,8 +17,8 @@ SPARE_S = 30.0
 """Time a chunk may take beyond the time-outs of its trajectories before its worker counts as hung."""
 TRIES = 2
 
-Notify = Callable[[str, str, str], None]
-"""(level, title, message): an alert to the person who watches the run."""
+Notify = Callable[[str, str], None]
+"""(title, message): a warning to the person who watches the run."""
 
 
 @dataclass(slots=True)
@@ -36,9 +36,7 @@ class PendingScores:
 class RewardPool:
     """Used by one thread at a time."""
 
-    def __init__(
-        self, spawn: Callable[[int, int], ActorHandle], size: int, timeout_s: float, notify: Notify
-    ) -> None:
+    def __init__(self, spawn: Callable[[int, int], ActorHandle], size: int, timeout_s: float, notify: Notify) -> None:
         """``spawn(index, generation)`` makes an actor; its ``start`` is called here."""
         self._spawn, self._timeout_s, self._notify = spawn, timeout_s, notify
         self._generations = [0] * size
@@ -54,9 +52,7 @@ class RewardPool:
         index = self._next
         self._next = (index + 1) % len(self._workers)
         handle = self._workers[index]
-        return PendingScores(
-            chunk, items, max_tokens, index, handle, handle.score.remote(ref, list(items), max_tokens)
-        )
+        return PendingScores(chunk, items, max_tokens, index, handle, handle.score.remote(ref, list(items), max_tokens))
 
     def result(self, pending: PendingScores) -> Scored:
         """Wait for a chunk's scores. After a second failure its completions carry the error."""
@@ -82,11 +78,11 @@ class RewardPool:
     def _replace(self, pending: PendingScores, reason: str) -> None:
         if self._workers[pending.worker] is not pending.handle:
             return  # another chunk of the same worker has found out already
-        self._notify("warn", "A reward worker was replaced", f"Reward worker {pending.worker} {reason}.")
+        self._notify("A reward worker was replaced", f"Reward worker {pending.worker} {reason}.")
         try:
             ray.kill(pending.handle, no_restart=True)
         except RayError as error:
-            self._notify("warn", "A reward worker could not be ended", str(error))
+            self._notify("A reward worker could not be ended", str(error))
         self._generations[pending.worker] += 1
         fresh = self._spawn(pending.worker, self._generations[pending.worker])
         fresh.start.remote()

@@ -40,9 +40,7 @@ class _Slot:
 class RolloutPool:
     """Used by one thread at a time."""
 
-    def __init__(
-        self, spawn: Callable[[int, int], ActorHandle], size: int, tolerance: float, notify: Notify
-    ) -> None:
+    def __init__(self, spawn: Callable[[int, int], ActorHandle], size: int, tolerance: float, notify: Notify) -> None:
         """``spawn(index, generation)`` makes an actor, which starts to load its libraries at once."""
         self._spawn, self._tolerance, self._notify = spawn, tolerance, notify
         self._slots = [_Slot(spawn(index, 0)) for index in range(size)]
@@ -131,7 +129,7 @@ class RolloutPool:
 
     def _replace(self, index: int, reason: str) -> float:
         """A fresh engine in place of worker ``index``. Returns its probe difference in nats."""
-        self._notify("warn", "A rollout worker was replaced", f"Rollout worker {index} {reason}.")
+        self._notify("A rollout worker was replaced", f"Rollout worker {index} {reason}.")
         slot = self._slots[index]
         ray.kill(slot.handle, no_restart=True)
         slot.generation += 1

@@ -1,0 +1,138 @@
+"""Shared by the loop's tests: one Ray for the session, a platform per test, and a run to be started on both."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.worker.loop.platform_double import PlatformDouble
+
+ROOT = Path(__file__).resolve().parents[3]
+POLICY = ROOT / "demo" / "starter-policy"
+
+@pytest.fixture
+def platform() -> Iterator[PlatformDouble]:
+    double = PlatformDouble()
+    yield double
+    double.close()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """One local Ray for the session."""
+    import ray
+
+    ours = not ray.is_initialized()
+    if ours:
+        ray.init(num_cpus=4, include_dashboard=False, namespace="dressage", log_to_driver=False)
+    yield
+    if ours:
+        ray.shutdown()
+
+
+def rows(name: str, count: int) -> list[dict[str, Any]]:
+    lines = (ROOT / "demo" / "data" / f"{name}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines[:count]]
+
+
+def tiny_spec(**changes: Any) -> dict[str, Any]:
+    """A run of a few small steps on the starter policy."""
+    spec: dict[str, Any] = {
+        "policy": {"base": "starter"},
+        "data": {"sources": [{"name": "add", "dataset": "add@1"}, {"name": "mul", "dataset": "mul@1", "weight": 0.0}]},
+        "reward": {"definition": "calculation@1"},
+        "rollout": {
+            "group_size": 4,
+            "max_tokens": 24,
+            "engine": {"max_model_len": 64, "max_num_seqs": 64, "kv_cache_gib": 0.05},
+        },
+        "thinking": {"type": "tags"},
+        "optimizer": {"learning_rate": 3e-4},
+        "parallelism": {"max_tokens_per_microbatch": 4096},
+        "schedule": {"steps": 6, "prompts_per_step": 8},
+        "checkpoint": {"every_steps": 2},
+        "evaluation": {"every_steps": 3, "max_prompts": 8, "sources": [{"name": "held_out", "dataset": "eval@1"}]},
+    }
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        node = spec
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[last] = value
+    return spec
+
+
+REWARD = {
+    "components": [{"name": "right", "weight": 1.0, "grader": {"type": "numeric"}}],
+    "success_threshold": 0.5,
+}
+
+
+class Launcher:
+    """Starts attempts of a run through the very task that Celery calls."""
+
+    def __init__(self, platform: Any, folder: Path) -> None:
+        self.platform, self.folder = platform, folder
+        self.started: list[tuple[str, int]] = []
+
+    def prepare(self, spec: dict[str, Any], **changes: Any) -> None:
+        """Fill the platform's bundle."""
+        datasets = {
+            "add@1": self.platform.add_dataset("add@1", rows("gsm8k-add-sub", 64)),
+            "mul@1": self.platform.add_dataset("mul@1", rows("gsm8k-mul", 64)),
+            "eval@1": self.platform.add_dataset("eval@1", rows("gsm8k-eval", 16)),
+        }
+        self.platform.bundle = {
+            "run_id": self.run_id,
+            "attempt": 1,
+            "spec": spec,
+            "revision": 0,
+            "policy": {"name": "starter", "path": str(POLICY)},
+            "reward": {"ref": "calculation@1", "definition": REWARD},
+            "datasets": datasets,
+            "resume": None,
+            "run_dir": str(self.folder / "run"),
+            "lease_s": 15,
+            **changes,
+        }
+
+    @property
+    def run_id(self) -> str:
+        return f"run_{self.folder.name}"
+
+    def start(self) -> bool:
+        from worker.tasks import start
+
+        attempt = self.platform.bundle["attempt"]
+        self.started.append((self.run_id, attempt))
+        return start(self.run_id, attempt, self.platform.url, self.platform.token)
+
+    def actors(self) -> list[str]:
+        """Names of this run's live actors."""
+        import ray
+
+        return [
+            entry["name"]
+            for entry in ray.util.list_named_actors(all_namespaces=True)
+            if entry["name"].startswith(f"run-{self.run_id}-")
+        ]
+
+    def stop(self) -> None:
+        from worker.tasks import stop
+
+        for run_id, attempt in self.started:
+            stop(run_id, attempt)
+
+
+@pytest.fixture
+def launcher(cluster: None, platform: Any, tmp_path: Path) -> Iterator[Launcher]:
+    made = Launcher(platform, tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def spec() -> Callable[..., dict[str, Any]]:
+    return tiny_spec

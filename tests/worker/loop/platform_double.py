@@ -1,0 +1,136 @@
+"""A platform for tests: a real HTTP server that speaks the link, keeps what it is told, and can be away or refuse."""
+
+import hashlib
+import io
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+
+def parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Rows in the platform's file format: one column of JSON texts."""
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table({"row": [json.dumps(row) for row in rows]}), sink)
+    return sink.getvalue()
+
+
+class PlatformDouble:
+    """One run's platform. ``changed`` is notified after each sync: tests wait on conditions, never on time."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.events: list[dict[str, Any]] = []
+        self.applied: list[dict[str, Any]] = []
+        self.commands: list[dict[str, Any]] = []
+        self.desired_state = "running"
+        self.status = 200
+        self.syncs = 0
+        self.refused = 0
+        self.gaps: list[tuple[int, int]] = []
+        self.repeated = 0
+        self.bundle: dict[str, Any] = {}
+        self.files: dict[str, bytes] = {}
+        self.token = "secret"
+        self.stop_after: dict[int, str] = {}
+        """Desired state that is set when the step of that number has been received."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def add_dataset(self, name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        """Serve rows; returns the bundle's entry."""
+        data = parquet_bytes(rows)
+        path = f"/api/v1/link/runs/r/datasets/{name}"
+        self.files[path] = data
+        return {"url": path, "sha256": hashlib.sha256(data).hexdigest(), "rows": len(rows)}
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        with self.changed:
+            return [event for event in self.events if event["kind"] == kind]
+
+    def states(self) -> list[str]:
+        return [event["data"]["state"] for event in self.of("state")]
+
+    def steps(self) -> list[int]:
+        return [event["step"] for event in self.of("step")]
+
+    def wait(self, condition: Any, timeout: float = 90.0) -> None:
+        """Until ``condition()`` holds after a sync."""
+        with self.changed:
+            assert self.changed.wait_for(condition, timeout), self.describe()
+
+    def describe(self) -> str:
+        tail = [e for e in self.events if e["kind"] in ("state", "alert", "log", "phase")][-8:]
+        return f"not reached; syncs {self.syncs}, steps {self.steps()}, last events {json.dumps(tail, indent=1)}"
+
+    def receive(self, body: dict[str, Any]) -> dict[str, Any]:
+        with self.changed:
+            last = self.events[-1]["seq"] if self.events else 0
+            for event in body["events"]:
+                if event["seq"] <= last:
+                    self.repeated += 1
+                    continue
+                if event["seq"] != last + 1:
+                    self.gaps.append((last, event["seq"]))
+                last = event["seq"]
+                self.events.append(event)
+                if event["kind"] == "step" and event["step"] in self.stop_after:
+                    self.desired_state = self.stop_after[event["step"]]
+            for entry in body["applied"]:
+                self.applied.append(entry)
+                self.commands = [
+                    c for c in self.commands if c["type"] != "control" or c["id"] != entry["control_id"]
+                ]
+            self.syncs += 1
+            self.changed.notify_all()
+            answer = {"acked_seq": last, "commands": self.commands, "desired_state": self.desired_state, "lease_s": 15}
+        return answer
+
+
+def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        # The headers and the body of an answer are two writes: without this, each waits for a delayed acknowledgement.
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            if platform.status != 200 or self.headers["Authorization"] != f"Bearer {platform.token}":
+                return self._answer(platform.status if platform.status != 200 else 401, b"{}")
+            if self.path.endswith("/bundle"):
+                return self._answer(200, json.dumps(platform.bundle).encode())
+            data = platform.files.get(self.path)
+            return self._answer(404, b"{}") if data is None else self._answer(200, data)
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self.headers["Authorization"] != f"Bearer {platform.token}":
+                return self._answer(401, b'{"detail":"revoked"}')
+            if platform.status != 200:
+                with platform.changed:
+                    platform.refused += 1
+                    platform.changed.notify_all()
+                return self._answer(platform.status, b'{"detail":"stale attempt"}')
+            return self._answer(200, json.dumps(platform.receive(body)).encode())
+
+        def _answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    return Handler

@@ -1,0 +1,251 @@
+"""Bring up all that a run needs, in parallel: engines, learner, reward workers, data. Any failure is a sentence."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.exceptions import RayActorError, RayTaskError
+
+from trainer_core.spec import RunSpec
+from trainer_core.update.integrity import CheckpointError, verify_manifest
+from worker import cluster
+from worker.bundle import Bundle, Platform, StartError
+from worker.engine import EngineConfig
+from worker.evaluation import EvaluationSet
+from worker.generation import GenerationStage
+from worker.learner import LearnerLost
+from worker.learning import LearningStage
+from worker.reward import RewardConfig, RewardWorker
+from worker.reward_pool import Notify, RewardPool
+from worker.rollout import rollout_actor_class
+from worker.rollout_pool import RolloutPool
+from worker.seeds import derive_seed
+from worker.tokenizer import encode_rows, load_tokenizer, think_tokens
+
+ENGINE_CPUS = 1.0
+LEARNER_CPUS = 0.5
+"""Reserved with Ray per engine and per learner rank; the rest of a run reserves nothing."""
+
+Tick = Callable[[int, int], None]
+"""(parts that are up, parts in all): called while waiting; may raise to give up."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows of one dataset and the token ids of their prompts, shape [P] each."""
+
+    rows: list[dict[str, Any]]
+    prompts: list[NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A run's machinery, up and running."""
+
+    generation: GenerationStage
+    learning: LearningStage
+    tokenizer: Any
+    sources: dict[str, Data]
+    """Training data by source name."""
+    evaluations: list[EvaluationSet]
+    state: dict[str, Any]
+    """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    seconds: dict[str, float]
+    """How long each part took."""
+
+
+class Startup:
+    """One attempt's start. ``close`` undoes it, whatever has come up."""
+
+    def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
+        self.bundle, self._platform, self._notify = bundle, platform, notify
+        self._closers: list[Callable[[], None]] = []
+
+    def run(self, tick: Tick) -> Parts:
+        """Start everything and wait for it.
+
+        Raises:
+            StartError: something cannot work; the message is for the person who started the run.
+        """
+        bundle, spec = self.bundle, self.bundle.spec
+        started = time.perf_counter()
+        check_policy_folder(bundle.policy.path)
+        model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
+        if bundle.resume is not None:
+            check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
+        cluster.check_resources(
+            ENGINE_CPUS * spec.parallelism.rollout_workers + LEARNER_CPUS * spec.parallelism.learner_ranks
+        )
+        engines = RolloutPool(
+            self._spawn_engine, spec.parallelism.rollout_workers, spec.rollout.engine.probe_tolerance, self._notify
+        )
+        self._closers.append(engines.close)
+        learning = LearningStage()
+        self._closers.append(learning.close)
+        options = cluster.actor_options(None, LEARNER_CPUS)
+        checkpoint = bundle.resume.path if bundle.resume else None
+        learner = learning.start(bundle.policy.path, spec, options, checkpoint)
+        rewards = RewardPool(
+            self._spawn_reward, spec.parallelism.reward_workers, spec.reward.timeout_seconds, self._notify
+        )
+        self._closers.append(rewards.close)
+        generation = GenerationStage(engines, rewards)
+        self._closers.append(generation.close)
+        seconds = {"spawn": time.perf_counter() - started}
+        tokenizer = load_tokenizer(model_dir)
+        seconds["tokenizer"] = time.perf_counter() - started
+        ready = engines.start(self._engine_config(model_dir, think_tokens(tokenizer, spec.thinking)))
+        with ThreadPoolExecutor(1) as loader:
+            data = loader.submit(self._load_data, tokenizer)
+            state = self._await({"engine": ready, "reward": rewards.started}, {"learner": learner, "data": data}, tick)
+        seconds |= state.pop("seconds")
+        seconds["all"] = time.perf_counter() - started
+        sources, evaluations = data.result()
+        return Parts(generation, learning, tokenizer, sources, evaluations, learner.result()[0], seconds)
+
+    def close(self) -> None:
+        """Kill the actors that have been started."""
+        for close in reversed(self._closers):
+            close()
+
+    def _await(self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick) -> Any:
+        """Wait for all; the first failure decides. Returns the seconds each kind of part took."""
+        pending = {ref: name for name, group in refs.items() for ref in group}
+        left = dict(futures)
+        total = len(pending) + len(left)
+        seconds: dict[str, float] = {}
+        while pending or left:
+            ready = ray.wait(list(pending), num_returns=1, timeout=0.1)[0] if pending else []
+            if not pending:
+                time.sleep(0.02)
+            try:
+                for ref in ready:
+                    seconds[pending.pop(ref)] = ray.get(ref)
+                for name in [name for name, future in left.items() if future.done()]:
+                    result = left.pop(name).result()
+                    if name == "learner":
+                        seconds["learner"] = result[1]
+            except (RayActorError, RayTaskError, LearnerLost, CheckpointError, ValueError, OSError) as error:
+                raise StartError(_sentence(error)) from error
+            tick(total - len(pending) - len(left), total)
+        return {"seconds": seconds}
+
+    def _spawn_engine(self, index: int, generation: int) -> Any:
+        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS)
+        return rollout_actor_class().options(**options).remote()
+
+    def _spawn_reward(self, index: int, generation: int) -> Any:
+        bundle, spec = self.bundle, self.bundle.spec
+        config = RewardConfig(
+            definition=bundle.reward.definition,
+            thinking=spec.thinking,
+            model_dir=bundle.policy.path,
+            overlong=spec.reward.overlong,
+            timeout_s=spec.reward.timeout_seconds,
+        )
+        options = cluster.actor_options(self._name("reward", index, generation))
+        return ray.remote(RewardWorker).options(**options).remote(config)
+
+    def _name(self, role: str, index: int, generation: int) -> str:
+        return cluster.worker_name(self.bundle.run_id, self.bundle.attempt, role, index, generation)
+
+    def _engine_config(self, model_dir: Path, think: Any) -> EngineConfig:
+        spec, engine = self.bundle.spec, self.bundle.spec.rollout.engine
+        return EngineConfig(
+            model_dir=str(model_dir),
+            dtype=engine.dtype,
+            max_model_len=engine.max_model_len,
+            max_num_seqs=engine.max_num_seqs,
+            kv_cache_gib=engine.kv_cache_gib,
+            seed=derive_seed(spec.schedule.seed, "engine") % 2**31,
+            think=think,
+            version=self.bundle.resume.step if self.bundle.resume else 0,
+        )
+
+    def _load_data(self, tokenizer: Any) -> tuple[dict[str, Data], list[EvaluationSet]]:
+        spec = self.bundle.spec
+        loaded: dict[str, Data] = {}
+        sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
+        evaluations = []
+        for source in spec.evaluation.sources:
+            data, size = self._dataset(source.dataset, tokenizer, loaded), spec.evaluation.max_prompts
+            evaluations.append(EvaluationSet(source.name, source.dataset, data.rows[:size], data.prompts[:size]))
+        for name, data in loaded.items():
+            check_lengths(spec, name, data.prompts)
+        return sources, evaluations
+
+    def _dataset(self, name: str, tokenizer: Any, loaded: dict[str, Data]) -> Data:
+        if name not in loaded:
+            rows = self._platform.rows(name, self.bundle.datasets[name])
+            loaded[name] = Data(rows, encode_rows(tokenizer, rows))
+        return loaded[name]
+
+
+def check_policy_folder(folder: Path) -> None:
+    """Refuse a folder that is not a policy."""
+    if not folder.is_dir():
+        raise StartError(f"The policy folder {folder} is not there on this machine.")
+    config = folder / "config.json"
+    try:
+        json.loads(config.read_text())
+    except (OSError, ValueError) as error:
+        raise StartError(f"The policy folder {folder} has no readable config.json.") from error
+    if not any(folder.glob("*.safetensors")):
+        raise StartError(f"The policy folder {folder} has no safetensors weights.")
+
+
+def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
+    """Refuse a checkpoint that is not the one the platform has recorded, byte for byte."""
+    try:
+        found = verify_manifest(folder)
+    except CheckpointError as error:
+        raise StartError(f"The checkpoint {folder} cannot be used: {error}") from error
+    if found != manifest_sha256:
+        raise StartError(f"The checkpoint {folder} is not the one that was recorded: its manifest differs.")
+
+
+def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
+    """Refuse a dataset with a prompt that leaves no room for the completion, or that is empty."""
+    room = spec.rollout.engine.max_model_len - spec.rollout.max_tokens
+    for row, prompt in enumerate(prompts):
+        if not 1 <= len(prompt) <= room:
+            raise StartError(
+                f"Row {row} of {name} has a prompt of {len(prompt)} tokens; with max_tokens "
+                f"{spec.rollout.max_tokens} and max_model_len {spec.rollout.engine.max_model_len}, "
+                f"a prompt may have 1 to {room}."
+            )
+
+
+def longest_prompt(sources: dict[str, Data]) -> int:
+    """Tokens of the longest training prompt."""
+    return max(len(prompt) for data in sources.values() for prompt in data.prompts)
+
+
+def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:
+    """A rule for controls: completions must fit behind the longest prompt."""
+    return partial(_no_room, longest_prompt(sources))
+
+
+def _no_room(longest: int, spec: RunSpec) -> str | None:
+    limit = spec.rollout.engine.max_model_len - longest
+    if spec.rollout.max_tokens <= limit:
+        return None
+    return f"max_tokens may be at most {limit}: the longest prompt has {longest} tokens of max_model_len"
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, RayTaskError):
+        return f"A worker could not start: {error.cause}"
+    if isinstance(error, RayActorError):
+        return f"A worker died while it started: {error}"
+    return str(error)

@@ -1,0 +1,32 @@
+"""The Celery tasks of the cluster. Each only rings: it returns in seconds and may be repeated at any time."""
+
+import ray
+
+from worker import cluster
+from worker.celery_app import app
+from worker.controller import RunController
+
+
+@app.task(name="worker.tasks.start")
+def start(run_id: str, attempt: int, link_url: str, link_token: str) -> bool:
+    """Make the controller of an attempt, which then works by itself. False: it is there already."""
+    with cluster.connected():
+        name = cluster.controller_name(run_id, attempt)
+        if cluster.find(name) is not None:
+            return False
+        # Two messages may arrive at the same moment: Ray itself refuses the second actor of that name.
+        options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
+        controller = ray.remote(RunController).options(**options)
+        try:
+            actor = controller.remote(run_id, attempt, link_url, link_token)
+            ray.get(actor.ping.remote())
+        except ValueError:
+            return False
+        return True
+
+
+@app.task(name="worker.tasks.stop")
+def stop(run_id: str, attempt: int) -> list[str]:
+    """Kill what is left of an attempt. Returns the names of the actors that were there."""
+    with cluster.connected():
+        return cluster.kill_attempt(run_id, attempt)
