@@ -86,4 +86,3 @@ def loss_share(
         loss = loss + spec.kl.coefficient * aggregate(penalty)
     totals.add_share("actor/loss", loss.detach())
     return loss
-

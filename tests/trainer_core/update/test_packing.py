@@ -69,9 +69,7 @@ def test_gradients_equal_one_by_one(policy_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("plain_keys", [8, 256])
-def test_sliding_windows_and_both_kernels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_keys: int
-) -> None:
+def test_sliding_windows_and_both_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_keys: int) -> None:
     config = Qwen3Config(
         vocab_size=64,
         hidden_size=64,
@@ -134,7 +132,9 @@ def test_micro_batches_respect_the_budget_and_lose_nothing() -> None:
     predicted = sorted((int(s), int(o)) for batch in batches for s, o in zip(batch.sequence, batch.offset, strict=True))
     expected = [(i, int(o)) for i, t in enumerate(trajectories[2:], 2) for o in np.flatnonzero(t.sampled)]
     assert predicted == expected
-    assert not any({int(s) for s in a.sequence} & {int(s) for s in b.sequence} for a in batches for b in batches if a is not b)
+    assert not any(
+        {int(s) for s in a.sequence} & {int(s) for s in b.sequence} for a in batches for b in batches if a is not b
+    )
 
 
 def test_refusals() -> None:

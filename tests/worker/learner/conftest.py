@@ -7,8 +7,9 @@ import pytest
 import ray
 
 from tests.trainer_core.update.conftest import policy_dir
+from tests.worker.engine.conftest import tied_policy
 
-__all__ = ["policy_dir"]
+__all__ = ["policy_dir", "tied_policy"]
 
 
 @pytest.fixture(scope="package")

@@ -10,8 +10,8 @@ import pytest
 import ray
 
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.spec import RunSpec
+from trainer_core.update.learner import Learner, NonFiniteUpdate
 from worker.learner import LearnerGroup, LearnerLost
 from worker.weights import WeightBundle
 
@@ -33,7 +33,9 @@ def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> N
         for step in (1, 2):
             expected, found = make_groups(step, groups=9), make_groups(step, groups=9)
             metrics = group.update(found, spec, step)
-            assert metrics == pytest.approx(alone.update(expected, make_spec(optimizer=SMOOTH), step), rel=1e-4, abs=1e-6)
+            assert metrics == pytest.approx(
+                alone.update(expected, make_spec(optimizer=SMOOTH), step), rel=1e-4, abs=1e-6
+            )
             for mine, theirs in zip(found, expected, strict=True):
                 for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
                     np.testing.assert_allclose(trajectory.learner_logprobs, other.learner_logprobs, atol=1e-5)
