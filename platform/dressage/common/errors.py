@@ -37,12 +37,16 @@ def location(error_type: str, loc: Sequence[str | int], data: Any) -> list[str |
 
 def pydantic_errors(error: ValidationError, data: Any = None) -> list[tuple[list[str | int], str]]:
     """(path, sentence) of every fault that pydantic found in ``data``; without it, paths keep the tags of unions."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    # A faulty element is not counted, so that a list of one faulty element is reported as too short as well.
+    below = {item["loc"][:depth] for item in found for depth in range(len(item["loc"]))}
     return [
         (
             list(item["loc"]) if data is None else location(item["type"], item["loc"], data),
             item["msg"].removeprefix("Value error, "),
         )
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
+        for item in found
+        if not (item["type"] == "too_short" and item["loc"] in below)
     ]
 
 

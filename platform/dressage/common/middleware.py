@@ -3,6 +3,7 @@
 import re
 
 import structlog
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
@@ -53,10 +54,16 @@ class RequestContextMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response["X-Request-ID"] = getattr(request, "request_id", "")
-        # The Host header has been checked by now for real pages; a refused host gets no socket source.
-        host = re.sub(r"[^A-Za-z0-9.:\[\]\-]", "", request.META.get("HTTP_HOST", "localhost"))
-        response.setdefault("Content-Security-Policy", content_security_policy(request.path, host))
+        response.setdefault("Content-Security-Policy", content_security_policy(request.path, _host(request)))
         response.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
         if request.path.startswith("/api/"):
             response.setdefault("Cache-Control", "no-store")
         return response
+
+
+def _host(request: HttpRequest) -> str:
+    """The host of the request if it is one of ours; a refused one must not write into the policy."""
+    try:
+        return request.get_host()
+    except DisallowedHost:
+        return "localhost"

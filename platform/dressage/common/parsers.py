@@ -1,6 +1,7 @@
 """JSON bodies without the parts of JSON that break later: endless nesting, NaN, NUL characters, lone surrogates."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -35,23 +36,21 @@ def check(data: Any, max_depth: int = MAX_DEPTH) -> None:
         ValueError: with the reason.
     """
     level: list[Any] = [data]
-    for _ in range(max_depth + 1):
+    depth = 0
+    while level:
         inner: list[Any] = []
         for value in level:
             if isinstance(value, str):
                 _check_text(value)
-            elif isinstance(value, float):
-                if value != value or value in (float("inf"), float("-inf")):
-                    raise ValueError("Numbers must be finite.")
-            elif isinstance(value, list):
-                inner.extend(value)
-            elif isinstance(value, dict):
-                inner.extend(value.keys())
-                inner.extend(value.values())
-        if not inner:
-            return
-        level = inner
-    raise ValueError(f"JSON is nested deeper than {max_depth} levels.")
+            elif isinstance(value, float) and not math.isfinite(value):
+                raise ValueError("Numbers must be finite.")
+            elif isinstance(value, list | dict):
+                if depth == max_depth:
+                    raise ValueError(f"JSON is nested deeper than {max_depth} levels.")
+                inner.extend(value)  # of an object, the keys
+                if isinstance(value, dict):
+                    inner.extend(value.values())
+        level, depth = inner, depth + 1
 
 
 def loads(text: str | bytes, max_depth: int = MAX_DEPTH) -> Any:

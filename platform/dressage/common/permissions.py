@@ -45,5 +45,7 @@ class RoleByMethod:
 
     def get_permissions(self) -> list[BasePermission]:
         method = self.request.method or ""
+        if not hasattr(self, method.lower()):
+            return [AllowAny()]  # nobody may: the answer is 405
         fallback = IsViewer if method in SAFE_METHODS else IsAdmin
         return [self.roles.get(method, fallback)()]

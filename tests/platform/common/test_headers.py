@@ -1,0 +1,81 @@
+"""Headers and error pages of every response."""
+
+import pytest
+from django.http import HttpRequest
+from rest_framework.test import APIClient
+
+from dressage.common.middleware import content_security_policy
+
+
+def test_security_headers(anonymous: APIClient, db: None) -> None:
+    response = anonymous.get("/api/v1/session")
+    assert response["X-Frame-Options"] == "DENY"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Referrer-Policy"] == "same-origin"
+    assert response["Cache-Control"] == "no-store"
+    policy = response["Content-Security-Policy"].split("; ")
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "connect-src 'self' ws://testserver wss://testserver" in policy
+
+
+def test_only_the_pages_of_documentation_may_load_scripts_from_elsewhere() -> None:
+    assert "cdn.jsdelivr.net" in content_security_policy("/api/v1/docs", "x")
+    assert "cdn.jsdelivr.net" not in content_security_policy("/api/v1/docs/", "x")
+    assert "'unsafe-inline'" not in content_security_policy("/", "x").split("style-src")[0]
+
+
+def test_request_id_is_kept_or_made(anonymous: APIClient, db: None) -> None:
+    assert anonymous.get("/api/v1/session", HTTP_X_REQUEST_ID="abcd-1234")["X-Request-ID"] == "abcd-1234"
+    for bad in ("short", "with space and more", "x" * 65, "line\nbreak-here"):
+        assert anonymous.get("/api/v1/session", HTTP_X_REQUEST_ID=bad)["X-Request-ID"].startswith("req_")
+
+
+def test_host_header_cannot_write_into_the_policy(anonymous: APIClient) -> None:
+    response = anonymous.get("/api/v1/session", HTTP_HOST="evil.example; script-src *")
+    assert response.status_code == 400
+    assert response["Content-Type"] == "application/problem+json"
+    assert "script-src *" not in response["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/datasets/", "/api/v2/session"])
+def test_unknown_addresses_are_problems(anonymous: APIClient, path: str) -> None:
+    response = anonymous.get(path)
+    assert response.status_code == 404
+    assert response.json()["title"] == "Not found"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/datasets/a%00b", "/api/v1/datasets?after=a%00b"])
+def test_nul_is_refused(anonymous: APIClient, path: str) -> None:
+    response = anonymous.get(path)
+    assert response.status_code == 400
+    assert response["X-Request-ID"]
+
+
+def test_our_own_faults_name_the_request(anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(request: HttpRequest) -> None:
+        raise ZeroDivisionError("secret inside")
+
+    monkeypatch.setattr("dressage.teams.views.session.session_document", broken)
+    anonymous.raise_request_exception = False
+    response = anonymous.get("/api/v1/session", HTTP_X_REQUEST_ID="find-me-here")
+    assert response.status_code == 500
+    assert "find-me-here" in response.json()["detail"]
+    assert "secret" not in response.content.decode()
+
+
+def test_database_away_is_503(anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.db import OperationalError
+
+    def away(request: HttpRequest) -> None:
+        raise OperationalError("connection to 10.0.0.5 refused")
+
+    monkeypatch.setattr("dressage.teams.views.session.session_document", away)
+    response = anonymous.get("/api/v1/session")
+    assert response.status_code == 503
+    assert "10.0.0.5" not in response.content.decode()
+
+
+def test_wrong_method_is_405(anonymous: APIClient, db: None) -> None:
+    response = anonymous.put("/api/v1/session", {}, format="json")
+    assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")

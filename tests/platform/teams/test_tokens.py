@@ -1,0 +1,119 @@
+"""API tokens: hashed, shown once, bound to a team and a role, ended by time or revocation."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from dressage.teams.models import ApiToken, AuditEntry, Membership
+
+TOKENS = "/api/v1/tokens"
+
+
+@pytest.fixture
+def admin(api: Callable[..., APIClient]) -> APIClient:
+    return api("admin")
+
+
+def make(admin: APIClient, **fields: object) -> dict:
+    response = admin.post(TOKENS, {"name": "ci", "role": "editor", **fields}, format="json")
+    assert response.status_code == 201
+    return response.json()
+
+
+def bearer(secret: str) -> APIClient:
+    client = APIClient(enforce_csrf_checks=True)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
+
+
+def test_only_the_hash_is_stored(admin: APIClient) -> None:
+    secret = make(admin)["secret"]
+    assert secret.startswith("drs_")
+    assert len(secret) == 4 + 43  # 256 bits
+    row = ApiToken.objects.values().get()
+    assert row["sha256"] == hashlib.sha256(secret.encode()).hexdigest()
+    assert secret not in str(list(row.values()))
+    assert secret not in str(list(AuditEntry.objects.values()))
+
+
+def test_the_secret_is_shown_once(admin: APIClient) -> None:
+    made = make(admin)
+    listed = admin.get(TOKENS).json()["data"]
+    assert listed == [{key: value for key, value in made.items() if key != "secret"}]
+    assert made["secret"].startswith(made["prefix"])
+
+
+def test_it_acts_with_its_own_role_and_needs_no_csrf(admin: APIClient) -> None:
+    client = bearer(make(admin, role="editor")["secret"])
+    assert client.get("/api/v1/teams/current").json()["slug"] == "stable"
+    assert client.get(TOKENS).status_code == 403
+    definition = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
+    made = client.post("/api/v1/rewards", {"name": "Sums", "definition": definition}, format="json")
+    assert (made.status_code, made.json()["created_by"]) == (201, "token:ci")
+    entry = AuditEntry.objects.get(action="reward.create")
+    assert (entry.actor_kind, entry.actor_name) == ("token", "ci")
+
+
+def test_last_use_is_noted(admin: APIClient) -> None:
+    client = bearer(make(admin)["secret"])
+    assert ApiToken.objects.get().last_used_at is None
+    client.get("/api/v1/teams/current")
+    assert timezone.now() - ApiToken.objects.get().last_used_at < timedelta(minutes=1)
+
+
+def test_expiry(admin: APIClient) -> None:
+    made = make(admin, expires_at=(timezone.now() + timedelta(hours=1)).isoformat())
+    client = bearer(made["secret"])
+    assert client.get("/api/v1/teams/current").status_code == 200
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    response = client.get("/api/v1/teams/current")
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "invalid_token")
+    assert response["WWW-Authenticate"] == 'Bearer realm="api"'
+
+
+def test_expiry_in_the_past(admin: APIClient) -> None:
+    past = (timezone.now() - timedelta(seconds=1)).isoformat()
+    response = admin.post(TOKENS, {"name": "ci", "role": "viewer", "expires_at": past}, format="json")
+    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "/expires_at")
+    assert ApiToken.objects.count() == 0
+
+
+def test_revocation_acts_at_once_and_only_once(admin: APIClient) -> None:
+    made = make(admin)
+    client = bearer(made["secret"])
+    assert [admin.delete(f"{TOKENS}/{made['id']}").status_code for _ in range(2)] == [204, 204]
+    assert client.get("/api/v1/teams/current").status_code == 401
+    assert admin.get(TOKENS).json()["data"] == []
+    assert AuditEntry.objects.filter(action="token.revoke").count() == 1
+
+
+@pytest.mark.parametrize("value", ["drs_", "drs_" + "x" * 43, "drs_ü"])
+def test_unknown_secrets(db: None, value: str) -> None:
+    assert bearer(value).get("/api/v1/teams/current").status_code == 401
+
+
+@pytest.mark.parametrize("value", ["Bearer", "Basic abc", "Bearer other_kind", ""])
+def test_other_schemes_are_no_one(db: None, value: str) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=value)
+    assert client.get("/api/v1/teams/current").status_code == 401
+
+
+def test_a_token_is_not_a_person(admin: APIClient) -> None:
+    client = bearer(make(admin, role="admin")["secret"])
+    body = {"current": "a", "new": "b"}
+    assert client.post("/api/v1/session/password", body, format="json").status_code == 403
+    assert client.delete("/api/v1/session").status_code == 403
+    assert client.get("/api/v1/session").json()["authenticated"] is False
+
+
+def test_it_outlives_the_one_who_made_it(admin: APIClient, api: Callable[..., APIClient]) -> None:
+    secret = make(admin)["secret"]
+    other = api("admin")
+    membership = Membership.objects.get(user=admin.user)
+    assert other.delete(f"/api/v1/teams/current/members/{membership.id}").status_code == 204
+    assert bearer(secret).get("/api/v1/teams/current").status_code == 200
