@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from trainer_core.update.checkpoint import SavedCheckpoint
+from trainer_core.update.saved import SavedCheckpoint
 from worker.link import Link
 
 Reason = Literal["schedule", "requested", "before_control", "final"]

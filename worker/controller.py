@@ -132,7 +132,6 @@ class RunController:
         """Start and train. Returns how it ended: state (None: the platform shall try again), reason, detail."""
         from worker.learner import LearnerLost
         from worker.rollout_pool import RolloutError
-        from worker.run import Run
         from worker.startup import Startup
 
         startup: Startup | None = None
@@ -142,6 +141,8 @@ class RunController:
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
             link.emit("log", {"level": "info", "message": f"started: {seconds}"})
+            from worker.run import Run
+
             run = Run(startup.bundle, parts, link, self._interrupt)
             link.emit("state", {"state": "running", "reason": ""}, run.first_step - 1)
             train(run)

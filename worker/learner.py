@@ -13,7 +13,7 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from trainer_core.update.checkpoint import SavedCheckpoint
+from trainer_core.update.saved import SavedCheckpoint
 from worker.weights import WeightBundle, probe_sequences, publish
 
 View = tuple[int, int, NDArray[np.float32], NDArray[np.float32]]

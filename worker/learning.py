@@ -17,7 +17,7 @@ import ray
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from trainer_core.update.checkpoint import SavedCheckpoint
+from trainer_core.update.saved import SavedCheckpoint
 from worker.learner import LearnerGroup
 
 

@@ -18,8 +18,8 @@ from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.guards import GuardWatch
 from trainer_core.trajectory import Group
-from trainer_core.update.checkpoint import SavedCheckpoint
 from trainer_core.update.integrity import CheckpointError
+from trainer_core.update.saved import SavedCheckpoint
 from worker.advantages import assign_advantages, exclude_failed_rewards
 from worker.batch_metrics import batch_metrics, error_share, succeeded
 from worker.buffer import Batch, TrajectoryBuffer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from collections.abc import Callable
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.spec import RunSpec
-from trainer_core.update.integrity import CheckpointError, verify_manifest
 from worker import cluster
 from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
@@ -135,7 +135,7 @@ class Startup:
                     result = left.pop(name).result()
                     if name == "learner":
                         seconds["learner"] = result[1]
-            except (RayActorError, RayTaskError, LearnerLost, CheckpointError, ValueError, OSError) as error:
+            except (RayActorError, RayTaskError, LearnerLost, ValueError, OSError) as error:
                 raise StartError(_sentence(error)) from error
             tick(total - len(pending) - len(left), total)
         return {"seconds": seconds}
@@ -174,6 +174,7 @@ class Startup:
 
     def _load_data(self, tokenizer: Any) -> tuple[dict[str, Data], list[EvaluationSet]]:
         spec = self.bundle.spec
+        importlib.import_module("worker.run")  # brings torch: loaded here, while the actors start, it costs no time
         loaded: dict[str, Data] = {}
         sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
         evaluations = []
@@ -206,6 +207,8 @@ def check_policy_folder(folder: Path) -> None:
 
 def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
     """Refuse a checkpoint that is not the one the platform has recorded, byte for byte."""
+    from trainer_core.update.integrity import CheckpointError, verify_manifest
+
     try:
         found = verify_manifest(folder)
     except CheckpointError as error:

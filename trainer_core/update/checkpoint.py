@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from trainer_core.update.integrity import (
     verify_manifest,
     write_manifest,
 )
+from trainer_core.update.saved import SavedCheckpoint
 
 TRAINING = "training"
 COMPANIONS = (
@@ -46,16 +46,6 @@ COMPANIONS = (
     "generation_config.json",
 )
 """Files of the base policy that a checkpoint carries on unchanged."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedCheckpoint:
-    """A checkpoint that is on the disk."""
-
-    path: str
-    bytes: int
-    manifest_sha256: str
-    version: int
 
 
 def save(

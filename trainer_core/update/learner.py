@@ -19,13 +19,13 @@ from torch import Tensor
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update import checkpoint
-from trainer_core.update.checkpoint import SavedCheckpoint
 from trainer_core.update.engine import UpdateEngine, init_process_group
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import TokenBatch, pack
 from trainer_core.update.policy import load_policy, score
+from trainer_core.update.saved import SavedCheckpoint
 from trainer_core.update.sharding import minibatches, shards
 from trainer_core.update.totals import Totals
 
