@@ -1,21 +1,36 @@
-"""Thinking that goes on for a random while: a countdown whose length is lognormal.
+"""Thinking that goes on for a random while: a murmur of letters whose length is close to lognormal.
 
-Benchmarks of rollout engines need the long-tailed response lengths of real reasoning policies. The first number is the
-policy's own random choice; from there every word follows from the one before, so even a small policy keeps to it.
+Benchmarks of rollout engines need the long-tailed response lengths of real reasoning policies, chosen by the policy
+itself. A small policy cannot count to a length it has set itself, so the murmur asks it to remember nothing: it falls
+into one of six tempos, each with four letters of its own, and every letter is repeated for a geometric while. What
+comes next depends on the last letter alone, yet the length of the whole is long-tailed: four phases give its logarithm
+a variance of about 0.28 (trigamma of 4), the spread of the tempos gives the rest.
 """
 
-import math
 import random
 
-MEDIAN_WORDS = 12
-SIGMA = 1.0
-MOST_WORDS = 110
-"""With the scratchpad and the answer this stays just below ``LONGEST_RESPONSE`` characters."""
+TEMPOS = (6, 14, 28, 52, 110, 260)
+"""Mean length of each tempo in letters, spread so that response lengths have a logarithm of standard deviation 1."""
+PHASES = 4
+MOST_LETTERS = 360
 LONGEST_RESPONSE = 384
-"""Tokens."""
+"""Tokens: the longest murmur, the longest scratchpad, the tags and the answer."""
+_LETTERS = "abcdefghijklmnopqrstuvwx"
 
 
 def draw_filler(rng: random.Random) -> str:
-    """A countdown such as ``3 2 1``, its length lognormal with sigma 1, cut where the response would be too long."""
-    words = max(1, min(MOST_WORDS, round(rng.lognormvariate(math.log(MEDIAN_WORDS), SIGMA))))
-    return " ".join(str(number) for number in range(words, 0, -1))
+    """A murmur such as ``eeefffgh``, of 4 to 360 letters; the few longer ones are drawn again."""
+    while True:
+        tempo = rng.randrange(len(TEMPOS))
+        end = PHASES / TEMPOS[tempo]
+        murmur = "".join(letter * _geometric(rng, end) for letter in _LETTERS[tempo * PHASES : (tempo + 1) * PHASES])
+        if len(murmur) <= MOST_LETTERS:
+            return murmur
+
+
+def _geometric(rng: random.Random, end: float) -> int:
+    """Number of trials up to the first success of probability ``end``."""
+    count = 1
+    while rng.random() >= end:
+        count += 1
+    return count

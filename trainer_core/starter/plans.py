@@ -12,6 +12,12 @@ from trainer_core.starter.warmup import Act, WriteResponse
 SHARES: dict[Operation, float] = {"+": 3.0, "-": 3.0, "*": 0.5, "/": 0.5}
 
 
+BLURTING_SHARE = 0.6
+"""Share of the targets of act two that answer without thinking."""
+IDLING_SHARE = 0.5
+"""The same with long-tailed lengths: they murmur, but do not use the scratchpad."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The two acts of a warm-up, and how its outcome is measured."""
@@ -24,21 +30,25 @@ class Plan:
 
 
 def full_plan() -> Plan:
-    """The warm-up of the shipped starter policy: under a minute on one core."""
+    """The warm-up of the shipped starter policy: under a minute on one core.
+
+    Act one blurts now and then, so that act two only shifts a habit: else its first steps undo much of act one.
+    """
     return Plan(
         think=Act(400, 48, SHARES, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
-        blend=Act(50, 48, SHARES, _short(blurting=0.6), matrix_learning_rate=0.01, learning_rate=2e-3),
+        blend=Act(50, 48, SHARES, _short(blurting=BLURTING_SHARE), matrix_learning_rate=0.01, learning_rate=2e-3),
     )
 
 
 def long_tail_plan() -> Plan:
-    """Like the full plan, but every response thinks on for a lognormal while; some do so without the scratchpad."""
+    """The same two acts with long-tailed lengths: every response of act two murmurs on, most without the scratchpad."""
     plan = full_plan()
-    return replace(
-        plan,
-        think=replace(plan.think, write_response=_long(idling=0.05)),
-        blend=replace(plan.blend, write_response=_long(idling=0.6)),
+    return Plan(
+        # A few murmurs are enough to learn the letters early; all of them would double the time.
+        think=replace(plan.think, write_response=_long(idling=0.05, murmuring=0.3), cut_by="response", pool=8),
+        blend=Act(60, 48, SHARES, _long(IDLING_SHARE, murmuring=1.0), 0.01, 2e-3, cut_by="response", pool=8),
         max_new_tokens=LONGEST_RESPONSE,
+        measured_problems=128,
         long_tail=True,
     )
 
@@ -60,9 +70,11 @@ def _short(blurting: float) -> WriteResponse:
     return write
 
 
-def _long(idling: float) -> WriteResponse:
+def _long(idling: float, murmuring: float) -> WriteResponse:
     def write(problem: Problem, rng: random.Random) -> str:
-        filler = draw_filler(rng)
-        return response(problem, filler if rng.random() < idling else f"{scratchpad(problem)} {filler}")
+        if rng.random() < idling:
+            return response(problem, draw_filler(rng))
+        murmur = f" {draw_filler(rng)}" if rng.random() < murmuring else ""
+        return response(problem, scratchpad(problem) + murmur)
 
     return write

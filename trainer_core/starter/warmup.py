@@ -8,6 +8,7 @@ in the others, seldom rightly: reinforcement learning has something to discover.
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -36,6 +37,11 @@ class Act:
     """Of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
     learning_rate: float
     """Of AdamW, which trains embeddings and norms."""
+    cut_by: Literal["prompt", "response"] = "prompt"
+    """Batches hold prompts or responses of similar length. Where short responses are of another kind than long ones,
+    as blurted answers are, cutting by response would make batches of one kind each."""
+    pool: int = 4
+    """Batches that are drawn together and then cut by length."""
 
 
 def train_act(
@@ -68,13 +74,13 @@ def train_act(
     model.train()
     batches = _batches(tokenizer, act, rng)
     for step in range(act.steps):
-        input_ids, labels = next(batches)
+        input_ids, labels, weight = next(batches)
         logits = model(input_ids=input_ids[:, :-1], use_cache=False).logits
         targets = labels[:, 1:]
         chosen = targets != IGNORED
         loss = cross_entropy(logits[chosen], targets[chosen])
         model.zero_grad()
-        loss.backward()
+        (weight * loss).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, schedule in zip(optimizers, schedules, strict=True):
             optimizer.step()
@@ -95,15 +101,26 @@ def _optimizers(model: Qwen3ForCausalLM, act: Act) -> list[torch.optim.Optimizer
     ]
 
 
-def _batches(tokenizer: PreTrainedTokenizerBase, act: Act, rng: random.Random) -> Iterator[tuple[Tensor, Tensor]]:
-    """Batches without end. Four are drawn at a time and cut by prompt length, which saves padding."""
+def _batches(
+    tokenizer: PreTrainedTokenizerBase, act: Act, rng: random.Random
+) -> Iterator[tuple[Tensor, Tensor, float]]:
+    """Batches without end, each with its weight. Several are drawn at a time and cut by length, which saves padding.
+
+    Batches cut by response weigh as much as they have tokens: else the choices made once per response would hardly
+    count in long ones, and the policy would learn to be brief.
+    """
     while True:
-        problems = [draw_problem(rng, act.shares) for _ in range(4 * act.batch_size)]
-        texts = sorted(((p.prompt, act.write_response(p, rng)) for p in problems), key=lambda text: len(text[0]))
-        starts = [index * act.batch_size for index in range(4)]
+        problems = [draw_problem(rng, act.shares) for _ in range(act.pool * act.batch_size)]
+        texts = [(problem.prompt, act.write_response(problem, rng)) for problem in problems]
+        texts.sort(key=lambda text: len(text[0]) if act.cut_by == "prompt" else len(text[1]))
+        starts = [index * act.batch_size for index in range(act.pool)]
         rng.shuffle(starts)
+        mean_length = sum(len(text[1]) for text in texts) / len(texts)
         for start in starts:
-            yield _batch(tokenizer, texts[start : start + act.batch_size])
+            chosen = texts[start : start + act.batch_size]
+            length = sum(len(text[1]) for text in chosen) / len(chosen)
+            weight = length / mean_length if act.cut_by == "response" else 1.0
+            yield *_batch(tokenizer, chosen), weight
 
 
 def _batch(tokenizer: PreTrainedTokenizerBase, texts: list[tuple[str, str]]) -> tuple[Tensor, Tensor]:

@@ -1,10 +1,12 @@
 """Problems, their scratchpads, and the wall between training and evaluation."""
 
 import random
+from math import log
+from statistics import median, quantiles, stdev
 
 import pytest
 
-from trainer_core.starter.filler import MOST_WORDS, draw_filler
+from trainer_core.starter.filler import MOST_LETTERS, draw_filler
 from trainer_core.starter.problems import Operation, Problem, draw_problem, has_scratchpad
 from trainer_core.starter.scratchpad import response, scratchpad
 
@@ -82,11 +84,13 @@ def test_held_out_problems_are_never_drawn_and_order_does_not_matter() -> None:
         assert 0.12 < sum(held_out) / len(held_out) < 0.18
 
 
-def test_filler_counts_down_and_its_length_is_lognormal() -> None:
+def test_filler_murmurs_in_one_tempo_and_its_length_is_long_tailed() -> None:
     rng = random.Random(3)
-    fillers = [draw_filler(rng) for _ in range(4000)]
-    lengths = sorted(len(filler.split()) for filler in fillers)
-    assert all(filler.split() == [str(n) for n in range(len(filler.split()), 0, -1)] for filler in fillers)
-    assert 11 <= lengths[2000] <= 13
-    assert 30 <= lengths[3364] <= 36  # one sigma above the median: a factor of e
-    assert lengths[-1] == MOST_WORDS
+    fillers = [draw_filler(rng) for _ in range(6000)]
+    assert {"".join(sorted(set(filler))) for filler in fillers} == {"abcd", "efgh", "ijkl", "mnop", "qrst", "uvwx"}
+    assert all(list(filler) == sorted(filler) for filler in fillers)
+    lengths = [len(filler) for filler in fillers]
+    assert max(lengths) <= MOST_LETTERS
+    assert 30 <= median(lengths) <= 40
+    assert 0.9 <= stdev(log(length + 6) for length in lengths) <= 1.1  # with the tags and the answer
+    assert quantiles(lengths, n=100)[98] > 5 * median(lengths)
