@@ -1,12 +1,13 @@
 """Errors as RFC 9457 problem documents, with OpenAI's ``error`` member added so that its clients understand them."""
 
+import errno
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.db import DatabaseError, OperationalError
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from pydantic import BaseModel
@@ -135,6 +136,8 @@ def as_problem(error: Exception) -> Problem | None:
             return Problem(403, "Not allowed", str(error) or "Not allowed.", code="permission_denied")
         case RequestDataTooBig() | TooManyFilesSent() | TooManyFieldsSent():
             return Problem(413, "Request too large", str(error), code="too_large")
+        case OSError(errno=errno.ENOSPC):
+            return Problem(507, "No space left", "The platform's disk is full. Nothing was stored.", code="disk_full")
         case OperationalError() | RedisConnectionError():
             return Problem(
                 503, "Temporarily unavailable", "A part of the platform is away. Try again.", code="unavailable"
@@ -147,7 +150,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     problem = as_problem(error)
     if problem is None:
         return None
-    if isinstance(error, DatabaseError | RedisConnectionError):
+    if problem.status >= 500:
         logger.error("unavailable", exc_info=error)
     set_rollback()
     body = document(problem, context["request"].path)

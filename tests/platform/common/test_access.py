@@ -1,0 +1,200 @@
+"""Every endpoint against every role, against strangers, and against another team's ids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.urls import get_resolver
+from rest_framework.test import APIClient
+
+from dressage.common.actors import Actor
+from dressage.common.roles import Role
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.services import create_dataset
+from dressage.policies.models import Policy
+from dressage.rewards.models import RewardVersion
+from dressage.rewards.services import create_reward
+from dressage.teams.models import ApiToken, Membership, Team
+from dressage.teams.services import create_token
+from trainer_core.rewards import RewardDefinition
+
+DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
+TRY = {"definition": DEFINITION, "samples": [{"output_text": "", "item": {"answer": "1"}}]}
+OURS = ("dressage.teams", "dressage.datasets", "dressage.rewards", "dressage.policies")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One endpoint, the least role that may use it, and what it answers to that role."""
+
+    method: str
+    path: str
+    role: str
+    status: int
+    body: Any = None
+    multipart: bool = False
+
+
+OPERATIONS = [
+    Operation("GET", "teams/current", "viewer", 200),
+    Operation("GET", "teams/current/members", "viewer", 200),
+    Operation("POST", "teams/current/members", "admin", 201, {"email": "x@example.com", "role": "viewer"}),
+    Operation("PATCH", "teams/current/members/{member}", "admin", 200, {"role": "editor"}),
+    Operation("DELETE", "teams/current/members/{member}", "admin", 204),
+    Operation("GET", "tokens", "admin", 200),
+    Operation("POST", "tokens", "admin", 201, {"name": "t", "role": "viewer"}),
+    Operation("DELETE", "tokens/{token}", "admin", 204),
+    Operation("GET", "audit", "admin", 200),
+    Operation("GET", "audit/verification", "admin", 200),
+    Operation("GET", "datasets", "viewer", 200),
+    Operation("POST", "datasets", "editor", 201, {"name": "New"}, multipart=True),
+    Operation("GET", "datasets/{dataset}", "viewer", 200),
+    Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
+    Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
+    Operation("GET", "rewards", "viewer", 200),
+    Operation("POST", "rewards", "editor", 201, {"name": "New", "definition": DEFINITION}),
+    Operation("POST", "rewards/try", "editor", 200, TRY),
+    Operation("GET", "rewards/schema", "viewer", 200),
+    Operation("GET", "rewards/{reward}", "viewer", 200),
+    Operation("POST", "rewards/{reward}/versions", "editor", 201, {"definition": DEFINITION}),
+    Operation("GET", "policies", "viewer", 200),
+    Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
+    Operation("GET", "policies/{policy}", "viewer", 200),
+]  # fmt: skip
+# Not of a team: tested in test_session.py.
+PERSONAL = {"session", "session/team", "session/password"}
+BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
+
+
+def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
+    """One of each in a team."""
+    dataset = create_dataset(team, actor, name="Sums", file=BytesIO(b'{"prompt": "1+1=", "answer": 2}'), size=31)
+    reward = create_reward(team, actor, name="Sums", definition=RewardDefinition.model_validate(DEFINITION))
+    token, _ = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
+    policy = Policy.objects.create(
+        team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
+        max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
+    )  # fmt: skip
+    return {
+        "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id
+    }  # fmt: skip
+
+
+@pytest.fixture
+def ids(team: Team, actor: Actor, make_user: Callable[..., Any]) -> dict[str, str]:
+    make_user("admin")
+    return populate(team, actor, Membership.objects.get(user=make_user("viewer")))
+
+
+def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
+    path = "/api/v1/" + operation.path.format(**ids)
+    if operation.method == "GET":
+        return client.get(path)
+    body = operation.body
+    if operation.multipart:
+        file = BytesIO(b'{"prompt": "1+2="}')
+        file.name = "rows.jsonl"
+        body = {**body, "file": file}
+    kind = "multipart" if operation.multipart else "json"
+    return getattr(client, operation.method.lower())(path, body, format=kind)
+
+
+def snapshot() -> list[Any]:
+    """All rows of our apps; a token's last use is no change."""
+    rows = []
+    for label in ("teams", "datasets", "rewards", "policies"):
+        for model in apps.get_app_config(label).get_models():
+            hidden = {"last_used_at", "last_login"}
+            rows += [
+                {key: value for key, value in row.items() if key not in hidden}
+                for row in model.objects.order_by("pk").values()
+            ]
+    return rows
+
+
+def test_the_list_is_complete() -> None:
+    found = set()
+    for include in get_resolver().url_patterns:
+        for pattern in getattr(include, "url_patterns", ()):
+            view = getattr(pattern.callback, "cls", None)
+            if view is None or not view.__module__.startswith(OURS):
+                continue
+            path = str(pattern.pattern).replace("<int:number>", "1")
+            path = path.replace("<str:", "{").replace("_id>", "}")
+            found |= {(name.upper(), path) for name in ("get", "post", "put", "patch", "delete") if hasattr(view, name)}
+    assert {(method, path) for method, path in found if path not in PERSONAL} == {
+        (o.method, o.path) for o in OPERATIONS
+    }
+
+
+@BY_NAME
+@pytest.mark.parametrize("role", list(Role))
+def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Operation, role: Role) -> None:
+    client = api(role)
+    before = snapshot()
+    response = call(client, operation, ids)
+    if role.covers(Role(operation.role)):
+        assert response.status_code == operation.status
+    else:
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "permission_denied")
+        assert f"needs the role {operation.role}" in response.json()["detail"]
+        assert snapshot() == before
+
+
+@BY_NAME
+def test_strangers(anonymous: APIClient, ids: dict[str, str], operation: Operation) -> None:
+    before = snapshot()
+    response = call(anonymous, operation, ids)
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "not_authenticated")
+    assert snapshot() == before
+
+
+@BY_NAME
+def test_other_teams_see_nothing(
+    api: Callable[..., APIClient], ids: dict[str, str], other_team: Team, operation: Operation
+) -> None:
+    client = api("admin", team=other_team)
+    if "{" in operation.path:
+        before = snapshot()
+        for wanted in (ids, dict.fromkeys(ids, "nothing")):
+            response = call(client, operation, wanted)
+            assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+        assert snapshot() == before
+    elif operation.method == "GET" and operation.path not in ("rewards/schema", "audit/verification"):
+        text = call(client, operation, ids).content.decode()
+        assert not [value for value in ids.values() if value in text]
+
+
+def test_refs_are_of_the_team(api: Callable[..., APIClient], ids: dict[str, str], other_team: Team, team: Team) -> None:
+    from dressage.datasets.selectors import version_by_ref as dataset_version
+    from dressage.policies.selectors import policy_by_name
+    from dressage.rewards.selectors import version_by_ref as reward_version
+
+    assert dataset_version(team, "sums@1") == DatasetVersion.objects.get()
+    assert reward_version(team, "sums@1") == RewardVersion.objects.get()
+    assert policy_by_name(team, "p") == Policy.objects.get()
+    for read, ref in ((dataset_version, "sums@1"), (reward_version, "sums@1"), (policy_by_name, "p")):
+        with pytest.raises(LookupError):
+            read(other_team, ref)
+    for bad in ("sums", "sums@2", "sums@0", "sums@x", "@1", "sums@1@1", "a\0@1", "sums@" + "9" * 40):
+        for read in (dataset_version, reward_version, policy_by_name):
+            with pytest.raises(LookupError):
+                read(team, bad)
+    body = {"ref": "sums@1", "samples": [{"output_text": "x", "item": {"answer": "x"}}]}
+    assert api("editor").post("/api/v1/rewards/try", body, format="json").status_code == 200
+    response = api("editor", team=other_team).post("/api/v1/rewards/try", body, format="json")
+    assert (response.status_code, response.json()["error"]["code"]) == (422, "unknown_reward")
+
+
+def test_a_token_acts_in_its_own_team_only(
+    ids: dict[str, str], other_team: Team, actor: Actor, anonymous: APIClient
+) -> None:
+    _, secret = create_token(other_team, actor, name="ci", role=Role.ADMIN, expires_at=None)
+    anonymous.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    assert anonymous.get(f"/api/v1/datasets/{ids['dataset']}").status_code == 404
+    assert anonymous.delete(f"/api/v1/tokens/{ids['token']}").status_code == 404
+    assert ApiToken.objects.get(id=ids["token"]).revoked_at is None
