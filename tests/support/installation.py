@@ -72,13 +72,18 @@ class Installation:
         """The end of the supervisor's log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
-    def kill(self, title: str) -> int:
-        """``kill -9`` the one process whose command line contains ``title``. Returns its pid."""
+    def process(self, title: str) -> psutil.Process:
+        """The first process of the installation whose command line contains ``title``."""
         family = psutil.Process(self._process.pid).children(recursive=True)
         found = [process for process in family if title in _command_line(process)]
         assert found, f"no process {title!r} among {[_command_line(process)[:80] for process in family]}"
-        found[0].send_signal(signal.SIGKILL)
-        return found[0].pid
+        return found[0]
+
+    def kill(self, title: str) -> int:
+        """``kill -9`` that process. Returns its pid."""
+        victim = self.process(title)
+        victim.send_signal(signal.SIGKILL)
+        return victim.pid
 
     def _is_up(self) -> bool:
         assert self._process.poll() is None, f"the supervisor ended:\n{self.log_tail()}"

@@ -1,0 +1,22 @@
+"""Figures of a benchmark, printed as a table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure, beside what was asked for."""
+
+    name: str
+    value: float
+    unit: str = ""
+    target: str = ""
+
+
+def show(title: str, figures: Iterable[Figure]) -> None:
+    """Print the table of one benchmark."""
+    print(f"\n{title}")
+    for figure in figures:
+        target = f"   (asked for: {figure.target})" if figure.target else ""
+        print(f"  {figure.name:<58} {figure.value:>12,.3f} {figure.unit:<10}{target}", flush=True)

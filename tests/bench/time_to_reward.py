@@ -1,0 +1,65 @@
+"""Time from the first step to the same mean reward, against TRL's GRPOTrainer in both of its generation modes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench.report import Figure
+from tests.bench.runs import Report, demo_spec, time_to, train
+from tests.support.installation import ROOT, Installation
+
+LEVEL = 0.8
+PEER = ROOT / "tests" / "bench" / "peer_trl"
+SHORT = {"max_tokens": 32, "max_model_len": 96}
+LONG = {"max_tokens": 384, "max_model_len": 448}
+
+
+def measure_short(installation: Installation) -> list[Figure]:
+    """Short answers: the demo as it is."""
+    ours = train(installation, "short answers", demo_spec(installation, steps=60))
+    return _compare(installation, ours, ROOT / "demo" / "starter-policy", SHORT, steps=40, target="≥ 1.5")
+
+
+def measure_long(installation: Installation) -> list[Figure]:
+    """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens."""
+    policy = installation.home / "policies" / "long-tail"
+    command = [sys.executable, "-m", "trainer_core.starter", "--long-tail", "--out", str(policy)]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    installation.api.post("/policies", {"name": "Long tail", "slug": "long-tail", "path": str(policy)})
+    spec = demo_spec(
+        installation,
+        steps=40,
+        policy__base="long-tail",
+        rollout__max_tokens=LONG["max_tokens"],
+        rollout__engine={"max_model_len": LONG["max_model_len"], "max_num_seqs": 256, "kv_cache_gib": 1.0},
+    )
+    ours = train(installation, "long-tailed lengths", spec)
+    return _compare(installation, ours, policy, LONG, steps=25, target="≥ 4")
+
+
+def _compare(
+    installation: Installation, ours: Report, policy: Path, lengths: dict[str, int], steps: int, target: str
+) -> list[Figure]:
+    subprocess.run([str(PEER / "setup.sh")], check=True)
+    rewards = [m["critic/score/mean"] for m in ours.metrics]
+    own = time_to(rewards, ours.seconds, LEVEL)
+    figures = [Figure(f"Dressage: time to mean reward {LEVEL}", own, "s")]
+    peers = []
+    for generation in ("transformers", "vllm"):
+        seconds = _peer(installation.home / f"trl-{generation}.jsonl", generation, policy, lengths, steps)
+        peers.append(seconds)
+        figures.append(Figure(f"TRL 1.16 ({generation}): time to mean reward {LEVEL}", seconds, "s"))
+    return [*figures, Figure("best of TRL / Dressage", min(peers) / own, "", target)]
+
+
+def _peer(log: Path, generation: str, policy: Path, lengths: dict[str, int], steps: int) -> float:
+    arguments = {"policy": policy, "data": ROOT / "demo" / "data" / "gsm8k-add-sub.jsonl", "log": log}
+    arguments |= {"generation": generation, "steps": steps, **lengths}
+    flags = [part for key, value in arguments.items() for part in (f"--{key.replace('_', '-')}", str(value))]
+    command = [str(ROOT / ".venv-trl" / "bin" / "python"), str(PEER / "train.py"), *flags]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    return time_to([row["reward"] for row in rows], [row["seconds"] for row in rows], LEVEL)
