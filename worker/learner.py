@@ -55,8 +55,11 @@ class LearnerWorker:
 
     def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str) -> int:
         """Load the policy; returns its vocabulary size."""
+        from transformers.utils.logging import disable_progress_bar
+
         from trainer_core.update.learner import Learner
 
+        disable_progress_bar()
         self._learner = Learner(
             model_dir, spec, rank=self._rank, world_size=self._world_size, init_method=init_method, device=device
         )
