@@ -33,7 +33,12 @@ def _entries() -> list[Metric]:
             {"trl": "reward", "prime_rl": "train/agg/effective/reward/mean"},
         ),
         Metric(
-            "critic/score/std", "Reward deviation", "reward", "standard deviation of rewards", r, {"trl": "reward_std"}
+            "critic/score/std",
+            "Reward deviation",
+            "reward",
+            "population standard deviation of the rewards",
+            r,
+            {"trl": "reward_std"},
         ),
         Metric("critic/score/min", "Lowest reward", "reward", "smallest reward", r),
         Metric("critic/score/max", "Highest reward", "reward", "largest reward", r),
@@ -61,7 +66,14 @@ def _entries() -> list[Metric]:
             a,
             {"trl": "entropy", "prime_rl": "entropy/all/mean"},
         ),
-        Metric("actor/pg_loss", "Policy loss", "loss", "aggregated policy loss, corrections included", a),
+        Metric(
+            "actor/pg_loss",
+            "Policy loss",
+            "loss",
+            "aggregated policy loss, corrections included",
+            a,
+            {"trl": "policy_loss"},
+        ),
         Metric("actor/loss", "Loss", "loss", "policy loss + KL penalty", a, {"trl": "loss"}),
         Metric(
             "actor/grad_norm",
@@ -73,9 +85,30 @@ def _entries() -> list[Metric]:
         ),
         Metric("actor/lr", "Learning rate", "1", "step size of the update", a, {"trl": "learning_rate"}),
         Metric(
-            "actor/pg_clipfrac", "Clipped tokens", "share", "tokens whose ratio left the band", a, {"trl": "clip_ratio"}
+            "actor/pg_clipfrac",
+            "Clipped tokens",
+            "share",
+            "tokens for which an edge of the ratio band binds",
+            a,
+            {"trl": "clip_ratio/region_mean"},
         ),
-        Metric("actor/pg_clipfrac_lower", "Clipped below", "share", "of them with a negative advantage", a),
+        Metric(
+            "actor/clip_high_share",
+            "Clipped above",
+            "share",
+            "tokens with A > 0 and ratio > ratio_max",
+            a,
+            {"trl": "clip_ratio/high_mean"},
+        ),
+        Metric(
+            "actor/clip_low_share",
+            "Clipped below",
+            "share",
+            "tokens with A < 0 and ratio < ratio_min",
+            a,
+            {"trl": "clip_ratio/low_mean"},
+        ),
+        Metric("actor/pg_clipfrac_lower", "Dual clip", "share", "tokens with A < 0 and ratio > ratio_dual", a),
         Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", a),
         Metric("actor/kl_loss", "KL to the reference", "nats", "mean estimator value over tokens", a, {"trl": "kl"}),
         Metric(
@@ -86,8 +119,22 @@ def _entries() -> list[Metric]:
             "length",
             {"trl": "completions/mean_length"},
         ),
-        Metric("response_length/min", "Shortest response", "tokens", "smallest length", "length"),
-        Metric("response_length/max", "Longest response", "tokens", "largest length", "length"),
+        Metric(
+            "response_length/min",
+            "Shortest response",
+            "tokens",
+            "smallest length",
+            "length",
+            {"trl": "completions/min_length"},
+        ),
+        Metric(
+            "response_length/max",
+            "Longest response",
+            "tokens",
+            "largest length",
+            "length",
+            {"trl": "completions/max_length"},
+        ),
         Metric("response_length/p50", "Median length", "tokens", "50th percentile", "length"),
         Metric("response_length/p95", "Long responses", "tokens", "95th percentile", "length"),
         Metric(
@@ -116,9 +163,15 @@ def _entries() -> list[Metric]:
             "nats",
             "mean of log π_behaviour − log π_learner over sampled tokens",
             "mismatch",
-            {"trl": "sampling/sampling_logp_difference/mean", "prime_rl": "mismatch_kl/all/mean"},
         ),
-        Metric("rollout_corr/k3_kl", "Mismatch KL (k3)", "nats", "mean of w − 1 − log w", "mismatch"),
+        Metric(
+            "rollout_corr/k3_kl",
+            "Mismatch KL (k3)",
+            "nats",
+            "mean of w − 1 − log w",
+            "mismatch",
+            {"prime_rl": "mismatch_kl/all/mean"},
+        ),
         Metric(
             "rollout_corr/log_ppl_abs_diff",
             "Perplexity difference",
@@ -132,6 +185,7 @@ def _entries() -> list[Metric]:
             "nats",
             "max |log π_learner − log π_behaviour|",
             "mismatch",
+            {"trl": "sampling/sampling_logp_difference/max"},
         ),
         Metric(
             "rollout_corr/rollout_is_mean",
@@ -139,7 +193,6 @@ def _entries() -> list[Metric]:
             "1",
             "mean of w = π_learner / π_behaviour, raw",
             "mismatch",
-            {"trl": "sampling/importance_sampling_ratio/mean"},
         ),
         Metric("rollout_corr/rollout_is_max", "Largest ratio", "1", "max of w, raw", "mismatch"),
         Metric(
@@ -206,7 +259,7 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _entries()}
 """The registry, by name."""
 
 _PATTERNS = [
-    (re.compile("^" + re.sub(r"<\w+>", r"[^/]+", metric.name) + "$"), metric)
+    (re.compile(re.sub(r"<(\w+)>", r"(?P<\1>[^/<>]+)", metric.name)), metric)
     for metric in METRICS.values()
     if "<" in metric.name
 ]
@@ -214,9 +267,15 @@ _PATTERNS = [
 
 def find(name: str) -> Metric | None:
     """The entry of a reported name, placeholders resolved; None if nothing is known of it."""
-    if name in METRICS:
+    if "<" not in name and name in METRICS:
         return METRICS[name]
-    return next((metric for pattern, metric in _PATTERNS if pattern.match(name)), None)
+    return next((metric for pattern, metric in _PATTERNS if pattern.fullmatch(name)), None)
+
+
+def placeholders(name: str) -> dict[str, str]:
+    """What a reported name holds for its entry's placeholders, such as ``{"source": "add_sub"}``."""
+    found = (pattern.fullmatch(name) for pattern, _ in _PATTERNS)
+    return next((match.groupdict() for match in found if match), {})
 
 
 def from_alias(framework: str, name: str) -> Metric | None:

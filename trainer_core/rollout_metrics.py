@@ -1,10 +1,66 @@
-"""Mismatch between the policies that sampled tokens and the learner's, and their age. Formulas: ``metrics.py``."""
+"""Metrics of a step that need no model: rewards, lengths, mixture, mismatch, age. Formulas: ``metrics.py``."""
 
-from collections.abc import Iterable
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trainer_core.trajectory import Trajectory
+from trainer_core.spec.run import RunSpec
+from trainer_core.spec.thinking import TaggedThinking
+from trainer_core.trajectory import Group, Trajectory
+
+
+def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: float, version: int) -> dict[str, float]:
+    """Every metric of a step's groups, after rewards, filters and update.
+
+    A quantity of which nothing is known is left out, never reported as 0.
+
+    Args:
+        groups: the whole step's, with at least one trajectory.
+        spec: under which they were dispatched.
+        success_threshold: of the reward definition.
+        version: the weights that the learner held before the update.
+    """
+    trajectories = [t for group in groups for t in group.trajectories]
+    rewards = np.array([t.reward for t in trajectories if t.reward_error is None and t.reward is not None])
+    lengths = np.array([t.length for t in trajectories], np.float64)
+    metrics = {
+        "groups/count": float(len(groups)),
+        "groups/zero_advantage_share": _share([_has_no_signal(group) for group in groups]),
+        "control/revision": float(max(group.steering_revision for group in groups)),
+        "reward/error_share": error_share(groups),
+        "prompt_length/mean": float(np.mean([len(t.prompt_ids) for t in trajectories])),
+        "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
+        "response_length/p50": float(np.percentile(lengths, 50)),
+        "response_length/p95": float(np.percentile(lengths, 95)),
+        **_range("response_length", lengths),
+    }
+    if len(rewards):
+        metrics |= {**_range("critic/score", rewards), "critic/score/std": float(rewards.std())}
+    metrics |= _reward_parts(trajectories) | _sources(groups, success_threshold)
+    if isinstance(spec.thinking, TaggedThinking):
+        metrics |= _thinking(trajectories, spec.thinking.budget)
+    return metrics | mismatch_metrics(trajectories, version)
+
+
+def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
+    """Whether the answer counts as right; overlong shaping is no part of it. None when the reward failed."""
+    if trajectory.reward is None or trajectory.reward_error is not None:
+        return None
+    return trajectory.reward - trajectory.reward_parts.get("overlong", 0.0) >= threshold
+
+
+def pass_rate(groups: Sequence[Group], threshold: float) -> float:
+    """Share of right answers among those whose reward could be computed; NaN for none."""
+    known = [ok for group in groups for t in group.trajectories if (ok := succeeded(t, threshold)) is not None]
+    return _share(known) if known else math.nan
+
+
+def error_share(groups: Sequence[Group]) -> float:
+    """Share of trajectories whose reward could not be computed."""
+    return _share([t.reward_error is not None for group in groups for t in group.trajectories])
 
 
 def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[str, float]:
@@ -17,24 +73,71 @@ def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[s
         trajectories: with ``learner_logprobs``.
         version: the weights that the learner held before the update.
     """
-    scored = [t for t in trajectories if t.learner_logprobs is not None and t.sampled.any()]
-    if not scored:
+    differences, ages = [], []
+    for trajectory in trajectories:
+        learner, sampled = trajectory.learner_logprobs, trajectory.sampled
+        if learner is None or not sampled.any():
+            continue
+        differences.append(learner[sampled].astype(np.float64) - trajectory.behaviour_logprobs[sampled])
+        ages.append(version - trajectory.versions[sampled])
+    if not differences:
         return {}
-    behaviour = np.concatenate([t.behaviour_logprobs[t.sampled] for t in scored]).astype(np.float64)
-    learner = np.concatenate([t.learner_logprobs[t.sampled] for t in scored if t.learner_logprobs is not None])
-    age = version - np.concatenate([t.versions[t.sampled] for t in scored])
-    difference = learner.astype(np.float64) - behaviour
-    weights = np.exp(np.clip(difference, -20.0, 20.0))
+    difference, age = np.concatenate(differences), np.concatenate(ages)
+    bounded = np.clip(difference, -20.0, 20.0)
+    weights = np.exp(bounded)
     return {
         "rollout_corr/kl": float(-difference.mean()),
-        "rollout_corr/k3_kl": float((weights - 1 - np.clip(difference, -20.0, 20.0)).mean()),
-        "rollout_corr/log_ppl_abs_diff": float(
-            np.mean([abs(float((t.learner_logprobs - t.behaviour_logprobs)[t.sampled].mean())) for t in scored])  # type: ignore[operator]
-        ),
+        "rollout_corr/k3_kl": float((np.expm1(bounded) - bounded).mean()),
+        "rollout_corr/log_ppl_abs_diff": float(np.mean([abs(part.mean()) for part in differences])),
         "rollout_corr/max_abs_logp_diff": float(np.abs(difference).max()),
         "rollout_corr/rollout_is_mean": float(weights.mean()),
         "rollout_corr/rollout_is_max": float(weights.max()),
-        "rollout_corr/rollout_is_eff_sample_size": float(weights.mean() ** 2 / np.square(weights).mean()),
+        "rollout_corr/rollout_is_eff_sample_size": float(1.0 / np.square(weights / weights.mean()).mean()),
         "staleness/mean": float(age.mean()),
         "staleness/max": float(age.max()),
     }
+
+
+def _range(name: str, values: NDArray[np.float64]) -> dict[str, float]:
+    return {
+        f"{name}/mean": float(values.mean()),
+        f"{name}/min": float(values.min()),
+        f"{name}/max": float(values.max()),
+    }
+
+
+def _reward_parts(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    parts: defaultdict[str, list[float]] = defaultdict(list)
+    for trajectory in trajectories:
+        for name, value in trajectory.reward_parts.items():
+            parts[name].append(value)
+    return {f"reward_parts/{name}/mean": float(np.mean(values)) for name, values in parts.items()}
+
+
+def _sources(groups: Sequence[Group], threshold: float) -> dict[str, float]:
+    counts = Counter(group.source for group in groups)
+    metrics = {f"train/mix/{source}": count / len(groups) for source, count in counts.items()}
+    for source in counts:
+        rate = pass_rate([group for group in groups if group.source == source], threshold)
+        if not math.isnan(rate):
+            metrics[f"train/pass_rate/{source}"] = rate
+    return metrics
+
+
+def _thinking(trajectories: Sequence[Trajectory], budget: int | None) -> dict[str, float]:
+    tokens = np.array([t.thinking_tokens for t in trajectories], np.float64)
+    metrics = {
+        "thinking/mean": float(tokens.mean()),
+        "thinking/max": float(tokens.max()),
+        "thinking/share_thinking": float((tokens > 0).mean()),
+        "thinking/budget_hit_share": _share([t.budget_hit for t in trajectories]),
+    }
+    return metrics if budget is None else {**metrics, "thinking/budget": float(budget)}
+
+
+def _has_no_signal(group: Group) -> bool:
+    return len({t.reward for t in group.trajectories if t.reward is not None}) <= 1
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0

@@ -8,8 +8,9 @@ from torch import Tensor
 def penalty(estimator: Literal["k1", "k2", "k3"], logprobs: Tensor, reference_logprobs: Tensor) -> Tensor:
     """One value per token [N], with ``d = log π_ref − log π_θ``.
 
-    k1 = −d (unbiased, may be negative); k2 = d²/2 (its gradient is that of the divergence);
-    k3 = exp(d) − 1 − d (unbiased, never negative).
+    Values: k1 = −d is unbiased and may be negative; k2 = d²/2 is biased; k3 = exp(d) − 1 − d is unbiased and never
+    negative. Gradients (through ``logprobs``, expected under π_θ): k1's is ∇log π_θ, which averages out to zero; k2's
+    is −d·∇log π_θ, that of KL(π_θ ‖ π_ref); k3's is (1 − exp(d))·∇log π_θ, that of KL(π_ref ‖ π_θ).
     """
     difference = reference_logprobs - logprobs
     match estimator:

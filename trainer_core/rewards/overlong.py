@@ -11,4 +11,4 @@ def overlong_punishment(length: int, max_tokens: int, buffer: int, factor: float
         factor: largest punishment.
     """
     over = length - (max_tokens - buffer)
-    return -factor * min(max(over / buffer, 0.0), 1.0)
+    return 0.0 - factor * min(max(over / buffer, 0.0), 1.0)

@@ -1,7 +1,7 @@
 """Scores a completion by a reward definition."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,16 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.sample import Sample, split_thinking
 
-__all__ = ["Sample", "Score", "score", "split_thinking"]
+__all__ = ["Sample", "Score", "score", "score_batch", "split_thinking"]
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A reward with its parts, or the error that kept it from being computed."""
+    """A finite reward with its parts, or the error that kept it from being computed: one of the two.
+
+    Raises:
+        ValueError: there is neither or both, or the reward is NaN or infinite.
+    """
 
     reward: float | None
     """None when a part failed: an error is never a zero."""
@@ -24,9 +28,15 @@ class Score:
     error: str | None = None
     """``component: message`` of the first part that failed."""
 
+    def __post_init__(self) -> None:
+        if (self.reward is None) == (self.error is None):
+            raise ValueError("a score has either a reward or an error")
+        if self.reward is not None and not math.isfinite(self.reward):
+            raise ValueError(f"the reward is {self.reward}, not a finite number")
+
 
 def score(definition: RewardDefinition, sample: Sample, item: Mapping[str, Any]) -> Score:
-    """The reward of ``sample`` for the dataset row ``item``."""
+    """The reward of ``sample`` for the dataset row ``item``. Bad output scores low; a bad row is an error."""
     parts: dict[str, float] = {}
     error = None
     for component in definition.components:
@@ -43,3 +53,16 @@ def score(definition: RewardDefinition, sample: Sample, item: Mapping[str, Any])
         return Score(reward=None, parts=parts, error=error)
     weights = {component.name: component.weight for component in definition.components}
     return Score(reward=sum(weights[name] * value for name, value in parts.items()), parts=parts)
+
+
+def score_batch(
+    definition: RewardDefinition, samples: Sequence[Sample], items: Sequence[Mapping[str, Any]]
+) -> list[Score]:
+    """One score per sample, in order.
+
+    Raises:
+        ValueError: there are not as many rows as samples.
+    """
+    if len(samples) != len(items):
+        raise ValueError(f"{len(samples)} samples cannot be scored against {len(items)} rows")
+    return [score(definition, sample, item) for sample, item in zip(samples, items, strict=True)]

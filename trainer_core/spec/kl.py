@@ -14,7 +14,8 @@ class KL(SpecModel):
         "Schulman, Approximating KL divergence (2020)",
     )
     estimator: Literal["k1", "k2", "k3"] = "k3"
-    """Which estimator of KL(π_θ ‖ π_ref)."""
+    """Which estimator of KL(π_θ ‖ π_ref). In the loss, k2 has the gradient of that divergence and k3 the gradient of
+    KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward."""
     placement: Literal["loss", "reward"] = "loss"
     """Added to the loss per token, or subtracted from the advantage per token without gradient."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from trainer_core.metrics import find, placeholders
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ Path = tuple[str | int, ...]
 def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
     """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
     found = []
-    for check in (_data, _lengths, _thinking, _groups, _learner):
+    for check in (_data, _lengths, _thinking, _groups, _learner, _guards):
         for path, message in check(spec):
             # The message travels in the context, so that braces in user text are not taken as placeholders.
             error = PydanticCustomError("contradiction", "{message}", {"message": message})
@@ -100,3 +101,16 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         )
     if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
         yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
+
+
+def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A guard on a metric that is never reported would watch nothing."""
+    trained = {source.name for source in spec.data.sources}
+    evaluated = {source.name for source in spec.evaluation.sources}
+    for index, guard in enumerate(spec.guards):
+        source = placeholders(guard.metric).get("source")
+        reported = evaluated if guard.metric.startswith("eval/") else trained
+        if find(guard.metric) is None:
+            yield ("guards", index, "metric"), f"no metric is called {guard.metric!r}"
+        elif source is not None and source not in reported:
+            yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such source"

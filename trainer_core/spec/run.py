@@ -28,23 +28,41 @@ class RunSpec(SpecModel):
     """A run of reinforcement learning. Combinations that make no sense are refused with the field's path."""
 
     policy: Policy
+    """What is trained."""
     data: Data
+    """What it is trained on."""
     reward: Reward
+    """What it is trained for."""
     rollout: Rollout = Rollout()
+    """How completions are sampled."""
     thinking: Thinking = NoThinking()
+    """Whether the policy thinks before it answers."""
     curriculum: Curriculum = UniformCurriculum()
+    """Which prompts are drawn."""
     advantage: Advantage = GRPOAdvantage()
+    """How rewards become advantages."""
     loss: Loss = PPOClipLoss()
+    """The policy objective."""
     corrections: tuple[Correction, ...] = field((TruncatedImportanceSampling(),), max_length=1)
+    """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()
+    """Pull towards the base policy."""
     aggregation: Aggregation = TokenMean()
+    """How token losses become one number."""
     filters: tuple[Filter, ...] = (ZeroAdvantageFilter(),)
+    """Which trajectories are left out of the loss; the first that applies gives the reason."""
     optimizer: Optimizer = Optimizer()
+    """How gradients become updates."""
     parallelism: Parallelism = Parallelism()
+    """How many workers of each kind."""
     schedule: Schedule = Schedule()
+    """How long the run goes and how a step is cut."""
     guards: tuple[Guard, ...] = ()
+    """Alarms on metrics."""
     evaluation: Evaluation = Evaluation()
+    """When and on what the policy is evaluated."""
     checkpoint: Checkpoint = Checkpoint()
+    """When the run is saved."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "RunSpec":

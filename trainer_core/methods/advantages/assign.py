@@ -1,5 +1,7 @@
 """Writes advantages into trajectories."""
 
+import math
+
 import torch
 
 from trainer_core.methods.advantages import compute
@@ -10,20 +12,28 @@ from trainer_core.trajectory import Group
 def assign(spec: Advantage, groups: list[Group]) -> None:
     """Set ``advantage`` of every trajectory from its group's rewards.
 
-    Trajectories without a reward (it failed) do not count in their group and get 0. Those excluded for another reason,
-    such as truncation, still count: their reward is known and belongs to the baseline.
+    Trajectories without a reward (it failed) are excluded as "reward_error", do not count in their group and get 0.
+    Those excluded for another reason, such as truncation, still count: their reward is known and belongs to the mean.
+
+    Raises:
+        ValueError: a reward is NaN or infinite; nothing was written.
     """
-    if not groups:
+    width = max((len(group.trajectories) for group in groups), default=0)
+    if width == 0:
         return
-    width = max(len(group.trajectories) for group in groups)
     rewards = torch.zeros(len(groups), width, dtype=torch.float64)
     mask = torch.zeros(len(groups), width, dtype=torch.bool)
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
-            if trajectory.reward is not None and trajectory.excluded != "reward_error":
-                rewards[row, column] = trajectory.reward
-                mask[row, column] = True
+            if trajectory.reward is None or trajectory.excluded == "reward_error":
+                continue
+            if not math.isfinite(trajectory.reward):
+                raise ValueError(f"the reward of {trajectory.trajectory_id} is {trajectory.reward}")
+            rewards[row, column] = trajectory.reward
+            mask[row, column] = True
     advantages = compute(spec, rewards, mask).tolist()
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
             trajectory.advantage = advantages[row][column]
+            if trajectory.reward is None:
+                trajectory.excluded = trajectory.excluded or "reward_error"

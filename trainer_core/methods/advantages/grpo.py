@@ -19,7 +19,6 @@ def grpo(spec: GRPOAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
     """
     centred = dr_grpo(rewards, mask)
     count = mask.sum(dim=1, keepdim=True)
-    degrees = (count - int(spec.std == "sample")).clamp(min=1)
+    degrees = (count - (1 if spec.std == "sample" else 0)).clamp(min=1)
     std = (centred.square().sum(dim=1, keepdim=True) / degrees).sqrt()
-    scale = std + spec.epsilon
-    return (centred / scale.masked_fill(scale == 0, 1.0)).masked_fill(std == 0, 0.0)
+    return (centred / (std + spec.epsilon)).masked_fill(std == 0, 0.0)

@@ -6,6 +6,9 @@ from torch import Tensor
 from trainer_core.methods.masked import masked_mean
 from trainer_core.spec.loss import PPOClipLoss
 
+_LOG_RATIO_BOUND = 20.0
+"""One broken token must not overflow. The bound lies outside every band that a spec accepts."""
+
 
 def ppo_clip(
     spec: PPOClipLoss, logprobs: Tensor, old_logprobs: Tensor, advantages: Tensor, mask: Tensor
@@ -13,20 +16,22 @@ def ppo_clip(
     """``−min(ρA, clip(ρ, ratio_min, ratio_max)A)`` with ``ρ = exp(logprobs − old_logprobs)``, all shapes [N].
 
     With dual clip (arXiv 1912.09729) the loss of a negative advantage is at most ``ratio_dual · |A|``.
-    The log-ratio is bounded at ±20 so that one broken token cannot overflow; the bound never binds inside the band.
     """
     log_ratio = (logprobs - old_logprobs.detach()).masked_fill(~mask, 0.0)
-    ratio = log_ratio.clamp(-20.0, 20.0).exp()
+    ratio = log_ratio.clamp(-_LOG_RATIO_BOUND, _LOG_RATIO_BOUND).exp()
     free = -advantages * ratio
     clipped = -advantages * ratio.clamp(spec.ratio_min, spec.ratio_max)
     loss = torch.maximum(free, clipped)
     with torch.no_grad():
-        above, below = mask & (clipped > free) & (advantages > 0), mask & (clipped > free) & (advantages < 0)
-        metrics = {
-            "actor/pg_clipfrac": masked_mean((above | below).to(logprobs.dtype), mask),
-            "actor/pg_clipfrac_lower": masked_mean(below.to(logprobs.dtype), mask),
-            "actor/ppo_kl": masked_mean(-log_ratio, mask),
+        binds = mask & (clipped > free)
+        shares = {
+            "actor/pg_clipfrac": binds,
+            "actor/clip_high_share": binds & (advantages > 0),
+            "actor/clip_low_share": binds & (advantages < 0),
         }
     if spec.ratio_dual is not None:
-        loss = torch.where(advantages < 0, torch.minimum(loss, -advantages * spec.ratio_dual), loss)
-    return loss, metrics
+        ceiling = -advantages * spec.ratio_dual
+        shares["actor/pg_clipfrac_lower"] = mask & (advantages < 0) & (loss.detach() > ceiling)
+        loss = torch.where(advantages < 0, torch.minimum(loss, ceiling), loss)
+    metrics = {name: masked_mean(share.to(logprobs.dtype), mask) for name, share in shares.items()}
+    return loss, {**metrics, "actor/ppo_kl": masked_mean(-log_ratio.detach(), mask)}

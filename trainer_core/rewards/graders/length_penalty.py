@@ -27,4 +27,4 @@ class LengthPenaltyGrader(SpecModel):
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """Between −1.0 and 0.0."""
         over = (sample.completion_tokens - self.free) / (self.full - self.free)
-        return -min(max(over, 0.0), 1.0)
+        return 0.0 - min(max(over, 0.0), 1.0)

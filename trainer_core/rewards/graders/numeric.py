@@ -11,11 +11,13 @@ from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
 _NUMBER = re.compile(
-    r"(?<![\w.])[-+−]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,60})?(?:(?<=\d)(?:\.\d{1,60})?|\.\d{1,60})"
-    r"(?:[eE][-+]?\d{1,2})?(?:\s{0,3}/\s{0,3}\d{1,60})?\s{0,3}%?"
+    r"(?<![\w.])(?P<sign>[-+−])?(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
+    r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}%)?"
 )
 _TAIL = 2000
 """Characters of an answer that are searched: the last number counts, and a hostile answer may be megabytes long."""
+_LARGEST_POWER = 400
+"""Covers every float; 1e999999999 would fill the memory."""
 
 
 class NumericGrader(SpecModel):
@@ -26,9 +28,9 @@ class NumericGrader(SpecModel):
 
     type: Literal["numeric"] = "numeric"
     reference: str = field("answer", min_length=1, max_length=200)
-    """Field of the dataset row that holds the gold number."""
+    """Field of the dataset row that holds the gold number; the last number in it counts."""
     tolerance: float = field(0.0, ge=0.0, le=1.0)
-    """Accepted relative difference; 0 compares exactly."""
+    """Accepted difference as a share of the gold number; 0 compares exactly."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0; an answer without a number is 0.0."""
@@ -44,17 +46,19 @@ class NumericGrader(SpecModel):
 
 def last_number(text: str) -> Fraction | None:
     """The last number in ``text``, exactly, or None. Division by zero is no number."""
-    found = [match.group() for match in _NUMBER.finditer(text[-_TAIL:]) if any(c.isdigit() for c in match.group())]
-    return _parse(found[-1]) if found else None
+    last = None
+    for match in _NUMBER.finditer(text, max(0, len(text) - _TAIL)):
+        last = match
+    return None if last is None else _parse(last.groupdict())
 
 
-def _parse(text: str) -> Fraction | None:
-    plain = "".join(text.split()).replace(",", "").replace("−", "-")
-    percent = plain.endswith("%")
-    numerator, _, denominator = plain.rstrip("%").partition("/")
-    value = Fraction(numerator)
-    if denominator:
-        if int(denominator) == 0:
-            return None
-        value /= int(denominator)
-    return value / 100 if percent else value
+def _parse(parts: Mapping[str, str | None]) -> Fraction | None:
+    power, under = int(parts["power"] or 0), int(parts["under"] or 1)
+    if abs(power) > _LARGEST_POWER or under == 0:
+        return None
+    whole = (parts["whole"] or "0").replace(",", "")
+    places = parts["places"] or parts["only"] or ""
+    value = Fraction(int(whole + places), 10 ** len(places)) * Fraction(10) ** power / under
+    if parts["percent"]:
+        value /= 100
+    return -value if parts["sign"] in ("-", "−") else value

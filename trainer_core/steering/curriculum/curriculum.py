@@ -17,7 +17,8 @@ class Curriculum:
     """Draws prompts. Given seed, spec changes and observations, the sequence of draws is always the same.
 
     Attributes:
-        fallbacks: draws for which no row of the source lay in the difficulty band.
+        fallbacks: draws so far that found no row of their source (left) in the difficulty band, and took one of the
+            whole source.
     """
 
     def __init__(self, spec: RunSpec, sources: Rows, seed: int) -> None:
@@ -30,17 +31,21 @@ class Curriculum:
             if not sources.get(source.name):
                 raise ValueError(f"the source {source.name!r} ({source.dataset}) has no rows")
         self.fallbacks = 0
+        self._spec = spec
         self._rows = {source.name: sources[source.name] for source in spec.data.sources}
         self._rng = Random(f"{seed}:curriculum")
-        self._orders = {name: EpochOrder(len(rows), f"{seed}:{name}") for name, rows in self._rows.items()}
-        self._pools: dict[str, DifficultyPools] = {}
-        self._spec = spec
-        self._set_pools()
+        self._within: dict[str, EpochOrder | DifficultyPools] = {
+            name: DifficultyPools(len(rows), spec.curriculum)
+            if isinstance(spec.curriculum, DifficultyBandCurriculum)
+            else EpochOrder(len(rows), f"{seed}:{name}")
+            for name, rows in self._rows.items()
+        }
 
     def draw(self, count: int) -> list[Draw]:
         """The next ``count`` prompts; sources of weight 0 are never drawn.
 
-        Within one call a prompt comes twice only when its source has no other left.
+        By difficulty, a prompt comes twice within one call only when its source has no other left. In epochs it can
+        come twice only where one epoch ends and the next begins.
         """
         drawn: dict[str, set[int]] = {name: set() for name in self._rows}
         draws = []
@@ -51,34 +56,60 @@ class Curriculum:
         return draws
 
     def observe(self, prompt_id: str, pass_rate: float) -> None:
-        """Take in the share of successful samples of one group."""
+        """Take in the share of successful samples of one group.
+
+        Raises:
+            ValueError: the prompt is none of this curriculum's, or the rate no share.
+        """
         source, _, row = prompt_id.rpartition(":")
-        if source in self._pools:
-            self._pools[source].observe(int(row), pass_rate)
+        if source not in self._rows or not row.isdecimal() or int(row) >= len(self._rows[source]):
+            raise ValueError(f"there is no prompt {prompt_id!r}")
+        if not 0.0 <= pass_rate <= 1.0:
+            raise ValueError(f"{pass_rate} is no pass rate ({prompt_id})")
+        within = self._within[source]
+        if isinstance(within, DifficultyPools):
+            within.observe(int(row), pass_rate)
 
     def update_spec(self, spec: RunSpec) -> None:
-        """Go on under changed weights or another band. Sources and the type of the curriculum cannot change."""
+        """Go on under changed weights or another band. Sources and the type of the curriculum cannot change.
+
+        Raises:
+            ValueError: they did; nothing has changed.
+        """
+        if [source.name for source in spec.data.sources] != list(self._rows):
+            raise ValueError("the sources of a run cannot change")
+        if spec.curriculum.type != self._spec.curriculum.type:
+            raise ValueError("the type of a run's curriculum cannot change")
         self._spec = spec
-        self._set_pools()
+        for within in self._within.values():
+            if isinstance(within, DifficultyPools) and isinstance(spec.curriculum, DifficultyBandCurriculum):
+                within.set_band(spec.curriculum)
 
     def state(self) -> dict[str, Any]:
         """All that the next draws depend on, as JSON."""
         version, numbers, gauss = self._rng.getstate()
         return {
+            "type": self._spec.curriculum.type,
+            "rows": {name: len(rows) for name, rows in self._rows.items()},
             "rng": [version, list(numbers), gauss],
-            "orders": {name: order.state() for name, order in self._orders.items()},
-            "pools": {name: pools.state() for name, pools in self._pools.items()},
+            "within": {name: within.state() for name, within in self._within.items()},
             "fallbacks": self.fallbacks,
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Go on from a checkpoint. Weights and band are those of the present spec.
+
+        Raises:
+            ValueError: the state is that of other sources or of another type of curriculum; nothing has changed.
+        """
+        if state["type"] != self._spec.curriculum.type:
+            raise ValueError(f"the checkpoint's curriculum is {state['type']}, the run's {self._spec.curriculum.type}")
+        if state["rows"] != {name: len(rows) for name, rows in self._rows.items()}:
+            raise ValueError("the checkpoint's curriculum belongs to other data")
         version, numbers, gauss = state["rng"]
         self._rng.setstate((version, tuple(numbers), gauss))
-        for name, order in self._orders.items():
-            order.load(state["orders"][name])
-        for name, pools in self._pools.items():
-            pools.load(state["pools"][name])
+        for name, within in self._within.items():
+            within.load(state["within"][name])
         self.fallbacks = state["fallbacks"]
 
     def _choose_sources(self, count: int) -> list[str]:
@@ -86,18 +117,9 @@ class Curriculum:
         return self._rng.choices([s.name for s in sources], [s.weight for s in sources], k=count)
 
     def _row(self, source: str, avoid: set[int]) -> int:
-        if source in self._pools:
-            row, fell_back = self._pools[source].draw(self._rng, avoid)
-            self.fallbacks += fell_back
-            return row
-        return self._orders[source].next()
-
-    def _set_pools(self) -> None:
-        band = self._spec.curriculum
-        if not isinstance(band, DifficultyBandCurriculum):
-            return
-        for name, rows in self._rows.items():
-            if name in self._pools:
-                self._pools[name].set_band(band)
-            else:
-                self._pools[name] = DifficultyPools(len(rows), band)
+        within = self._within[source]
+        if isinstance(within, EpochOrder):
+            return within.next()
+        row, fell_back = within.draw(self._rng, avoid)
+        self.fallbacks += fell_back
+        return row

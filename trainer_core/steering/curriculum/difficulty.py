@@ -8,7 +8,7 @@ from trainer_core.steering.curriculum.pool import IndexPool
 
 
 class DifficultyPools:
-    """The rows of one source, parted by whether their running pass rate lies in the band."""
+    """The rows of one source, parted by whether their running pass rate lies in the band (both edges included)."""
 
     def __init__(self, count: int, spec: DifficultyBandCurriculum) -> None:
         self._spec = spec
@@ -16,42 +16,51 @@ class DifficultyPools:
         self._inside, self._outside = IndexPool(range(count)), IndexPool()
 
     def draw(self, rng: Random, avoid: set[int]) -> tuple[int, bool]:
-        """A random row that is not in ``avoid`` if there is one, and whether the band had nothing to offer."""
+        """A random row, and whether it had to come from outside because the band had none (left) to offer.
+
+        Rows in ``avoid`` come only when there is no other.
+        """
         explores = rng.random() < self._spec.explore
         first, second = (self._outside, self._inside) if explores else (self._inside, self._outside)
         for pool in (first, second):
             row = _choose_except(pool, rng, avoid)
             if row is not None:
                 return row, pool is self._outside and not explores
-        return (first if len(first) else second).choose(rng), not len(self._inside)
+        pool = first if len(first) else second
+        return pool.choose(rng), pool is self._outside and not explores
 
     def observe(self, row: int, pass_rate: float) -> None:
         """Take in the pass rate of one group of ``row``."""
-        past = self._rates.get(row)
-        decay = self._spec.decay
+        past, decay = self._rates.get(row), self._spec.decay
         self._rates[row] = pass_rate if past is None else decay * past + (1 - decay) * pass_rate
         self._place(row)
 
     def set_band(self, spec: DifficultyBandCurriculum) -> None:
-        """Sort the rows anew if the band has moved; rates stay."""
-        moved = (spec.min_pass_rate, spec.max_pass_rate) != (self._spec.min_pass_rate, self._spec.max_pass_rate)
+        """Go on under another band: rows are sorted anew, rates stay."""
+        moved = _band(spec) != _band(self._spec)
         self._spec = spec
         if moved:
-            for row in sorted(self._rates):
-                self._place(row)
+            self._place_all()
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """For the checkpoint: the inner order of the pools too, since random choices depend on it."""
         return {
+            "band": _band(self._spec),
             "rates": list(self._rates.items()),
             "inside": self._inside.members(),
             "outside": self._outside.members(),
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Go on from a checkpoint; if the band has moved since, the rows are sorted anew."""
         self._rates = {int(row): float(rate) for row, rate in state["rates"]}
         self._inside, self._outside = IndexPool(state["inside"]), IndexPool(state["outside"])
+        if list(state["band"]) != _band(self._spec):
+            self._place_all()
+
+    def _place_all(self) -> None:
+        for row in sorted(self._rates):
+            self._place(row)
 
     def _place(self, row: int) -> None:
         inside = self._spec.min_pass_rate <= self._rates[row] <= self._spec.max_pass_rate
@@ -59,8 +68,12 @@ class DifficultyPools:
         (self._inside if inside else self._outside).add(row)
 
 
+def _band(spec: DifficultyBandCurriculum) -> list[float]:
+    return [spec.min_pass_rate, spec.max_pass_rate]
+
+
 def _choose_except(pool: IndexPool, rng: Random, avoid: set[int]) -> int | None:
-    """A random member outside ``avoid``; None if there is none."""
+    """A random member outside ``avoid``; None if there is none. Constant time unless most members are avoided."""
     if not len(pool):
         return None
     for _ in range(8):

@@ -1,6 +1,7 @@
 """Every row once per epoch, in a seeded random order."""
 
 from random import Random
+from typing import Any
 
 
 class EpochOrder:
@@ -19,13 +20,13 @@ class EpochOrder:
         self._cursor += 1
         return self._rows[self._cursor - 1]
 
-    def state(self) -> list[int]:
-        """Epoch and cursor."""
-        return [self._epoch, self._cursor]
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint."""
+        return {"epoch": self._epoch, "cursor": self._cursor}
 
-    def load(self, state: list[int]) -> None:
-        """Go on from ``state``."""
-        self._epoch, self._cursor = state
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self._epoch, self._cursor = state["epoch"], state["cursor"]
         self._rows = self._shuffled()
 
     def _shuffled(self) -> list[int]:

@@ -1,0 +1,45 @@
+"""Regular expressions from users: bounded in memory when they are compiled, and in time when they are matched."""
+
+import math
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+
+from trainer_core.rewards.errors import GraderError
+
+MATCH_SECONDS = 0.2
+MAX_TEXT = 20_000
+"""Longer answers do not match."""
+_MAX_REPEATS = 1000
+"""The engine writes counted repeats out: ``((a{9999}){9999}){9999}`` would fill the memory of the web process."""
+
+
+def check_pattern(pattern: str) -> str:
+    """``pattern``, if it is a regular expression that is safe to compile.
+
+    Raises:
+        ValueError: it is none, or its counted repeats multiply to more than 1000.
+    """
+    counts = [int(low or 0) for low in regex.findall(r"\{\s*(\d*)\s*(?:,\s*\d*\s*)?\}", pattern)]
+    if math.prod(max(count, 1) for count in counts) > _MAX_REPEATS:
+        raise ValueError(f"the counted repeats multiply to more than {_MAX_REPEATS}")
+    try:
+        regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError, ValueError) as error:
+        raise ValueError(f"not a regular expression: {error}") from error
+    return pattern
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether ``pattern`` matches the whole ``text``.
+
+    Raises:
+        GraderError: matching takes too long, which is the pattern's fault.
+    """
+    if len(text) > MAX_TEXT:
+        return False
+    try:
+        found: Any = regex.fullmatch(pattern, text, timeout=MATCH_SECONDS)
+    except TimeoutError:
+        raise GraderError(f"answer_pattern took longer than {MATCH_SECONDS} s; simplify it") from None
+    return found is not None
