@@ -52,6 +52,7 @@ class Checkpoints:
                 "policy_version": saved.version,
             }
             seq = self._link.emit("checkpoint", data, step)
+        self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
         if all(wish.reason == "schedule" for wish in wishes):
             self._scheduled.append(_Kept(Path(saved.path), seq))
         self._prune()

@@ -30,6 +30,7 @@ import ray
 from ray.exceptions import RayActorError
 
 from worker.bundle import FencedError, Platform, StartError, parse_bundle
+from worker.cluster import ClusterError
 from worker.journal import Journal, journal_path
 from worker.link import Link
 
@@ -152,7 +153,7 @@ class RunController:
         except (FencedError, Stopped) as error:
             log.warning("ends without a word: %s", error)
             return None, "", None
-        except (StartError, RolloutError) as error:
+        except (StartError, ClusterError, RolloutError) as error:
             return "failed", str(error), None
         except (LearnerLost, RayActorError) as error:
             _alert(

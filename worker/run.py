@@ -74,6 +74,7 @@ class Run:
         """Checkpoints to write, by the step after which the state is wanted."""
         self._sync: Future[tuple[float, float]] | None = None
         self._save: Future[SavedCheckpoint] | None = None
+        self._saved_step = -1
         self._probe, self._sync_s = 0.0, 0.0
         self._metrics: dict[str, float] = {}
         """Of the step in hand, as far as they are known."""
@@ -177,6 +178,7 @@ class Run:
         step = batch.step
         controls = self._apply("optimizer_step", step, batch.groups[0].group_id, step - 1)
         batch.controls += tuple(controls)
+        batch.revision = max([batch.revision, *(control.revision for control in controls)])
         self.save_if_wanted(step - 1)
         assign_advantages(batch.groups, batch.spec.advantage, batch.spec.filters)
         self._link.phase("learn", step)
@@ -248,6 +250,9 @@ class Run:
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
+        if self._save is not None and self._saved_step == step:
+            self._save.add_done_callback(lambda saved: self._announce_again(step, wishes, saved))
+            return
         state = {
             "step": step,
             "curriculum": self._drawn_from.get(step + 1) or self._curriculum.state(),
@@ -257,6 +262,7 @@ class Run:
             "revision": self._steering.revision,
         }
         self._link.phase("checkpoint", step)
+        self._saved_step = step
         self._save = self._parts.learning.save(
             self._checkpoints.path(step), state, lambda saved: self._checkpoints.announce(step, wishes, saved)
         )
@@ -327,6 +333,11 @@ class Run:
         batch = future.result()
         metrics = finite(evaluation_metrics(batch, self._threshold))
         self._link.emit("eval", {"metrics": metrics}, batch.step)
+
+    def _announce_again(self, step: int, wishes: list[Wish], future: Future[SavedCheckpoint]) -> None:
+        """The state that is wanted lies on the disk already, or is about to."""
+        if not future.cancelled() and future.exception() is None:
+            self._checkpoints.announce(step, wishes, future.result())
 
     def _after_save(self, step: int, future: Future[SavedCheckpoint]) -> None:
         """A full disk pauses the run; the older checkpoints are as they were."""

@@ -79,13 +79,13 @@ class Startup:
         """
         bundle, spec = self.bundle, self.bundle.spec
         started = time.perf_counter()
+        cluster.check_resources(
+            ENGINE_CPUS * spec.parallelism.rollout_workers + LEARNER_CPUS * spec.parallelism.learner_ranks
+        )
         check_policy_folder(bundle.policy.path)
         model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
-        cluster.check_resources(
-            ENGINE_CPUS * spec.parallelism.rollout_workers + LEARNER_CPUS * spec.parallelism.learner_ranks
-        )
         engines = RolloutPool(
             self._spawn_engine, spec.parallelism.rollout_workers, spec.rollout.engine.probe_tolerance, self._notify
         )
@@ -174,7 +174,6 @@ class Startup:
 
     def _load_data(self, tokenizer: Any) -> tuple[dict[str, Data], list[EvaluationSet]]:
         spec = self.bundle.spec
-        importlib.import_module("worker.run")  # brings torch: loaded here, while the actors start, it costs no time
         loaded: dict[str, Data] = {}
         sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
         evaluations = []
@@ -183,6 +182,7 @@ class Startup:
             evaluations.append(EvaluationSet(source.name, source.dataset, data.rows[:size], data.prompts[:size]))
         for name, data in loaded.items():
             check_lengths(spec, name, data.prompts)
+        importlib.import_module("worker.run")  # brings torch: loaded here, while the actors start, it costs no time
         return sources, evaluations
 
     def _dataset(self, name: str, tokenizer: Any, loaded: dict[str, Data]) -> Data:

@@ -1,6 +1,7 @@
 """Shared by the loop's tests: one Ray for the session, a platform per test, and a run to be started on both."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.worker.loop.platform_double import PlatformDouble
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = ROOT / "demo" / "starter-policy"
+
 
 @pytest.fixture
 def platform() -> Iterator[PlatformDouble]:
@@ -118,6 +120,13 @@ class Launcher:
             for entry in ray.util.list_named_actors(all_namespaces=True)
             if entry["name"].startswith(f"run-{self.run_id}-")
         ]
+
+    def until_gone(self, timeout_s: float = 30.0) -> None:
+        """Wait until Ray knows no actor of the run any more."""
+        deadline = time.monotonic() + timeout_s
+        while self.actors():
+            assert time.monotonic() < deadline, self.actors()
+            time.sleep(0.05)
 
     def stop(self) -> None:
         from worker.tasks import stop

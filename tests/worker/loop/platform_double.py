@@ -28,6 +28,7 @@ class PlatformDouble:
         self.commands: list[dict[str, Any]] = []
         self.desired_state = "running"
         self.status = 200
+        self.closed = False
         self.syncs = 0
         self.refused = 0
         self.gaps: list[tuple[int, int]] = []
@@ -46,6 +47,8 @@ class PlatformDouble:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def close(self) -> None:
+        """Vanish: new connections are refused, open ones break."""
+        self.closed = True
         self._server.shutdown()
         self._server.server_close()
 
@@ -90,9 +93,7 @@ class PlatformDouble:
                     self.desired_state = self.stop_after[event["step"]]
             for entry in body["applied"]:
                 self.applied.append(entry)
-                self.commands = [
-                    c for c in self.commands if c["type"] != "control" or c["id"] != entry["control_id"]
-                ]
+                self.commands = [c for c in self.commands if c["type"] != "control" or c["id"] != entry["control_id"]]
             self.syncs += 1
             self.changed.notify_all()
             answer = {"acked_seq": last, "commands": self.commands, "desired_state": self.desired_state, "lease_s": 15}
@@ -115,6 +116,9 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if platform.closed:
+                self.close_connection = True
+                return None
             if self.headers["Authorization"] != f"Bearer {platform.token}":
                 return self._answer(401, b'{"detail":"revoked"}')
             if platform.status != 200:

@@ -1,0 +1,66 @@
+"""Bundle and datasets over HTTP: checked, cached, refused with a sentence."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.worker.loop.platform_double import PlatformDouble
+from worker.bundle import DatasetRef, FencedError, Platform, StartError, parse_bundle
+
+ROWS = [{"prompt": "1+1=", "answer": "2"}, {"prompt": "2+2=", "answer": "4"}]
+
+
+@pytest.fixture
+def reader(platform: PlatformDouble, tmp_path: Path) -> Iterator[Platform]:
+    made = Platform(platform.url, "secret", "r", tmp_path / "cache")
+    yield made
+    made.close()
+
+
+def test_a_dataset_is_downloaded_once(reader: Platform, platform: PlatformDouble) -> None:
+    ref = DatasetRef.model_validate(platform.add_dataset("add@1", ROWS))
+    assert reader.rows("add@1", ref) == ROWS
+    platform.files.clear()
+    assert reader.rows("add@1", ref) == ROWS
+
+
+def test_a_damaged_file_is_refused_and_not_kept(reader: Platform, platform: PlatformDouble, tmp_path: Path) -> None:
+    entry = platform.add_dataset("add@1", ROWS)
+    good = platform.files[entry["url"]]
+    platform.files[entry["url"]] = good[:-1] + b"?"
+    with pytest.raises(StartError, match="does not match its SHA-256"):
+        reader.rows("add@1", DatasetRef.model_validate(entry))
+    assert list((tmp_path / "cache").iterdir()) == []
+    platform.files[entry["url"]] = good
+    assert reader.rows("add@1", DatasetRef.model_validate(entry)) == ROWS
+
+
+def test_a_cached_file_that_was_changed_is_fetched_again(
+    reader: Platform, platform: PlatformDouble, tmp_path: Path
+) -> None:
+    ref = DatasetRef.model_validate(platform.add_dataset("add@1", ROWS))
+    reader.rows("add@1", ref)
+    cached = next((tmp_path / "cache").iterdir())
+    cached.write_bytes(b"something else")
+    assert reader.rows("add@1", ref) == ROWS
+
+
+def test_a_missing_dataset_is_a_sentence(reader: Platform, platform: PlatformDouble) -> None:
+    ref = DatasetRef(url="/api/v1/link/runs/r/datasets/none@1", sha256="0" * 64, rows=1)
+    with pytest.raises(StartError, match="The dataset none@1 cannot be downloaded"):
+        reader.rows("none@1", ref)
+
+
+@pytest.mark.parametrize("status", [401, 403, 409])
+def test_a_refused_bundle_fences(status: int, reader: Platform, platform: PlatformDouble) -> None:
+    platform.status = status
+    with pytest.raises(FencedError, match=str(status)):
+        reader.fetch_bundle()
+
+
+def test_a_spec_that_makes_no_sense_names_the_field(launcher: Any, spec: Callable[..., dict[str, Any]]) -> None:
+    launcher.prepare(spec(rollout__max_tokens=64))
+    with pytest.raises(StartError, match=r"leaves no room for a prompt .*at spec\.rollout"):
+        parse_bundle(launcher.platform.bundle)

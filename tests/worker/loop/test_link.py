@@ -1,0 +1,131 @@
+"""The link against a real HTTP server: order, outages, fencing, commands."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.worker.loop.platform_double import PlatformDouble
+from worker import link as module
+from worker.journal import Journal
+from worker.link import Link
+
+Connect = Callable[..., Link]
+
+
+@pytest.fixture
+def connect(platform: PlatformDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
+    monkeypatch.setattr(module, "BACKOFF_S", (0.05, 0.2))
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(module, "SPACING_S", 0.01)
+    made: list[Link] = []
+
+    def open_link(token: str = "secret") -> Link:
+        link = Link(platform.url, token, "r", 1, Journal(tmp_path / "j.jsonl"))
+        made.append(link)
+        link.start()
+        return link
+
+    yield open_link
+    for link in made:
+        link.close()
+
+
+def test_events_arrive_in_order_without_gap(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    for step in range(1, 1201):
+        link.emit("step", {"n": step}, step)
+    assert link.flush(20)
+    assert platform.steps() == list(range(1, 1201))
+    assert not platform.gaps and not platform.repeated
+
+
+def test_an_outage_delays_but_loses_and_doubles_nothing(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    link.emit("step", {}, 1)
+    platform.wait(lambda: platform.steps() == [1], 10)
+    platform.status = 503
+    for step in range(2, 50):
+        link.emit("step", {}, step)
+        link.phase("generate", step, step, 50)
+    with platform.changed:
+        assert platform.changed.wait_for(lambda: platform.refused >= 3, 10)
+    platform.status = 200
+    assert link.flush(20)
+    assert platform.steps() == list(range(1, 50))
+    assert len(platform.of("phase")) <= 2, "one phase was journaled before the outage showed; the newest follows"
+    assert platform.of("phase")[-1]["step"] == 49
+    assert not platform.gaps
+
+
+def test_a_platform_that_vanishes_altogether_is_waited_for(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    link.emit("log", {}, 1)
+    assert link.flush(10)
+    platform.close()
+    link.emit("log", {}, 2)
+    assert not link.flush(0.5)
+    assert link.fenced is None
+
+
+@pytest.mark.parametrize("status", [401, 403, 409])
+def test_a_fenced_attempt_stops_talking(status: int, connect: Connect, platform: PlatformDouble) -> None:
+    platform.status = status
+    link = connect()
+    link.emit("log", {}, 1)
+    assert link.flush(10)
+    assert link.fenced is not None and str(status) in link.fenced
+    assert platform.events == []
+
+
+def test_a_revoked_token_fences(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect(token="stolen")
+    link.emit("log", {}, 1)
+    assert link.flush(10)
+    assert link.fenced is not None
+
+
+def test_applied_entries_are_repeated_until_a_sync_succeeds(connect: Connect, platform: PlatformDouble) -> None:
+    platform.status = 500
+    link = connect()
+    link.control("c1", "applied", step=3, group="3-0", policy_version=2)
+    with platform.changed:
+        assert platform.changed.wait_for(lambda: platform.refused >= 2, 10)
+    platform.status = 200
+    link.control("c1", "settled", step=3)
+    assert link.flush(10)
+    assert [(entry["control_id"], entry["state"]) for entry in platform.applied] == [
+        ("c1", "applied"),
+        ("c1", "settled"),
+    ]
+    assert platform.applied[0] == {
+        "control_id": "c1", "state": "applied", "step": 3, "group": "3-0", "policy_version": 2, "error": None,
+    }  # fmt: skip
+
+
+def test_commands_and_desired_state_come_down(connect: Connect, platform: PlatformDouble) -> None:
+    platform.commands = [{"id": "c1", "type": "checkpoint"}]
+    platform.desired_state = "paused"
+    link = connect()
+    platform.wait(lambda: platform.syncs >= 2, 10)
+    assert (link.commands(), link.desired_state) == (platform.commands, "paused")
+
+
+def test_a_new_process_of_the_attempt_delivers_what_the_old_one_left(
+    connect: Connect, platform: PlatformDouble, tmp_path: Path
+) -> None:
+    left = Journal(tmp_path / "j.jsonl")
+    left.append([{"seq": 1, "kind": "step", "step": 1, "at": "", "data": {}}])
+    left.close()
+    link = connect()
+    assert link.emit("log", {}) == 2
+    assert link.flush(10)
+    assert [event["seq"] for event in platform.events] == [1, 2]
+
+
+def test_numbers_without_a_json_word_are_refused(connect: Connect, platform: PlatformDouble) -> None:
+    from worker.events import finite
+
+    data: dict[str, Any] = finite({"a": float("nan"), "b": float("inf"), "c": float("-inf"), "d": 1.5})
+    assert data == {"a": "NaN", "b": "Infinity", "c": "-Infinity", "d": 1.5}

@@ -1,0 +1,86 @@
+"""A resumed attempt goes on exactly as the uninterrupted one would have, controls included."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.worker.loop.platform_double import PlatformDouble
+
+CONTROLS = [
+    {"id": "lr", "type": "control", "revision": 1, "target": "optimizer.learning_rate", "value": 1e-3, "apply_at": 3},
+    {"id": "hot", "type": "control", "revision": 2, "target": "rollout.temperature", "value": 1.5, "apply_at": 4},
+    {"id": "bad", "type": "control", "revision": 3, "target": "rollout.group_size", "value": 9, "apply_at": "next"},
+]
+
+
+def history(platform: PlatformDouble, first: int) -> list[Any]:
+    """What was sampled and learned from step ``first`` on, to the last digit."""
+    columns = ("group_id", "prompt_id", "completion", "reward", "advantage", "control_revision", "policy_versions")
+    rows = [
+        [row[column] for column in columns]
+        for event in platform.of("rollouts")
+        if event["step"] >= first
+        for row in event["data"]["rows"]
+    ]
+    names = ("actor/loss", "actor/grad_norm", "actor/entropy", "actor/lr", "critic/score/mean", "control/revision")
+    steps = [
+        (event["step"], event["data"]["tokens_total"], [event["data"]["metrics"].get(name) for name in names])
+        for event in platform.of("step")
+        if event["step"] >= first
+    ]
+    return [rows, steps, [event for event in platform.of("eval") if event["step"] >= first][-1]["data"]]
+
+
+def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+    document = spec(
+        schedule__prompts_per_step=4,
+        curriculum={"type": "difficulty_band"},
+        guards=[{"type": "metric_bound", "metric": "critic/score/mean", "min": 2.0, "for_steps": 3}],
+    )
+    launcher.prepare(document)
+    platform.commands = list(CONTROLS)
+    assert launcher.start() is True
+    assert launcher.start() is False, "a second ring finds the controller there"
+    platform.wait(lambda: platform.states()[-1:] == ["succeeded"])
+
+    assert platform.states() == ["starting", "running", "succeeded"]
+    assert platform.steps() == [1, 2, 3, 4, 5, 6]
+    assert [event["step"] for event in platform.of("eval")] == [0, 3, 6]
+    assert {event["data"]["metrics"]["staleness/max"] for event in platform.of("step")} == {0.0}
+    assert [event["data"]["metrics"]["control/revision"] for event in platform.of("step")] == [0, 0, 1, 2, 2, 2]
+    assert [event["step"] for event in platform.of("alert")] == [3], "the guard acts once"
+    assert not platform.gaps and not platform.repeated
+    reports = {(e["control_id"], e["state"]): (e["step"], e["group"], e["policy_version"]) for e in platform.applied}
+    assert reports == {
+        ("bad", "rejected"): (1, None, None),
+        ("lr", "applied"): (3, "3-0", 2),
+        ("lr", "settled"): (3, None, 3),
+        ("hot", "applied"): (4, "4-0", 3),
+        ("hot", "settled"): (4, None, 4),
+    }
+    saved = [(e["step"], e["data"]["reason"], e["data"]["control_id"]) for e in platform.of("checkpoint")]
+    assert saved == [
+        (2, "schedule", None),
+        (2, "before_control", "lr"),
+        (3, "before_control", "hot"),
+        (4, "schedule", None),
+        (6, "final", None),
+    ]
+    launcher.until_gone()
+
+    wanted = history(platform, 3)
+    checkpoint = platform.of("checkpoint")[0]["data"]
+    again = PlatformDouble()
+    again.files = platform.files
+    again.bundle = {
+        **platform.bundle,
+        "attempt": 2,
+        "resume": {"step": 2, "path": checkpoint["path"], "manifest_sha256": checkpoint["manifest_sha256"]},
+    }
+    again.commands = CONTROLS[:2]
+    launcher.platform = again
+    launcher.start()
+    again.wait(lambda: again.states()[-1:] == ["succeeded"])
+    assert again.steps() == [3, 4, 5, 6]
+    assert history(again, 3) == wanted
+    assert [event["step"] for event in again.of("alert")] == [3], "the guard's count was kept"
+    again.close()

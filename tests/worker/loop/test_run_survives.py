@@ -1,0 +1,55 @@
+"""kill -9 of the run's processes: engines and reward workers are replaced, a learner's death ends the attempt."""
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from tests.worker.loop.platform_double import PlatformDouble
+from tests.worker.loop.processes import ray_processes
+
+
+def kill(class_name: str) -> None:
+    (pid,) = ray_processes(class_name)
+    os.kill(pid, signal.SIGKILL)
+
+
+def titles(platform: PlatformDouble) -> list[str]:
+    return [event["data"]["title"] for event in platform.of("alert")]
+
+
+def test_kills_in_mid_run(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+    launcher.prepare(spec(rollout__mode={"type": "async"}, schedule__steps=500, evaluation__sources=[]))
+    launcher.start()
+    platform.wait(lambda: len(platform.steps()) >= 2)
+    kill("RolloutWorker")
+    kill("RewardWorker")
+    platform.wait(lambda: len(titles(platform)) >= 2)
+    reached = platform.steps()[-1]
+    platform.wait(lambda: platform.steps()[-1] >= reached + 4)
+    assert sorted(titles(platform)) == ["A reward worker was replaced", "A rollout worker was replaced"]
+    assert platform.steps() == list(range(1, platform.steps()[-1] + 1))
+    metrics = [event["data"]["metrics"] for event in platform.of("step")]
+    assert {m["reward/error_share"] for m in metrics} == {0.0}
+    assert max(m["staleness/max"] for m in metrics) == 1.0
+
+    kill("LearnerWorker")
+    platform.wait(lambda: titles(platform)[-1] == "A process of the run died")
+    launcher.until_gone()
+    assert platform.states() == ["starting", "running"], "no final state: the lease lapses, a new attempt is made"
+    assert not platform.gaps and not platform.repeated
+
+
+def test_an_attempt_whose_controller_died_does_not_run_twice(
+    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    launcher.prepare(spec())
+    launcher.start()
+    platform.wait(lambda: platform.states() == ["starting"])
+    kill("RunController")
+    seen = platform.syncs
+    launcher.until_gone()
+    launcher.start()
+    platform.wait(lambda: titles(platform) == ["The controller died"])
+    assert platform.syncs > seen
+    assert platform.states() == ["starting"]

@@ -1,0 +1,89 @@
+"""Controls become spec changes at their boundary, in order, once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trainer_core.spec import RunSpec
+from worker.steering import Steering
+
+
+@pytest.fixture
+def steering(spec: Callable[..., dict[str, Any]]) -> Steering:
+    return Steering(RunSpec.model_validate(spec()), revision=4)
+
+
+def control(name: str, revision: int, target: str, value: Any, apply_at: Any = "next") -> dict[str, Any]:
+    return {"id": name, "type": "control", "revision": revision, "target": target, "value": value, "apply_at": apply_at}
+
+
+def test_each_control_waits_for_its_own_boundary(steering: Steering) -> None:
+    commands = [
+        control("lr", 5, "optimizer.learning_rate", 1e-4),
+        control("temperature", 6, "rollout.temperature", 0.7),
+    ]
+    applied, refused = steering.apply(commands, "group_dispatch", 3)
+    assert ([c.control_id for c in applied], refused) == (["temperature"], [])
+    assert (steering.spec.rollout.temperature, steering.spec.optimizer.learning_rate) == (0.7, 3e-4)
+    applied, _ = steering.apply(commands, "optimizer_step", 3)
+    assert [c.control_id for c in applied] == ["lr"]
+    assert (steering.spec.optimizer.learning_rate, steering.revision) == (1e-4, 6)
+    assert steering.apply(commands, "optimizer_step", 4) == ([], []), "each is handled once"
+
+
+def test_apply_at_holds_a_control_back(steering: Steering) -> None:
+    commands = [control("budget", 5, "thinking.budget", 4, apply_at=7)]
+    assert steering.apply(commands, "group_dispatch", 6) == ([], [])
+    assert steering.due(commands, "group_dispatch", 7)
+    applied, _ = steering.apply(commands, "group_dispatch", 8)
+    assert [(c.control_id, c.revision) for c in applied] == [("budget", 5)]
+
+
+def test_controls_of_one_field_apply_in_the_order_of_their_revisions(steering: Steering) -> None:
+    commands = [
+        control("later", 6, "rollout.temperature", 0.5),
+        control("earlier", 5, "rollout.temperature", 0.9),
+    ]
+    applied, _ = steering.apply(commands, "group_dispatch", 1)
+    assert [c.control_id for c in applied] == ["earlier", "later"]
+    assert steering.spec.rollout.temperature == 0.5
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "words"),
+    [
+        ("rollout.group_size", 16, "fork the run"),
+        ("nonsense", 1, "there is no field nonsense"),
+        ("rollout.temperature", -1, "greater than 0"),
+        ("rollout.max_tokens", 64, "leaves no room"),
+    ],
+)
+def test_what_cannot_be_applied_is_refused_with_the_reason(
+    steering: Steering, target: str, value: Any, words: str
+) -> None:
+    before = steering.spec
+    applied, refused = steering.apply([control("c", 5, target, value)], "group_dispatch", 1)
+    assert applied == []
+    assert words in refused[0].error
+    assert (steering.spec, steering.revision) == (before, 4)
+
+
+def test_a_rule_of_the_worker_refuses_too(spec: Callable[..., dict[str, Any]]) -> None:
+    steering = Steering(
+        RunSpec.model_validate(spec()), 0, lambda changed: "too long" if changed.rollout.max_tokens > 30 else None
+    )
+    _, refused = steering.apply([control("c", 1, "rollout.max_tokens", 40)], "group_dispatch", 1)
+    assert refused[0].error == "rollout.max_tokens: too long"
+
+
+def test_a_cancelled_control_disappears_before_its_step(steering: Steering) -> None:
+    steering.apply([control("c", 5, "rollout.temperature", 0.5, apply_at=9)], "group_dispatch", 8)
+    assert steering.apply([], "group_dispatch", 9) == ([], [])
+    assert steering.spec.rollout.temperature == 1.0
+
+
+def test_checkpoints_are_asked_for_once(steering: Steering) -> None:
+    commands = [{"id": "k1", "type": "checkpoint"}]
+    assert steering.requested_checkpoints(commands) == ["k1"]
+    assert steering.requested_checkpoints(commands) == []
