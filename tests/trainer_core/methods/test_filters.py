@@ -1,0 +1,48 @@
+"""Filters: who is left out, and why."""
+
+from tests.trainer_core.batches import group, rewarded, trajectory
+from trainer_core.methods import filters
+from trainer_core.spec.filters import TruncatedFilter, ZeroAdvantageFilter
+from trainer_core.trajectory import Group
+
+
+def reasons(batch: list[Group]) -> list[list[str | None]]:
+    return [[t.excluded for t in group.trajectories] for group in batch]
+
+
+def test_groups_of_equal_rewards_are_left_out() -> None:
+    batch = [rewarded(1.0, 1.0), rewarded(1.0, 0.0), rewarded(0.5)]
+    filters.apply((ZeroAdvantageFilter(),), batch)
+    assert reasons(batch) == [["zero_advantage"] * 2, [None] * 2, ["zero_advantage"]]
+
+
+def test_tolerance_is_part_of_equal() -> None:
+    batch = [rewarded(0.5, 0.625), rewarded(0.5, 0.626)]
+    filters.apply((ZeroAdvantageFilter(tolerance=0.125),), batch)
+    assert reasons(batch) == [["zero_advantage"] * 2, [None] * 2]
+
+
+def test_failed_rewards_do_not_make_a_group_unequal_and_keep_their_reason() -> None:
+    batch = [group([trajectory(1.0), trajectory(1.0), trajectory(None, excluded="reward_error")])]
+    filters.apply((ZeroAdvantageFilter(),), batch)
+    assert reasons(batch) == [["zero_advantage", "zero_advantage", "reward_error"]]
+
+
+def test_cut_completions_are_left_out_one_by_one() -> None:
+    batch = [
+        group([trajectory(1.0, finish_reason="length"), trajectory(0.0), trajectory(0.0, finish_reason="aborted")])
+    ]
+    filters.apply((TruncatedFilter(),), batch)
+    assert reasons(batch) == [["truncated", None, None]]
+
+
+def test_the_first_reason_stays() -> None:
+    batch = [group([trajectory(1.0, finish_reason="length"), trajectory(1.0)])]
+    filters.apply((TruncatedFilter(), ZeroAdvantageFilter()), batch)
+    assert reasons(batch) == [["truncated", "zero_advantage"]]
+
+
+def test_no_filter_leaves_nobody_out() -> None:
+    batch = [rewarded(1.0, 1.0)]
+    filters.apply((), batch)
+    assert reasons(batch) == [[None, None]]
