@@ -42,7 +42,8 @@ def idempotent(handler: Handler) -> Handler:
             raise Problem(422, "Invalid request", f"{HEADER} must be 1 to 255 printable ASCII characters.")
         return _once(request, key, lambda: handler(view, request, *args, **kwargs))
 
-    wrapped.accepts_idempotency_key = True  # type: ignore[attr-defined]  (read by the schema)
+    # Read by the schema.
+    wrapped.accepts_idempotency_key = True  # type: ignore[attr-defined]
     return wrapped
 
 

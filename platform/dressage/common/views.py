@@ -1,19 +1,35 @@
 """The base of the API's views: they check the caller and the body, and hand over to services and selectors."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db.models import QuerySet
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from dressage.common.actors import Actor
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import RoleByMethod
+from dressage.common.roles import Role
+
+if TYPE_CHECKING:
+    from dressage.teams.models import Team, User
+
+
+class TeamRequest(Request):
+    """A request as views see it once ``dressage.common.auth`` has found out who calls."""
+
+    team: "Team"
+    role: Role
+    actor: Actor
+    user: "User"
 
 
 class ApiView(RoleByMethod, APIView):
     """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer."""
 
+    request: TeamRequest
     pagination_class: ClassVar[type[CursorPage]] = CursorPage
     problem_statuses: ClassVar[dict[str, tuple[int, ...]]] = {}
 

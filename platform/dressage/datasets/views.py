@@ -7,14 +7,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import MAX_LIMIT, limit_of
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.datasets import selectors, services
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
@@ -38,7 +37,7 @@ class DatasetsView(ApiView):
     problem_statuses = {"POST": (409, 413)}
 
     @extend_schema(operation_id="listDatasets", tags=["datasets"], responses=DatasetSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team's datasets, newest first."""
         return self.page(selectors.datasets(request.team), DatasetSerializer)
 
@@ -49,7 +48,7 @@ class DatasetsView(ApiView):
         responses={201: DatasetSerializer},
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Upload a dataset. Faulty lines come back as `errors` with pointers such as `/file/lines/17`."""
         fields = self.body(CreateDatasetSerializer)
         made = services.create_dataset(
@@ -68,7 +67,7 @@ class DatasetView(ApiView):
     """One dataset."""
 
     @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
-    def get(self, request: Request, dataset_id: str) -> Response:
+    def get(self, request: TeamRequest, dataset_id: str) -> Response:
         """A dataset with all its versions."""
         return Response(DatasetSerializer(selectors.dataset(request.team, dataset_id)).data)
 
@@ -87,7 +86,7 @@ class DatasetVersionsView(ApiView):
         responses={201: DatasetVersionSerializer},
     )
     @idempotent
-    def post(self, request: Request, dataset_id: str) -> Response:
+    def post(self, request: TeamRequest, dataset_id: str) -> Response:
         """Upload the next version. Runs that name an earlier one keep it."""
         found = selectors.dataset(request.team, dataset_id)
         made = services.create_version(found, request.actor, **opened(self.body(UploadSerializer)["file"]))
@@ -98,7 +97,7 @@ class DatasetVersionView(ApiView):
     """One version."""
 
     @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
-    def get(self, request: Request, dataset_id: str, number: int) -> Response:
+    def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """A version of a dataset."""
         return Response(DatasetVersionSerializer(selectors.version(request.team, dataset_id, number)).data)
 
@@ -115,7 +114,7 @@ class DatasetRowsView(ApiView):
         ],
         responses=DatasetRowPageSerializer,
     )
-    def get(self, request: Request, dataset_id: str, number: int) -> Response:
+    def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Rows in the order of the upload."""
         version = selectors.version(request.team, dataset_id, number)
         limit, after = limit_of(request), request.query_params.get("after", "")

@@ -2,12 +2,11 @@
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.policies import selectors, services
 from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
 
@@ -19,7 +18,7 @@ class PoliciesView(ApiView):
     problem_statuses = {"POST": (409,)}
 
     @extend_schema(operation_id="listPolicies", tags=["policies"], responses=PolicySerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team's base policies, newest first."""
         return self.page(selectors.policies(request.team), PolicySerializer)
 
@@ -30,7 +29,7 @@ class PoliciesView(ApiView):
         responses={201: PolicySerializer},
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Register a local Hugging Face folder with safetensors weights. Nothing in it is run."""
         policy = services.register_policy(request.team, request.actor, **self.body(RegisterPolicySerializer))
         return Response(PolicySerializer(policy).data, status=status.HTTP_201_CREATED)
@@ -40,6 +39,6 @@ class PolicyView(ApiView):
     """One base policy."""
 
     @extend_schema(operation_id="getPolicy", tags=["policies"], responses=PolicySerializer)
-    def get(self, request: Request, policy_id: str) -> Response:
+    def get(self, request: TeamRequest, policy_id: str) -> Response:
         """A base policy."""
         return Response(PolicySerializer(selectors.policy(request.team, policy_id)).data)

@@ -5,14 +5,13 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards import bench, selectors, services
 from dressage.rewards.serializers import (
     CreateRewardSerializer,
@@ -32,7 +31,7 @@ class RewardsView(ApiView):
     problem_statuses = {"POST": (409,)}
 
     @extend_schema(operation_id="listRewards", tags=["rewards"], responses=RewardSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team's rewards, newest first."""
         return self.page(selectors.rewards(request.team), RewardSerializer)
 
@@ -43,7 +42,7 @@ class RewardsView(ApiView):
         responses={201: RewardSerializer},
     )
     @idempotent
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Define a reward."""
         reward = services.create_reward(request.team, request.actor, **self.body(CreateRewardSerializer))
         document = RewardSerializer(selectors.reward(request.team, reward.id)).data
@@ -54,7 +53,7 @@ class RewardView(ApiView):
     """One reward."""
 
     @extend_schema(operation_id="getReward", tags=["rewards"], responses=RewardSerializer)
-    def get(self, request: Request, reward_id: str) -> Response:
+    def get(self, request: TeamRequest, reward_id: str) -> Response:
         """A reward with all its versions."""
         return Response(RewardSerializer(selectors.reward(request.team, reward_id)).data)
 
@@ -71,7 +70,7 @@ class RewardVersionsView(ApiView):
         responses={201: RewardVersionSerializer},
     )
     @idempotent
-    def post(self, request: Request, reward_id: str) -> Response:
+    def post(self, request: TeamRequest, reward_id: str) -> Response:
         """Make the next version. Runs that name an earlier one keep it."""
         reward = selectors.reward(request.team, reward_id)
         version = services.create_version(reward, request.actor, **self.body(CreateRewardVersionSerializer))
@@ -86,7 +85,7 @@ class TryRewardView(ApiView):
     @extend_schema(
         operation_id="tryReward", tags=["rewards"], request=TryRewardSerializer, responses=TryRewardResultSerializer
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Score pasted samples. Stores nothing."""
         fields = self.body(TryRewardSerializer)
         definition = fields.get("definition") or self._stored(fields["ref"])
@@ -119,6 +118,6 @@ class RewardSchemaView(ApiView):
     """What definitions look like."""
 
     @extend_schema(operation_id="getRewardSchema", tags=["rewards"], responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """JSON Schema of reward definitions, from which the console draws its form."""
         return Response(RewardDefinition.model_json_schema())

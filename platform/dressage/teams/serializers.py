@@ -106,8 +106,8 @@ class AuditEntrySerializer(serializers.Serializer):
     action = serializers.CharField()
     target_type = serializers.CharField()
     target_id = serializers.CharField()
-    before = serializers.JSONField(allow_null=True)
-    after = serializers.JSONField(allow_null=True)
+    before = serializers.JSONField(help_text="What it was; null when it is new.")
+    after = serializers.JSONField(help_text="What it became; null when it is gone.")
     reason = serializers.CharField(allow_blank=True)
     hash = serializers.CharField(help_text="SHA-256 over this entry and the hash of the one before.")
 

@@ -1,5 +1,6 @@
 """Every endpoint against every role, against strangers, and against another team's ids."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -7,7 +8,10 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
@@ -68,6 +72,25 @@ OPERATIONS = [
 # Not of a team: tested in test_session.py.
 PERSONAL = {"session", "session/team", "session/password"}
 BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
+
+
+@functools.cache
+def openapi() -> dict[str, Any]:
+    return SchemaGenerator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
+
+
+def check_against_schema(operation: Operation, response: Any) -> None:
+    """The answer is documented for its status, and is as the document says."""
+    path = "/api/v1/" + operation.path.replace("/1", "/{number}").replace("}", "_id}").replace("number_id", "number")
+    documented = openapi()["paths"][path][operation.method.lower()]["responses"][str(response.status_code)]
+    if response.status_code == 204:
+        assert not response.content
+        return
+    [(content_type, content)] = documented["content"].items()
+    assert response["Content-Type"] == content_type
+    # References into the document need the components beside them.
+    schema = {**content["schema"], "components": openapi()["components"]}
+    Draft202012Validator(schema).validate(response.json())
 
 
 def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
@@ -131,6 +154,24 @@ def test_the_list_is_complete() -> None:
     }
 
 
+def test_every_operation_is_documented() -> None:
+    described = [
+        (path, method, operation)
+        for path, methods in openapi()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    names = [operation["operationId"] for _, _, operation in described]
+    assert len(set(names)) == len(names)
+    ours = {"session", "team", "tokens", "audit", "datasets", "rewards", "policies"}
+    for path, method, operation in described:
+        if set(operation["tags"]) & ours:
+            assert operation["description"], (path, method)
+            assert operation["operationId"].isidentifier(), (path, method)
+            assert path == "/api/v1/session" or {"401", "403"} <= set(operation["responses"]), (path, method)
+            assert "{" not in path or "404" in operation["responses"], (path, method)
+            assert "requestBody" not in operation or "422" in operation["responses"], (path, method)
+
+
 @BY_NAME
 @pytest.mark.parametrize("role", list(Role))
 def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Operation, role: Role) -> None:
@@ -139,9 +180,11 @@ def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Op
     response = call(client, operation, ids)
     if role.covers(Role(operation.role)):
         assert response.status_code == operation.status
+        check_against_schema(operation, response)
     else:
         assert (response.status_code, response.json()["error"]["code"]) == (403, "permission_denied")
         assert f"needs the role {operation.role}" in response.json()["detail"]
+        check_against_schema(operation, response)
         assert snapshot() == before
 
 

@@ -1,12 +1,11 @@
 """The audit log."""
 
 from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import IsAdmin
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors
 from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSerializer
 
@@ -24,7 +23,7 @@ class AuditView(ApiView):
     pagination_class = NewestFirst
 
     @extend_schema(operation_id="listAuditEntries", tags=["audit"], responses=AuditEntrySerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team's audit log, newest first."""
         return self.page(selectors.audit_entries(request.team), AuditEntrySerializer)
 
@@ -35,7 +34,7 @@ class AuditVerificationView(ApiView):
     roles = {"GET": IsAdmin}
 
     @extend_schema(operation_id="verifyAudit", tags=["audit"], responses=AuditVerificationSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """Check the chain of hashes from its first entry to its last."""
         broken = selectors.first_broken_audit_number(request.team)
         document = {"valid": broken is None, "entries": request.team.audit_length, "first_broken": broken}

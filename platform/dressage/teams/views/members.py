@@ -2,12 +2,11 @@
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors, services
 from dressage.teams.serializers import (
     AddMemberSerializer,
@@ -23,7 +22,7 @@ class TeamView(ApiView):
     """The caller's team."""
 
     @extend_schema(operation_id="getTeam", tags=["team"], responses=TeamSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team of the session or token."""
         return Response(TeamSerializer(request.team).data)
 
@@ -35,14 +34,14 @@ class MembersView(ApiView):
     problem_statuses = {"POST": (409,)}
 
     @extend_schema(operation_id="listMembers", tags=["team"], responses=MemberSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """The team's members."""
         return self.page(selectors.members(request.team), MemberSerializer)
 
     @extend_schema(
         operation_id="addMember", tags=["team"], request=AddMemberSerializer, responses={201: NewMemberSerializer}
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Add a member. A new user's password is generated and shown this once."""
         fields = self.body(AddMemberSerializer)
         member, password = services.add_member(
@@ -61,14 +60,14 @@ class MemberView(ApiView):
     @extend_schema(
         operation_id="changeMemberRole", tags=["team"], request=ChangeRoleSerializer, responses=MemberSerializer
     )
-    def patch(self, request: Request, member_id: str) -> Response:
+    def patch(self, request: TeamRequest, member_id: str) -> Response:
         """Give a member another role. The last admin stays admin."""
         member = selectors.member(request.team, member_id)
         role = Role(self.body(ChangeRoleSerializer)["role"])
         return Response(MemberSerializer(services.change_role(request.team, request.actor, member, role)).data)
 
     @extend_schema(operation_id="removeMember", tags=["team"], request=None, responses={204: None})
-    def delete(self, request: Request, member_id: str) -> Response:
+    def delete(self, request: TeamRequest, member_id: str) -> Response:
         """Remove a member. The last admin stays."""
         services.remove_member(request.team, request.actor, selectors.member(request.team, member_id))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from dressage.common.auth import SESSION_TEAM, enforce_csrf
 from dressage.common.permissions import AllowAny
 from dressage.common.problems import Problem, not_found
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors, services
 from dressage.teams.models import User
 from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, PasswordSerializer, SessionSerializer
@@ -59,13 +59,13 @@ class SessionView(ApiView):
         return self.guesses
 
     @extend_schema(operation_id="getSession", tags=["session"], responses=SessionSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """Who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent."""
         get_token(request._request)
         return Response(session_document(request))
 
     @extend_schema(operation_id="signIn", tags=["session"], request=LoginSerializer, responses=SessionSerializer)
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Sign in. The session gets a new id and a new CSRF token."""
         enforce_csrf(request)
         fields = self.body(LoginSerializer)
@@ -80,7 +80,7 @@ class SessionView(ApiView):
         return Response(session_document(request))
 
     @extend_schema(operation_id="signOut", tags=["session"], request=None, responses={204: None})
-    def delete(self, request: Request) -> Response:
+    def delete(self, request: TeamRequest) -> Response:
         """Sign out."""
         logout(request._request)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -95,7 +95,7 @@ class SessionTeamView(ApiView):
     @extend_schema(
         operation_id="chooseTeam", tags=["session"], request=ChooseTeamSerializer, responses=SessionSerializer
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Work in another of one's teams."""
         team = selectors.teams_of(request.user).filter(id=self.body(ChooseTeamSerializer)["team"]).first()
         if team is None:
@@ -115,7 +115,7 @@ class PasswordView(ApiView):
         return self.guesses
 
     @extend_schema(operation_id="changePassword", tags=["session"], request=PasswordSerializer, responses={204: None})
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Change one's password. Other sessions of the user end."""
         fields = self.body(PasswordSerializer)
         services.change_password(request.user, current=fields["current"], new=fields["new"])

@@ -2,12 +2,11 @@
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
-from dressage.common.views import ApiView
+from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors, services
 from dressage.teams.serializers import CreateTokenSerializer, NewTokenSerializer, TokenSerializer, with_secret
 
@@ -18,14 +17,14 @@ class TokensView(ApiView):
     roles = {"GET": IsAdmin, "POST": IsAdmin}
 
     @extend_schema(operation_id="listTokens", tags=["tokens"], responses=TokenSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    def get(self, request: TeamRequest) -> Response:
         """Tokens that have not been revoked. Their secrets are not stored."""
         return self.page(selectors.tokens(request.team), TokenSerializer)
 
     @extend_schema(
         operation_id="createToken", tags=["tokens"], request=CreateTokenSerializer, responses={201: NewTokenSerializer}
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: TeamRequest) -> Response:
         """Make a token. Its secret is shown this once."""
         fields = self.body(CreateTokenSerializer)
         token, secret = services.create_token(
@@ -40,7 +39,7 @@ class TokenView(ApiView):
     roles = {"DELETE": IsAdmin}
 
     @extend_schema(operation_id="revokeToken", tags=["tokens"], request=None, responses={204: None})
-    def delete(self, request: Request, token_id: str) -> Response:
+    def delete(self, request: TeamRequest, token_id: str) -> Response:
         """Revoke a token; it stops working at once."""
         services.revoke_token(request.team, request.actor, selectors.token(request.team, token_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
