@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.rollout_metrics import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.batch_metrics import pass_rate
 from worker.buffer import Batch
 from worker.engine import Sampling
 

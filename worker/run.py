@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 import ray
 
-from trainer_core.rollout_metrics import mismatch_metrics
+from trainer_core.rollout_metrics import error_share, mismatch_metrics, pass_rate, step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
 from trainer_core.spec.rollout import AsyncMode
@@ -20,8 +21,7 @@ from trainer_core.steering.guards import GuardWatch
 from trainer_core.trajectory import Group
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.saved import SavedCheckpoint
-from worker.advantages import assign_advantages, exclude_failed_rewards
-from worker.batch_metrics import batch_metrics, error_share, succeeded
+from worker.advantages import assign_advantages
 from worker.buffer import Batch, TrajectoryBuffer
 from worker.bundle import Bundle
 from worker.checkpoints import Checkpoints, Reason, Wish
@@ -157,11 +157,10 @@ class Run:
             self._hold = trouble
             self.pause_if_asked(step - 1)
             self._wait(self._parts.generation.rescore(batch))
-        exclude_failed_rewards(batch.groups, batch.spec.reward.on_error)
         for group in batch.groups:
-            known = [ok for t in group.trajectories if (ok := succeeded(t, self._threshold)) is not None]
-            if known:
-                self._curriculum.observe(group.prompt_id, sum(known) / len(known))
+            rate = pass_rate([group], self._threshold)
+            if not math.isnan(rate):
+                self._curriculum.observe(group.prompt_id, rate)
         self._metrics = {
             "staleness/mean": staleness[0],
             "staleness/max": float(staleness[1]),
@@ -180,14 +179,18 @@ class Run:
         batch.controls += tuple(controls)
         batch.revision = max([batch.revision, *(control.revision for control in controls)])
         self.save_if_wanted(step - 1)
-        assign_advantages(batch.groups, batch.spec.advantage, batch.spec.filters)
+        assign_advantages(batch.groups, batch.spec)
         self._link.phase("learn", step)
         return self._parts.learning.learn(batch.groups, self._steering.spec, step)
 
     def learned(self, update: Future[Learned], batch: Batch) -> Learned:
         """Wait for the update; meanwhile describe the batch."""
-        self._metrics |= batch_metrics(batch, self._threshold)
-        return self._wait(update)
+        version = batch.step - 1
+        known = step_metrics(batch.groups, batch.spec, success_threshold=self._threshold, version=version)
+        self._metrics |= known | {"control/revision": float(batch.revision)}
+        learned = self._wait(update)
+        self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
+        return learned
 
     def sync_weights(self, bundle: ray.ObjectRef, version: int) -> None:
         """Send the new weights to the engines: behind what they generate now, before what they generate next."""
@@ -203,7 +206,6 @@ class Run:
         seconds, self._mark = now - self._mark, now
         self._tokens_total += sum(t.length for group in batch.groups for t in group.trajectories)
         found = {**self._metrics, **learned.metrics, **self._performance(batch, learned, seconds)}
-        found |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), step - 1)
         self._link.emit(
             "step", {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}, step
         )
