@@ -17,7 +17,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder to make; must not exist yet")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same policy (default: 0)")
     parser.add_argument("--quick", action="store_true", help="a few steps only: tests the path, not the policy")
-    parser.add_argument("--long-tail", action="store_true", help="long-tailed response lengths, up to 384 tokens; takes three minutes")
+    parser.add_argument(
+        "--long-tail", action="store_true", help="long-tailed lengths, up to 384 tokens (three minutes)"
+    )
     arguments = parser.parse_args()
 
     torch.set_num_threads(1)  # more threads would only wait for one another on matrices this small
