@@ -17,7 +17,7 @@ from trainer_core.spec.reward import OverlongShaping
 from trainer_core.spec.thinking import TaggedThinking, Thinking
 from worker.chunk import FINISH_REASONS, Chunk
 from worker.engine.startup import eos_token_ids
-from worker.tokenizer import decode, load_tokenizer
+from worker.tokenizer import PolicyTokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class RewardWorker:
 
     def __init__(self, config: RewardConfig) -> None:
         self._config = config
-        self._tokenizer: Any = None
+        self._tokenizer: PolicyTokenizer | None = None
         self._eos: tuple[int, ...] = ()
 
     def start(self) -> float:
         """Load the tokenizer. Returns the seconds it took."""
         started = time.perf_counter()
-        self._tokenizer = load_tokenizer(self._config.model_dir)
+        self._tokenizer = PolicyTokenizer(self._config.model_dir)
         self._eos = eos_token_ids(str(self._config.model_dir))
         signal.signal(signal.SIGALRM, _interrupt)
         return time.perf_counter() - started
@@ -69,7 +69,9 @@ class RewardWorker:
             max_tokens: longest completion when these were dispatched: where the overlong ramp ends.
         """
         started = time.perf_counter()
-        texts = decode(self._tokenizer, list(chunk.tokens()), self._eos)
+        if self._tokenizer is None:
+            raise RuntimeError("the reward worker was not started")
+        texts = self._tokenizer.decode(list(chunk.tokens()), self._eos)
         lengths = (chunk.offsets[1:] - chunk.offsets[:-1]).tolist()
         finish = [FINISH_REASONS[code] for code in chunk.finish.tolist()]
         samples = [self._sample(*row) for row in zip(texts, lengths, finish, strict=True)]

@@ -33,7 +33,6 @@ from worker.link import Link
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
 from worker.steering import Control, Steering
-from worker.tokenizer import prompt_text
 
 POLL_S = 0.2
 """How often a wait looks up to see whether the run shall end."""
@@ -213,7 +212,7 @@ class Run:
             self._link.control(control.control_id, "settled", step=step, policy_version=step)
         shown = shown_groups(batch.groups)
         for group in shown:
-            group.prompt_text = prompt_text(self._parts.tokenizer, group.item)
+            group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
         self._link.emit("rollouts", {"rows": rollout_rows(shown)}, step)
         for alert in self._guards.check(step, found):
             data = {"level": "warn", "title": "Guard", "message": alert.message}

@@ -30,7 +30,7 @@ from worker.reward_pool import Notify, RewardPool
 from worker.rollout import rollout_actor_class
 from worker.rollout_pool import RolloutPool
 from worker.seeds import derive_seed
-from worker.tokenizer import encode_rows, load_tokenizer, think_tokens
+from worker.tokenizer import PolicyTokenizer
 
 ENGINE_CPUS = 1.0
 LEARNER_CPUS = 0.5
@@ -54,7 +54,7 @@ class Parts:
 
     generation: GenerationStage
     learning: LearningStage
-    tokenizer: Any
+    tokenizer: PolicyTokenizer
     sources: dict[str, Data]
     """Training data by source name."""
     evaluations: list[EvaluationSet]
@@ -102,9 +102,9 @@ class Startup:
         generation = GenerationStage(engines, rewards)
         self._closers.append(generation.close)
         seconds = {"spawn": time.perf_counter() - started}
-        tokenizer = load_tokenizer(model_dir)
+        tokenizer = PolicyTokenizer(model_dir)
         seconds["tokenizer"] = time.perf_counter() - started
-        ready = engines.start(self._engine_config(model_dir, think_tokens(tokenizer, spec.thinking)))
+        ready = engines.start(self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking)))
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
             state = self._await({"engine": ready, "reward": rewards.started}, {"learner": learner, "data": data}, tick)
@@ -172,7 +172,7 @@ class Startup:
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )
 
-    def _load_data(self, tokenizer: Any) -> tuple[dict[str, Data], list[EvaluationSet]]:
+    def _load_data(self, tokenizer: PolicyTokenizer) -> tuple[dict[str, Data], list[EvaluationSet]]:
         spec = self.bundle.spec
         loaded: dict[str, Data] = {}
         sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
@@ -185,10 +185,10 @@ class Startup:
         importlib.import_module("worker.run")  # brings torch: loaded here, while the actors start, it costs no time
         return sources, evaluations
 
-    def _dataset(self, name: str, tokenizer: Any, loaded: dict[str, Data]) -> Data:
+    def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, Data]) -> Data:
         if name not in loaded:
             rows = self._platform.rows(name, self.bundle.datasets[name])
-            loaded[name] = Data(rows, encode_rows(tokenizer, rows))
+            loaded[name] = Data(rows, tokenizer.encode_rows(rows))
         return loaded[name]
 
 

@@ -1,6 +1,9 @@
 """Shared by the loop's tests: one Ray for the session, a platform per test, and a run to be started on both."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -110,6 +113,17 @@ class Launcher:
         attempt = self.platform.bundle["attempt"]
         self.started.append((self.run_id, attempt))
         return start(self.run_id, attempt, self.platform.url, self.platform.token)
+
+    def start_from_another_process(self) -> None:
+        """As the Celery worker does it: connect to the cluster, ring, and be gone."""
+        import ray
+
+        attempt = self.platform.bundle["attempt"]
+        self.started.append((self.run_id, attempt))
+        call = f"start({self.run_id!r}, {attempt}, {self.platform.url!r}, {self.platform.token!r})"
+        environment = {**os.environ, "RAY_ADDRESS": ray.get_runtime_context().gcs_address, "PYTHONPATH": str(ROOT)}
+        program = f"from worker.tasks import start; raise SystemExit(0 if {call} else 1)"
+        subprocess.run([sys.executable, "-c", program], env=environment, check=True, cwd=ROOT)
 
     def actors(self) -> list[str]:
         """Names of this run's live actors."""

@@ -78,7 +78,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     }
     again.commands = CONTROLS[:2]
     launcher.platform = again
-    launcher.start()
+    launcher.start_from_another_process()
     again.wait(lambda: again.states()[-1:] == ["succeeded"])
     assert again.steps() == [3, 4, 5, 6]
     assert history(again, 3) == wanted
