@@ -2,6 +2,6 @@
 
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.sample import Sample, split_thinking
-from trainer_core.rewards.score import Score, score
+from trainer_core.rewards.score import Score, score, score_batch
 
-__all__ = ["RewardDefinition", "Sample", "Score", "score", "split_thinking"]
+__all__ = ["RewardDefinition", "Sample", "Score", "score", "score_batch", "split_thinking"]
