@@ -1,0 +1,1 @@
+"""Runs: specs, lifecycle, controls, checkpoints, and the link to the workers."""

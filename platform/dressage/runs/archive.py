@@ -1,0 +1,87 @@
+"""A folder as a streamed tar archive: nothing is copied, and a file that is deleted meanwhile is still read whole."""
+
+import os
+import stat
+import tarfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from asgiref.sync import sync_to_async
+
+CHUNK = 1 << 20
+_BLOCK = tarfile.BLOCKSIZE
+
+
+class Archive:
+    """The regular files under a folder; links are not followed. Opens every file at once, so that none can vanish."""
+
+    def __init__(self, folder: Path, prefix: str, without: frozenset[str] = frozenset()) -> None:
+        """
+        Args:
+            folder: what to pack.
+            prefix: name of the folder inside the archive.
+            without: names directly under ``folder`` to leave out.
+
+        Raises:
+            FileNotFoundError: the folder, or a file in it, is gone.
+        """
+        if not folder.is_dir():
+            raise FileNotFoundError(folder)
+        self._members: list[tuple[bytes, BinaryIO, int]] = []
+        try:
+            for path in _files(folder, without):
+                self._add(path, f"{prefix}/{path.relative_to(folder).as_posix()}")
+        except OSError:
+            self.close()
+            raise
+        self.size = sum(len(header) + size + -size % _BLOCK for header, _, size in self._members) + 2 * _BLOCK
+
+    def close(self) -> None:
+        """Close the files; harmless when repeated."""
+        for _, file, _ in self._members:
+            file.close()
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """The archive in chunks. The disk is read in a thread."""
+        chunks = self._chunks()
+        try:
+            while (chunk := await sync_to_async(next, thread_sensitive=False)(chunks, None)) is not None:
+                yield chunk
+        finally:
+            self.close()
+
+    def _chunks(self) -> Iterator[bytes]:
+        for header, file, size in self._members:
+            yield header
+            left = size
+            while left:
+                chunk = file.read(min(CHUNK, left))
+                if not chunk:
+                    raise OSError("a file of the checkpoint has become shorter")
+                left -= len(chunk)
+                yield chunk
+            if size % _BLOCK:
+                yield b"\0" * (-size % _BLOCK)
+        yield b"\0" * (2 * _BLOCK)
+
+    def _add(self, path: Path, name: str) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.fdopen(descriptor, "rb")
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            file.close()
+            return
+        entry = tarfile.TarInfo(name)
+        entry.size, entry.mtime, entry.mode = facts.st_size, int(facts.st_mtime), 0o644
+        self._members.append((entry.tobuf(tarfile.PAX_FORMAT), file, facts.st_size))
+
+
+def _files(folder: Path, without: frozenset[str]) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name in without or path.is_symlink():
+            continue
+        if path.is_dir():
+            yield from _files(path, frozenset())
+        elif path.is_file():
+            yield path

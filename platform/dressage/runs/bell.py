@@ -1,0 +1,43 @@
+"""Rings the Celery queues on commit. A lost message only delays: the reconciler rings again."""
+
+from functools import partial
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from dressage.runs.tokens import link_token
+
+logger = structlog.get_logger(__name__)
+
+
+def ring_start(run_id: str, attempt: int) -> None:
+    """Ask the cluster to start an attempt. It may be asked again at any time: an attempt starts once."""
+    arguments = {
+        "run_id": run_id,
+        "attempt": attempt,
+        "link_url": settings.LINK_URL,
+        "link_token": link_token(run_id, attempt),
+    }
+    transaction.on_commit(partial(_send, "worker.tasks.start", "cluster", arguments))
+
+
+def ring_stop(run_id: str, attempt: int) -> None:
+    """Ask the cluster to kill what is left of an attempt."""
+    transaction.on_commit(partial(_send, "worker.tasks.stop", "cluster", {"run_id": run_id, "attempt": attempt}))
+
+
+def ring_reconcile() -> None:
+    """Have the queue looked at now instead of at the next beat."""
+    transaction.on_commit(partial(_send, "runs.reconcile", "platform", {}))
+
+
+def _send(name: str, queue: str, arguments: dict[str, Any]) -> None:
+    from dressage.celery import app
+
+    try:
+        app.send_task(name, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
+    except (OperationalError, OSError) as error:
+        logger.warning("message lost", task=name, run=arguments.get("run_id"), error=str(error))

@@ -1,0 +1,49 @@
+"""What workers say about controls. Repeated until acknowledged, so each report must be harmless twice."""
+
+from collections.abc import Iterable
+
+from dressage.runs.controls import IN_EFFECT, record_control_event, spec_with
+from dressage.runs.link.schemas import Applied
+from dressage.runs.models import Control, Run
+from dressage.runs.states import By, ControlState, control_may_move
+from trainer_core.spec import ControlError
+
+_LATE = "The cancellation came when it was in effect already."
+
+
+def acknowledge(run: Run, reports: Iterable[Applied]) -> bool:
+    """Take the reports over, in order. Returns whether anything changed."""
+    found = list(reports)
+    controls = Control.objects.filter(run=run).in_bulk([report.control_id for report in found])
+    return any([_take(run, controls.get(report.control_id), report) for report in found])
+
+
+def _take(run: Run, control: Control | None, report: Applied) -> bool:
+    to = ControlState(report.state)
+    if control is None or not control_may_move(control.state, to, By.WORKER):
+        return False  # repeated, or of a control that was staged anew since
+    was = control.state
+    if to == ControlState.REJECTED:
+        control.error = report.error or "The worker refused it without a reason."
+    else:
+        if was not in IN_EFFECT:
+            control.applied_step, control.applied_group = report.step, report.group
+            control.applied_policy_version = report.policy_version
+            control.error = _LATE if was == ControlState.CANCELLED else None
+            _put_in_effect(run, control)
+        if to == ControlState.SETTLED:
+            control.settled_step = report.step
+    control.state = to
+    control.save()
+    record_control_event(run, control, report.step)
+    return True
+
+
+def _put_in_effect(run: Run, control: Control) -> None:
+    try:
+        run.effective_spec = spec_with(run.effective_spec, [control]).model_dump(mode="json")
+    except ControlError as error:
+        # The worker has accepted it, and its word about its own state counts.
+        control.error = f"In effect, though the platform finds: {error}"
+        return
+    run.save(update_fields=["effective_spec", "updated_at"])

@@ -1,0 +1,46 @@
+"""The link's authentication: a secret that is good for one attempt of one run."""
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from dressage.common.problems import conflict
+from dressage.runs.models import Attempt
+from dressage.runs.tokens import PREFIX, token_hash
+
+
+class LinkAuthentication(BaseAuthentication):
+    """``Authorization: Bearer lnk_…``; ``request.auth`` is the attempt."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Attempt]:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret.startswith(PREFIX):
+            raise AuthenticationFailed("The link needs the attempt's token.", code="invalid_token")
+        attempt = Attempt.objects.select_related("run").filter(token_sha256=token_hash(secret.strip())).first()
+        if attempt is None:
+            raise AuthenticationFailed("The link token is unknown or revoked.", code="invalid_token")
+        return AnonymousUser(), attempt
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="link"'
+
+
+class IsOwnRun(BasePermission):
+    """The token is for the run in the address."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not isinstance(request.auth, Attempt):
+            return False
+        if request.auth.run_id != view.kwargs["run_id"]:
+            raise PermissionDenied("This token is for another run.", code="foreign_token")
+        return True
+
+
+def require_current(attempt: Attempt, newest: int) -> None:
+    """Raises a 409 problem for an attempt that has been given up or followed by another: its worker ends itself."""
+    if attempt.fenced or attempt.number != newest:
+        raise conflict(f"Attempt {attempt.number} has been given up; the run is at {newest}.", code="stale_attempt")

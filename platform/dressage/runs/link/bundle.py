@@ -1,0 +1,58 @@
+"""What an attempt starts from."""
+
+from typing import Any
+
+from dressage.common.problems import conflict
+from dressage.runs import references
+from dressage.runs.attempts import LEASE_S
+from dressage.runs.models import Attempt, Run
+from dressage.runs.states import ControlState
+from trainer_core.spec import RunSpec
+
+
+def bundle(attempt: Attempt) -> dict[str, Any]:
+    """The bundle of the run's present attempt. Raises a 422 problem when a reference is gone."""
+    run = attempt.run
+    spec = RunSpec.model_validate(run.effective_spec)
+    found = references.require(run.team, spec)
+    assert found.policy is not None
+    assert found.reward is not None
+    in_effect = (ControlState.APPLIED, ControlState.SETTLED)
+    revisions = run.controls.filter(state__in=in_effect).order_by("-revision").values_list("revision", flat=True)
+    run.run_dir.mkdir(parents=True, exist_ok=True)
+    own_weights = bool(run.origin_manifest_sha256) and not run.continues
+    return {
+        "run_id": run.id,
+        "attempt": attempt.number,
+        "spec": spec.model_dump(mode="json"),
+        "revision": revisions.first() or 0,
+        "policy": {
+            "name": found.policy.slug,
+            "path": str(run.origin_path) if own_weights else found.policy.path,
+        },
+        "reward": {"ref": found.reward.ref, "definition": found.reward.definition},
+        "datasets": {
+            ref: {
+                "url": f"/api/v1/link/runs/{run.id}/datasets/{ref}",
+                "sha256": version.sha256,
+                "rows": version.rows,
+            }
+            for ref, version in found.datasets.items()
+        },
+        "resume": _resume(run, attempt),
+        "run_dir": str(run.run_dir),
+        "lease_s": LEASE_S,
+    }
+
+
+def _resume(run: Run, attempt: Attempt) -> dict[str, Any] | None:
+    checkpoint = attempt.checkpoint
+    if checkpoint is not None:
+        path, digest = checkpoint.folder, checkpoint.manifest_sha256
+    elif run.continues:
+        path, digest = run.origin_path, run.origin_manifest_sha256
+    elif attempt.resume_step:
+        raise conflict("The checkpoint of this attempt is gone.", code="checkpoint_gone")
+    else:
+        return None
+    return {"step": attempt.resume_step, "path": str(path), "manifest_sha256": digest}

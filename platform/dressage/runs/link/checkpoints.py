@@ -1,0 +1,46 @@
+"""A worker announces a checkpoint: the row that makes its files count."""
+
+from pathlib import Path
+
+from django.utils import timezone
+
+from dressage.runs.link.schemas import CheckpointData
+from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
+
+_WEIGHT = ("schedule", "final", "requested", "before_control")
+"""Of several reasons for one folder, the later in this list is shown."""
+
+
+def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -> Checkpoint:
+    """Write or complete the row of a folder; close the wishes that it fulfils.
+
+    Raises:
+        ValueError: the folder is not inside the run's folder.
+    """
+    path = relative_path(run, data.path)
+    checkpoint = Checkpoint.objects.filter(run=run, path=path).first() or Checkpoint(run=run, path=path)
+    if checkpoint._state.adding or _WEIGHT.index(data.reason) > _WEIGHT.index(checkpoint.reason):
+        checkpoint.reason = data.reason
+    checkpoint.attempt, checkpoint.step = attempt, step
+    checkpoint.bytes, checkpoint.manifest_sha256 = data.bytes, data.manifest_sha256
+    checkpoint.policy_version = data.policy_version
+    checkpoint.save()
+    if data.reason == "before_control" and data.control_id:
+        Control.objects.filter(run=run, pk=data.control_id).update(checkpoint=checkpoint)
+    if data.reason == "requested":
+        wishes = CheckpointRequest.objects.filter(run=run, closed_at=None)
+        wishes = wishes.filter(pk=data.control_id) if data.control_id else wishes
+        wishes.update(closed_at=timezone.now(), checkpoint=checkpoint)
+    return checkpoint
+
+
+def relative_path(run: Run, path: str) -> str:
+    """``path`` relative to the run's folder, links followed. Raises ValueError when it lies outside."""
+    root = run.run_dir.resolve()
+    try:
+        resolved = (root / Path(path)).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ValueError("the path cannot be read") from error
+    if resolved == root or not resolved.is_relative_to(root):
+        raise ValueError("the checkpoint lies outside of the run's folder")
+    return resolved.relative_to(root).as_posix()

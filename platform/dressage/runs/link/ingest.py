@@ -1,0 +1,149 @@
+"""Takes the events of one sync into the database. The run is locked; everything commits with the acknowledgement.
+
+A worker's journal cannot be changed, so an event that makes no sense is written down as an error and acknowledged:
+refusing it would cut off everything behind it.
+"""
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from dressage.common.actors import Actor
+from dressage.runs.documents import checkpoint_document, iso
+from dressage.runs.lifecycle import TransitionRefused, transition
+from dressage.runs.link import schemas
+from dressage.runs.link.checkpoints import record_checkpoint
+from dressage.runs.models import Attempt, Run
+from dressage.runs.states import By, DesiredState, RunState
+from dressage.telemetry.store import Bulk, encode, write
+
+ASKED = "asked to pause"
+"""Reason of a pause that people wanted; any other one is the run's own, and only people end it."""
+_PACE_MEMORY = 0.8
+
+
+class Ingest:
+    """One sync's events."""
+
+    def __init__(self, run: Run, attempt: Attempt) -> None:
+        self.run, self.attempt, self.bulk = run, attempt, Bulk()
+        self.actor = Actor.system(f"worker, attempt {attempt.number}")
+        self.changed = False
+        """Whether browsers have something new to see."""
+
+    def take(self, events: list[schemas.LinkEvent]) -> None:
+        """Take new events, in order, and write them."""
+        for event in events:
+            reader = schemas.KINDS.get(event.kind)
+            try:
+                if reader is None:
+                    raise ValueError(f"there is no kind {event.kind!r}")
+                data = reader.validate_python(event.data)
+                getattr(self, f"_{event.kind}")(event, data)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                where = ".".join(str(part) for part in first["loc"])
+                self._unreadable(event, f"{where}: {first['msg']}")
+            except ValueError as error:
+                self._unreadable(event, str(error))
+        write(self.run, self.bulk)
+        self.run.save(
+            update_fields=["event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "updated_at"]
+        )
+
+    def _event(self, event: schemas.LinkEvent, data: dict[str, Any]) -> None:
+        run = self.run
+        run.event_seq += 1
+        row = (run.id, run.event_seq, self.attempt.number, event.kind, event.step, _aware(event.at), encode(data))
+        self.bulk.events.append(row)
+        self.changed = True
+
+    def _unreadable(self, event: schemas.LinkEvent, why: str) -> None:
+        log = event.model_copy(update={"kind": "log"})
+        self._event(log, {"level": "error", "message": f"An unreadable {event.kind} event of the worker: {why}"})
+
+    def _phase(self, event: schemas.LinkEvent, data: schemas.PhaseData) -> None:
+        self.run.progress = {**data.model_dump(), "step": event.step, "at": iso(_aware(event.at))}
+        self.changed = True
+
+    def _state(self, event: schemas.LinkEvent, data: schemas.StateData) -> None:
+        run, to = self.run, RunState(data.state)
+        if run.state == to or to == RunState.STARTING:
+            return
+        try:
+            transition(run, to, by=By.WORKER, actor=self.actor, reason=data.reason, detail=data.detail, step=event.step)
+        except TransitionRefused as refused:
+            raise ValueError(refused.detail) from refused
+        if to == RunState.PAUSED and data.reason != ASKED and run.desired_state == DesiredState.RUNNING:
+            run.desired_state = DesiredState.PAUSED
+        self.changed = True
+
+    def _step(self, event: schemas.LinkEvent, data: schemas.StepData) -> None:
+        step = self._step_of(event)
+        if step <= max(self.attempt.last_step, self.attempt.resume_step):
+            raise ValueError(f"step {step} comes after step {max(self.attempt.last_step, self.attempt.resume_step)}")
+        run, summary = self.run, dict(self.run.summary)
+        self.attempt.last_step = run.step = step
+        run.tokens_total = data.tokens_total
+        pace = summary.get("seconds_per_step")
+        known = pace is not None and step > self.attempt.resume_step + 2
+        pace = _PACE_MEMORY * pace + (1 - _PACE_MEMORY) * data.seconds if known else data.seconds
+        summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean"))}
+        run.summary = summary
+        self._point(event, step, data.metrics, data.seconds)
+        self._event(event, event.data)
+
+    def _eval(self, event: schemas.LinkEvent, data: schemas.EvalData) -> None:
+        step = self._step_of(event)
+        scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
+        if scores:
+            self.run.summary = {**self.run.summary, "eval": _finite(sum(scores) / len(scores))}
+        self._point(event, step, data.metrics, 0.0)
+        self._event(event, event.data)
+
+    def _rollouts(self, event: schemas.LinkEvent, data: schemas.RolloutsData) -> None:
+        step = self._step_of(event)
+        for row in data.rows:
+            first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
+            self.bulk.rollouts.append(
+                (
+                    *(self.run.id, self.attempt.number, step, row.group_id, row.sample, row.prompt_id, row.source),
+                    *(row.prompt, row.completion, encode(row.answer), _finite(row.reward), encode(row.reward_parts)),
+                    *(row.reward_error, _finite(row.advantage), row.excluded, row.finish_reason, row.length),
+                    *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
+                )
+            )
+        self._event(event, {"count": len(data.rows)})
+
+    def _checkpoint(self, event: schemas.LinkEvent, data: schemas.CheckpointData) -> None:
+        checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)
+        self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
+
+    def _alert(self, event: schemas.LinkEvent, data: schemas.AlertData) -> None:
+        self._event(event, {**data.model_dump(exclude={"value"}), "value": event.data.get("value")})
+
+    def _log(self, event: schemas.LinkEvent, data: schemas.LogData) -> None:
+        self._event(event, data.model_dump())
+
+    def _point(self, event: schemas.LinkEvent, step: int, metrics: dict[str, float], seconds: float) -> None:
+        attempt = self.attempt.number
+        self.bulk.points.append((step, attempt, metrics))
+        if seconds or step == 0:
+            tokens = self.run.tokens_total
+            self.bulk.moments.append((self.run.id, step, attempt, _aware(event.at), seconds, tokens))
+
+    @staticmethod
+    def _step_of(event: schemas.LinkEvent) -> int:
+        if event.step is None:
+            raise ValueError("the step is missing")
+        return event.step
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

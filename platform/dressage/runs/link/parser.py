@@ -1,0 +1,51 @@
+"""The link's JSON: lenient with text, since a policy may sample anything, and PostgreSQL stores no NUL character."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+
+from dressage.common.problems import Problem
+
+MAX_BYTES = 16 * 2**20
+
+
+class LinkParser(BaseParser):
+    """JSON; NUL characters and halves of surrogate pairs become U+FFFD."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        body = stream.read(MAX_BYTES + 1)
+        if len(body) > MAX_BYTES:
+            raise Problem(413, "Request too large", f"A sync may have at most {MAX_BYTES} bytes.")
+        try:
+            data = json.loads(body, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"This is not JSON: {error}") from error
+        suspicious = b"\\u0000" in body or b"\\ud" in body.lower()
+        return clean(data) if suspicious else data
+
+
+def clean(value: Any) -> Any:
+    """``value`` with text that PostgreSQL can store."""
+    if isinstance(value, str):
+        # Surrogate pairs were joined by the JSON decoder: what is left of them are halves.
+        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if not _storable(value) else value
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in value.items()}
+    return value
+
+
+def _storable(text: str) -> bool:
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,84 @@
+"""One sync of a worker: events up, commands down, the lease renewed; all in one transaction."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from dressage.common.problems import Problem
+from dressage.runs.attempts import LEASE_S
+from dressage.runs.link.acknowledge import acknowledge
+from dressage.runs.link.auth import require_current
+from dressage.runs.link.ingest import Ingest
+from dressage.runs.link.schemas import LinkEvent, SyncBody
+from dressage.runs.models import Attempt, Control, Run
+from dressage.runs.states import ControlState
+from dressage.telemetry.stream.doorbell import ring_on_commit
+
+
+@transaction.atomic
+def sync(attempt_id: int, body: SyncBody) -> dict[str, Any]:
+    """Take over what is new and answer what the worker shall do, from what is in the database then.
+
+    Raises:
+        Problem: 409 when the attempt has been given up; 400 when an event is missing between the acknowledged ones
+            and these. In both cases nothing was changed.
+    """
+    run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
+    attempt = Attempt.objects.get(pk=attempt_id)
+    require_current(attempt, run.attempt)
+    if body.attempt != attempt.number:
+        raise Problem(403, "Not allowed", f"This token is for attempt {attempt.number}.", code="foreign_token")
+    fresh = new_events(body.events, attempt.acked_seq)
+    if fresh:
+        ingest = Ingest(run, attempt)
+        ingest.take(fresh)
+        attempt.acked_seq = fresh[-1].seq
+        if ingest.changed:
+            ring_on_commit(run.id, run.team_id)
+    acknowledge(run, body.applied)
+    Attempt.objects.filter(pk=attempt.pk).update(
+        acked_seq=attempt.acked_seq,
+        last_step=attempt.last_step,
+        first_sync_at=attempt.first_sync_at or timezone.now(),
+        last_sync_at=Now(),
+        lease_expires_at=Now() + timedelta(seconds=LEASE_S),
+    )
+    return {
+        "acked_seq": attempt.acked_seq,
+        "commands": commands(run),
+        "desired_state": run.desired_state,
+        "lease_s": LEASE_S,
+    }
+
+
+def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]:
+    """The events behind the acknowledged ones. Raises a 400 problem for a gap or a wrong order."""
+    fresh = [event for event in events if event.seq > acked_seq]
+    for expected, event in enumerate(fresh, start=acked_seq + 1):
+        if event.seq != expected:
+            detail = f"Event {event.seq} came where {expected} was expected."
+            raise Problem(400, "Bad request", detail, code="event_gap", extra={"acked_seq": acked_seq})
+    return fresh
+
+
+def commands(run: Run) -> list[dict[str, Any]]:
+    """Everything the worker has not reported on yet."""
+    staged = Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision")
+    wishes = run.checkpoint_requests.filter(closed_at=None).order_by("created_at", "id")
+    return [
+        *(
+            {
+                "id": control.id,
+                "type": "control",
+                "revision": control.revision,
+                "target": control.target,
+                "value": control.value,
+                "apply_at": "next" if control.apply_at is None else control.apply_at,
+            }
+            for control in staged
+        ),
+        *({"id": wish.id, "type": "checkpoint"} for wish in wishes),
+    ]

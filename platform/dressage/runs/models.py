@@ -1,0 +1,187 @@
+"""Runs, their attempts, controls and checkpoints."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from dressage.common.actors import Actor
+from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
+from dressage.runs.states import ControlState, DesiredState, RunState
+
+
+class Run(TeamModel):
+    """A run. Its row is locked for every change, so that changes of one run are in a line."""
+
+    id_prefix: ClassVar[str] = "run"
+
+    name = models.CharField(max_length=120)
+    notes = models.TextField(max_length=20_000, blank=True)
+    state = models.CharField(max_length=16, choices=RunState.choices, default=RunState.DRAFT)
+    state_reason = models.CharField(max_length=2000, blank=True)
+    desired_state = models.CharField(max_length=16, choices=DesiredState.choices, default=DesiredState.RUNNING)
+    desired_since = models.DateTimeField(null=True)
+    spec = models.JSONField()
+    """The RunSpec as the run was created with, defaults filled in."""
+    effective_spec = models.JSONField()
+    """The spec with every applied control."""
+    revision = models.PositiveIntegerField(default=0)
+    """Number of the newest control; what ``If-Match`` is compared with."""
+    attempt = models.PositiveIntegerField(default=0)
+    """Number of the newest attempt; workers of older ones are refused."""
+    queued_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    updated_at = models.DateTimeField(auto_now=True, db_index=True)
+    created_by = models.CharField(max_length=300)
+
+    step = models.PositiveIntegerField(default=0)
+    """Steps learned so far, on the line that counts."""
+    total_steps = models.PositiveIntegerField()
+    tokens_total = models.PositiveBigIntegerField(default=0)
+    progress = models.JSONField(null=True)
+    """What the worker does now: ``{phase, done, total, step, at}``."""
+    summary = models.JSONField(default=dict)
+    """Latest ``reward`` and ``eval``, smoothed ``seconds_per_step``."""
+    event_seq = models.PositiveBigIntegerField(default=0)
+    """Number of the newest event."""
+
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
+    parent_checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
+    origin_step = models.PositiveIntegerField(null=True)
+    """Step of the parent's checkpoint, of which a copy lies in ``origin_path``."""
+    origin_manifest_sha256 = models.CharField(max_length=64, blank=True)
+    continues = models.BooleanField(default=False)
+    """True: goes on at ``origin_step`` + 1 with optimizer and curriculum (a rewind). False: takes the weights alone."""
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["state", "queued_at"], name="run_queue"),
+            models.Index(fields=["team", "updated_at"], name="run_team_updated"),
+        ]
+
+    @property
+    def run_dir(self) -> Path:
+        """The run's folder on the storage that platform and workers share."""
+        return Path(settings.RUN_ROOT) / self.id
+
+    @property
+    def origin_path(self) -> Path:
+        """Where the copy of the parent's checkpoint lies."""
+        return self.run_dir / "origin"
+
+
+class Attempt(models.Model):
+    """One try of the cluster at a run. The lease says until when it is believed to be alive, by database time."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    resume_step = models.PositiveIntegerField(default=0)
+    """The step it goes on from: later steps of earlier attempts are superseded."""
+    checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    rung_at = models.DateTimeField(null=True)
+    """When the cluster was last asked to start it."""
+    first_sync_at = models.DateTimeField(null=True)
+    last_sync_at = models.DateTimeField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    acked_seq = models.PositiveBigIntegerField(default=0)
+    last_step = models.PositiveIntegerField(default=0)
+    fenced = models.BooleanField(default=False)
+    """The platform has given it up: every request of it is answered 409."""
+    ended_at = models.DateTimeField(null=True)
+    end_reason = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number")]
+        ordering = ["number"]
+
+
+class Checkpoint(PrefixedModel):
+    """A folder that a worker has written completely; its manifest's hash makes it count."""
+
+    id_prefix: ClassVar[str] = "ckpt"
+    team_path: ClassVar[str] = "run__team"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
+    attempt = models.PositiveIntegerField()
+    step = models.PositiveIntegerField()
+    path = models.CharField(max_length=500)
+    """Under the run's folder, relative to it."""
+    bytes = models.PositiveBigIntegerField()
+    manifest_sha256 = models.CharField(max_length=64)
+    reason = models.CharField(max_length=20)
+    policy_version = models.PositiveIntegerField()
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_checkpoint_per_path")]
+
+    @property
+    def folder(self) -> Path:
+        """The folder on shared storage."""
+        return self.run.run_dir / self.path
+
+    @property
+    def available(self) -> bool:
+        """Whether the folder is still there: workers delete old scheduled checkpoints."""
+        return (self.folder / "manifest.json").is_file()
+
+
+class Control(PrefixedModel):
+    """A change of one steerable field. Rows are never deleted."""
+
+    id_prefix: ClassVar[str] = "ctl"
+    team_path: ClassVar[str] = "run__team"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="controls")
+    revision = models.PositiveIntegerField()
+    target = models.CharField(max_length=200)
+    boundary = models.CharField(max_length=20)
+    before = models.JSONField(null=True)
+    value = models.JSONField(null=True)
+    state = models.CharField(max_length=16, choices=ControlState.choices, default=ControlState.STAGED)
+    apply_at = models.PositiveIntegerField(null=True)
+    """Step; null means at the next occasion."""
+    reason = models.CharField(max_length=2000, blank=True)
+    actor_kind = models.CharField(max_length=16)
+    actor_id = models.CharField(max_length=120)
+    actor_name = models.CharField(max_length=300)
+    reverts = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
+    checkpoint = models.ForeignKey(Checkpoint, on_delete=models.SET_NULL, null=True, related_name="+")
+    """Taken just before it took effect."""
+    applied_step = models.PositiveIntegerField(null=True)
+    applied_group = models.CharField(max_length=80, null=True)
+    applied_policy_version = models.PositiveIntegerField(null=True)
+    settled_step = models.PositiveIntegerField(null=True)
+    error = models.CharField(max_length=2000, null=True)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "revision"], name="one_control_per_revision")]
+        indexes = [models.Index(fields=["run", "state"], name="control_run_state")]
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.actor_kind, self.actor_id, self.actor_name)  # type: ignore[arg-type]
+
+
+class CheckpointRequest(PrefixedModel):
+    """A person's wish for a checkpoint now; open until one was written for it."""
+
+    id_prefix: ClassVar[str] = "ckr"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoint_requests")
+    actor = models.CharField(max_length=300)
+    checkpoint = models.ForeignKey(Checkpoint, on_delete=models.SET_NULL, null=True, related_name="+")
+    closed_at = models.DateTimeField(null=True)
+
+
+class Sweep(models.Model):
+    """One row: when the reconciler last ran, so that it can tell its own absence from a worker's."""
+
+    at = models.DateTimeField()

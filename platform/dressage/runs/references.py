@@ -1,0 +1,79 @@
+"""Resolves what a spec names (policy, datasets, reward) within the team."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.selectors import version_by_ref as dataset_version
+from dressage.policies.models import Policy
+from dressage.policies.selectors import policy_by_name
+from dressage.rewards.models import RewardVersion
+from dressage.rewards.selectors import version_by_ref as reward_version
+from dressage.teams.models import Team
+from trainer_core.spec import RunSpec
+
+
+@dataclass
+class References:
+    """What a spec's names stand for; ``errors`` names those that stand for nothing."""
+
+    policy: Policy | None = None
+    reward: RewardVersion | None = None
+    datasets: dict[str, DatasetVersion] = field(default_factory=dict)
+    errors: list[FieldError] = field(default_factory=list)
+
+
+def resolve(team: Team, spec: RunSpec) -> References:
+    """Look up every reference. Never raises: the caller decides what a missing one means."""
+    found = References()
+
+    def look_up(pointer: str, select: Callable[[Team, str], Any], name: str) -> Any:
+        try:
+            return select(team, name)
+        except LookupError as error:
+            found.errors.append(FieldError(pointer=pointer, detail=str(error)))
+            return None
+
+    found.policy = look_up("/spec/policy/base", policy_by_name, spec.policy.base)
+    for pointer, ref in dataset_references(spec):
+        version = look_up(pointer, dataset_version, ref)
+        if version is not None:
+            found.datasets[ref] = version
+    found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
+    return found
+
+
+def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
+    """(JSON pointer, ``slug@version``) of every dataset that the spec names."""
+    for index, source in enumerate(spec.data.sources):
+        yield f"/spec/data/sources/{index}/dataset", source.dataset
+    for index, evaluated in enumerate(spec.evaluation.sources):
+        yield f"/spec/evaluation/sources/{index}/dataset", evaluated.dataset
+
+
+def require(team: Team, spec: RunSpec) -> References:
+    """Like ``resolve``. Raises a 422 problem that points to every reference that stands for nothing."""
+    found = resolve(team, spec)
+    if found.errors:
+        raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
+    return found
+
+
+def require_files(team: Team, spec: RunSpec) -> References:
+    """Like ``require``, and the files behind the names must exist: asked before a run is started."""
+    found = require(team, spec)
+    assert found.policy is not None
+    gone = []
+    if not (Path(found.policy.path) / "config.json").is_file():
+        detail = f"The folder of the policy {found.policy.slug!r} is gone: {found.policy.path}."
+        gone.append(FieldError(pointer="/spec/policy/base", detail=detail))
+    for pointer, ref in dataset_references(spec):
+        if not found.datasets[ref].path.is_file():
+            gone.append(FieldError(pointer=pointer, detail=f"The file of the dataset {ref} is gone."))
+    if gone:
+        raise Problem(422, "Invalid request", gone[0]["detail"], errors=gone, code="missing_files")
+    return found

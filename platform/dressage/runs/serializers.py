@@ -1,0 +1,208 @@
+"""Bodies of the runs' endpoints. Documents are built in ``documents.py``; these describe them and read requests."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from dressage.common.serializers import FieldErrorSerializer, PydanticField
+from dressage.runs.states import ControlState, DesiredState, RunState
+from trainer_core.spec import RunSpec
+
+_APPLY_AT = {"oneOf": [{"type": "string", "enum": ["next"]}, {"type": "integer", "minimum": 1}]}
+
+
+class RunSpecField(PydanticField, model=RunSpec):
+    """A run spec."""
+
+
+@extend_schema_field({"nullable": True, "description": "Any JSON value of the target's type."})
+class ValueField(serializers.JSONField):
+    """A control's value: any JSON."""
+
+
+@extend_schema_field(_APPLY_AT)
+class ApplyAtField(serializers.Field):
+    """``"next"`` or a step; the validated value is None or the step."""
+
+    def to_internal_value(self, data: Any) -> int | None:
+        if data == "next" or data is None:
+            return None
+        if isinstance(data, bool) or not isinstance(data, int) or not 1 <= data < 2**31:
+            raise serializers.ValidationError('Use "next" or a step.')
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class ProgressSerializer(serializers.Serializer):
+    phase = serializers.CharField()
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    step = serializers.IntegerField(allow_null=True)
+    at = serializers.CharField()
+
+
+class ParentSerializer(serializers.Serializer):
+    run = serializers.CharField()
+    name = serializers.CharField()
+    checkpoint = serializers.CharField(allow_null=True)
+    step = serializers.IntegerField(allow_null=True)
+    continues = serializers.BooleanField(help_text="True for a rewind, which goes on at `step` + 1.")
+
+
+class SummarySerializer(serializers.Serializer):
+    reward = serializers.FloatField(allow_null=True, help_text="Mean reward of the last step.")
+    eval = serializers.FloatField(allow_null=True, help_text="Mean score of the last evaluation.")
+    tokens_total = serializers.IntegerField()
+    seconds_per_step = serializers.FloatField(allow_null=True)
+    eta_seconds = serializers.FloatField(allow_null=True)
+
+
+class LastCheckpointSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    step = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    reason = serializers.CharField()
+
+
+class LiveRunSerializer(serializers.Serializer):
+    """A run without its specs, as the live stream and lists send it."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    notes = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(RunState.choices)
+    desired_state = serializers.ChoiceField(DesiredState.choices)
+    state_reason = serializers.CharField(allow_blank=True)
+    queue_position = serializers.IntegerField(allow_null=True)
+    step = serializers.IntegerField()
+    total_steps = serializers.IntegerField()
+    revision = serializers.IntegerField(help_text="Number of the newest control: the `If-Match` of the next one.")
+    attempt = serializers.IntegerField()
+    progress = ProgressSerializer(allow_null=True)
+    policy = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    created_by = serializers.CharField()
+    parent = ParentSerializer(allow_null=True)
+    summary = SummarySerializer()
+    last_checkpoint = LastCheckpointSerializer(allow_null=True)
+    lease_age_s = serializers.FloatField(allow_null=True, help_text="Seconds since the worker was last heard of.")
+
+
+class RunSerializer(LiveRunSerializer):
+    """A run."""
+
+    spec = RunSpecField()
+    effective_spec = RunSpecField(help_text="The spec with every applied control.")
+
+
+class CreateRunSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120)
+    spec = RunSpecField()
+    start = serializers.BooleanField(default=False, help_text="Queue it at once; needs the role operator.")
+
+
+class UpdateRunSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120, required=False)
+    notes = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+
+
+class ForkSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120, required=False)
+    spec = RunSpecField(required=False, help_text="By default the parent's effective spec.")
+    checkpoint = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="Whose weights to begin with. Omitted: the parent's newest; null: the base policy.",
+    )
+
+
+class TargetSerializer(serializers.Serializer):
+    path = serializers.CharField()
+    boundary = serializers.ChoiceField(["group_dispatch", "optimizer_step"])
+    value = ValueField(allow_null=True)
+    schema = serializers.DictField(help_text="JSON Schema of the field.")
+
+
+class TargetListSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = TargetSerializer(many=True)
+    revision = serializers.IntegerField()
+
+
+class ControlSerializer(serializers.Serializer):
+    """A change of one field while the run goes."""
+
+    id = serializers.CharField()
+    revision = serializers.IntegerField()
+    target = serializers.CharField()
+    boundary = serializers.ChoiceField(["group_dispatch", "optimizer_step"])
+    before = ValueField(allow_null=True)
+    value = ValueField(allow_null=True)
+    state = serializers.ChoiceField(ControlState.choices)
+    apply_at = ApplyAtField()
+    reason = serializers.CharField(allow_blank=True)
+    actor = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    reverts = serializers.CharField(allow_null=True)
+    checkpoint = serializers.CharField(allow_null=True)
+    applied_step = serializers.IntegerField(allow_null=True)
+    applied_group = serializers.CharField(allow_null=True)
+    settled_step = serializers.IntegerField(allow_null=True)
+    error = serializers.CharField(allow_null=True)
+
+
+class StageControlSerializer(serializers.Serializer):
+    target = serializers.CharField(max_length=200, help_text="Path of a steerable field, see `targets`.")
+    value = ValueField(allow_null=True)
+    apply_at = ApplyAtField(required=False)
+    reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class RevertSerializer(serializers.Serializer):
+    reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class RewindSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120, required=False)
+
+
+class CheckpointSerializer(serializers.Serializer):
+    """A saved policy."""
+
+    id = serializers.CharField()
+    run = serializers.CharField()
+    attempt = serializers.IntegerField()
+    step = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    manifest_sha256 = serializers.CharField()
+    reason = serializers.ChoiceField(["schedule", "requested", "before_control", "final"])
+    policy_version = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    available = serializers.BooleanField(help_text="False once the worker has deleted the files of an old one.")
+
+
+class RecipeSerializer(serializers.Serializer):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    spec = serializers.DictField(help_text="As written: defaults are not filled in.")
+
+
+class RecipeListSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = RecipeSerializer(many=True)
+
+
+class ValidateSerializer(serializers.Serializer):
+    spec = serializers.DictField(help_text="A run spec that may be faulty.")
+
+
+class ValidationSerializer(serializers.Serializer):
+    valid = serializers.BooleanField()
+    errors = FieldErrorSerializer(many=True)
+    resolved = RunSpecField(allow_null=True, help_text="With all defaults; null when it is not valid.")

@@ -1,0 +1,160 @@
+"""What people do with runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.problems import conflict
+from dressage.runs import references
+from dressage.runs.bell import ring_reconcile
+from dressage.runs.lifecycle import locked, transition
+from dressage.runs.models import CheckpointRequest, Run
+from dressage.runs.states import ACTIVE, FINISHED, By, DesiredState, RunState
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+from dressage.telemetry.events import append_event
+from trainer_core.spec import RunSpec
+
+
+@transaction.atomic
+def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: bool = False, **origin: Any) -> Run:
+    """Make a draft run and, with ``start``, queue it.
+
+    Args:
+        team: the owner.
+        actor: who creates it.
+        name: what people call it.
+        spec: valid in itself; its references are resolved here.
+        start: queue it at once; then files behind the references must exist as well.
+        origin: ``parent``, ``parent_checkpoint`` and so on of a child run.
+
+    Raises:
+        Problem: 422 with a pointer to each reference that stands for nothing in this team. Nothing is made.
+    """
+    references.require(team, spec)
+    document = spec.model_dump(mode="json")
+    run = Run.objects.create(
+        team=team,
+        name=name,
+        spec=document,
+        effective_spec=document,
+        total_steps=spec.schedule.steps,
+        created_by=actor.label,
+        **origin,
+    )
+    append_event(run, "state", {"from": None, "to": RunState.DRAFT, "actor": actor.label, "reason": ""})
+    parent = origin.get("parent")
+    facts = {"name": name, "spec": document, "parent": parent.id if parent else None}
+    record_audit(team, actor, "run.create", "run", run.id, after=facts)
+    if start:
+        start_run(team, actor, run.id)
+        run.refresh_from_db()
+    return run
+
+
+@transaction.atomic
+def update_run(team: Team, actor: Actor, run_id: str, changes: dict[str, str]) -> Run:
+    """Change name or notes."""
+    run = locked(run_id, team)
+    before = {name: getattr(run, name) for name in changes}
+    if before != changes:
+        for name, value in changes.items():
+            setattr(run, name, value)
+        run.save(update_fields=[*changes, "updated_at"])
+        append_event(run, "run", {"changed": sorted(changes), "actor": actor.label})
+        record_audit(team, actor, "run.update", "run", run.id, before=before, after=changes)
+    return run
+
+
+@transaction.atomic
+def start_run(team: Team, actor: Actor, run_id: str) -> None:
+    """Queue a draft. Starting what is queued or active already is the same as once.
+
+    Raises:
+        Problem: 409 for a finished run; 422 when a reference or a file behind it is gone, and the draft stays.
+    """
+    run = locked(run_id, team)
+    if run.state == RunState.QUEUED or run.state in ACTIVE:
+        return
+    if run.state in FINISHED:
+        raise conflict(f"The run is {run.state}: fork it, or resume it if it failed.", code="wrong_state")
+    _queue(run, actor, "started", "run.start")
+
+
+@transaction.atomic
+def pause_run(team: Team, actor: Actor, run_id: str) -> None:
+    """Ask the worker to stand still after its step."""
+    run = locked(run_id, team)
+    if run.state not in ACTIVE or run.desired_state == DesiredState.CANCELLED:
+        raise conflict(f"{_situation(run)}: it cannot be paused.", code="wrong_state")
+    _desire(run, actor, DesiredState.PAUSED, "run.pause")
+
+
+@transaction.atomic
+def resume_run(team: Team, actor: Actor, run_id: str) -> None:
+    """Let a paused run go on; queue a failed one again, which then goes on from its last checkpoint."""
+    run = locked(run_id, team)
+    if run.state == RunState.FAILED:
+        _queue(run, actor, "resumed after its failure", "run.resume")
+    elif run.state in ACTIVE and run.desired_state != DesiredState.CANCELLED:
+        _desire(run, actor, DesiredState.RUNNING, "run.resume")
+    else:
+        raise conflict(f"{_situation(run)}: it cannot be resumed.", code="wrong_state")
+
+
+@transaction.atomic
+def cancel_run(team: Team, actor: Actor, run_id: str) -> None:
+    """End a run: at once while it waits, after the worker has let go of it otherwise."""
+    run = locked(run_id, team)
+    if run.state == RunState.CANCELLED:
+        return
+    if run.state in FINISHED:
+        raise conflict(f"The run is {run.state} already.", code="wrong_state")
+    if run.state in ACTIVE:
+        _desire(run, actor, DesiredState.CANCELLED, "run.cancel")
+        return
+    transition(run, RunState.CANCELLED, by=By.PERSON, actor=actor, reason="cancelled")
+    record_audit(team, actor, "run.cancel", "run", run.id)
+
+
+@transaction.atomic
+def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointRequest:
+    """Ask the worker for a checkpoint after its step. One open wish is enough for all."""
+    run = locked(run_id, team)
+    if run.state not in ACTIVE:
+        raise conflict(f"{_situation(run)}: there is nothing to save.", code="wrong_state")
+    waiting = run.checkpoint_requests.filter(closed_at=None).first()
+    if waiting is not None:
+        return waiting
+    wish = CheckpointRequest.objects.create(run=run, actor=actor.label)
+    message = f"{actor.label} asks for a checkpoint."
+    append_event(run, "log", {"level": "info", "message": message}, step=run.step)
+    record_audit(team, actor, "run.checkpoint", "run", run.id)
+    return wish
+
+
+def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
+    references.require_files(run.team, RunSpec.model_validate(run.spec))
+    if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():
+        raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
+    transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)
+    record_audit(run.team, actor, action, "run", run.id)
+    ring_reconcile()
+
+
+def _desire(run: Run, actor: Actor, desired: DesiredState, action: str) -> None:
+    if run.desired_state == desired:
+        return
+    before, run.desired_state, run.desired_since = run.desired_state, desired, timezone.now()
+    run.save(update_fields=["desired_state", "desired_since", "updated_at"])
+    append_event(run, "desired", {"from": before, "to": desired, "actor": actor.label}, step=run.step)
+    facts = {"desired_state": before}, {"desired_state": desired}
+    record_audit(run.team, actor, action, "run", run.id, *facts)
+
+
+def _situation(run: Run) -> str:
+    if run.state in ACTIVE and run.desired_state == DesiredState.CANCELLED:
+        return "The run is being cancelled"
+    return f"The run is {run.state}"

@@ -1,0 +1,117 @@
+"""The lifecycle of runs and controls as explicit tables: what is not listed is refused.
+
+draft ─► queued ─► starting ─► running ⇄ paused ─► succeeded | failed | cancelled
+           ▲          ▲───────────┴────────┘  lost lease: a new attempt
+           └── failed (a person resumes it from its last checkpoint)
+"""
+
+from enum import StrEnum
+
+from django.db import models
+
+
+class RunState(models.TextChoices):
+    """Where a run is."""
+
+    DRAFT = "draft", "Draft"
+    QUEUED = "queued", "Queued"
+    STARTING = "starting", "Starting"
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    SUCCEEDED = "succeeded", "Succeeded"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class DesiredState(models.TextChoices):
+    """Where people want a run to be."""
+
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class By(StrEnum):
+    """Who may cause a transition."""
+
+    PERSON = "person"
+    WORKER = "worker"
+    PLATFORM = "platform"
+
+
+ACTIVE = frozenset({RunState.STARTING, RunState.RUNNING, RunState.PAUSED})
+"""States in which an attempt holds (or is about to take) a place on the cluster."""
+FINISHED = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
+
+_PERSON, _WORKER, _PLATFORM = frozenset({By.PERSON}), frozenset({By.WORKER}), frozenset({By.PLATFORM})
+_ANY_END = _WORKER | _PLATFORM
+
+TRANSITIONS: dict[RunState, dict[RunState, frozenset[By]]] = {
+    RunState.DRAFT: {RunState.QUEUED: _PERSON, RunState.CANCELLED: _PERSON},
+    RunState.QUEUED: {
+        RunState.STARTING: _PLATFORM,
+        RunState.FAILED: _PLATFORM,
+        RunState.CANCELLED: _PERSON,
+    },
+    RunState.STARTING: {
+        RunState.RUNNING: _WORKER,
+        RunState.PAUSED: _WORKER,
+        RunState.SUCCEEDED: _WORKER,
+        RunState.FAILED: _ANY_END,
+        RunState.CANCELLED: _ANY_END,
+    },
+    RunState.RUNNING: {
+        RunState.STARTING: _PLATFORM,
+        RunState.PAUSED: _WORKER,
+        RunState.SUCCEEDED: _WORKER,
+        RunState.FAILED: _ANY_END,
+        RunState.CANCELLED: _ANY_END,
+    },
+    RunState.PAUSED: {
+        RunState.STARTING: _PLATFORM,
+        RunState.RUNNING: _WORKER,
+        RunState.FAILED: _ANY_END,
+        RunState.CANCELLED: _ANY_END,
+    },
+    RunState.SUCCEEDED: {},
+    RunState.FAILED: {RunState.QUEUED: _PERSON},
+    RunState.CANCELLED: {},
+}
+"""from → to → who may."""
+
+
+class ControlState(models.TextChoices):
+    """What has become of a control."""
+
+    STAGED = "staged", "Staged: waits for its boundary"
+    APPLIED = "applied", "Applied: in effect from a step on"
+    SETTLED = "settled", "Settled: the first step wholly under it has been learned"
+    REJECTED = "rejected", "Rejected by the worker"
+    CANCELLED = "cancelled", "Cancelled before it took effect"
+
+
+CONTROL_TRANSITIONS: dict[ControlState, dict[ControlState, frozenset[By]]] = {
+    ControlState.STAGED: {
+        ControlState.APPLIED: _WORKER,
+        ControlState.SETTLED: _WORKER,
+        ControlState.REJECTED: _WORKER,
+        ControlState.CANCELLED: _PERSON | _PLATFORM,
+    },
+    # Back to staged: a new attempt starts before the step at which the control had taken effect.
+    ControlState.APPLIED: {ControlState.SETTLED: _WORKER, ControlState.STAGED: _PLATFORM},
+    ControlState.SETTLED: {ControlState.STAGED: _PLATFORM},
+    ControlState.REJECTED: {},
+    # The worker may have applied it just before the cancellation reached it; then it is in effect, and we say so.
+    ControlState.CANCELLED: {ControlState.APPLIED: _WORKER, ControlState.SETTLED: _WORKER},
+}
+"""from → to → who may."""
+
+
+def may_move(run_from: str, run_to: str, by: By) -> bool:
+    """Whether ``by`` may take a run from one state to the other."""
+    return by in TRANSITIONS[RunState(run_from)].get(RunState(run_to), frozenset())
+
+
+def control_may_move(control_from: str, control_to: str, by: By) -> bool:
+    """Whether ``by`` may take a control from one state to the other."""
+    return by in CONTROL_TRANSITIONS[ControlState(control_from)].get(ControlState(control_to), frozenset())

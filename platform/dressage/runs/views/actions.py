@@ -1,0 +1,77 @@
+"""What operators do with a run."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.permissions import IsEditor, IsOperator
+from dressage.common.views import ApiView, TeamRequest
+from dressage.runs import branches, selectors, services
+from dressage.runs.serializers import ForkSerializer, RunSerializer
+
+
+class ActionView(ApiView):
+    """Base: an act on one run, answered with the run as it is then."""
+
+    roles = {"POST": IsOperator}
+    problem_statuses = {"POST": (409,)}
+
+    def answer(self, run_id: str) -> Response:
+        return Response(selectors.run_json(self.request.team, run_id), status=status.HTTP_202_ACCEPTED)
+
+
+class StartView(ActionView):
+    @extend_schema(operation_id="startRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Queue a draft."""
+        services.start_run(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class PauseView(ActionView):
+    @extend_schema(operation_id="pauseRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Ask the run to stand still after its step."""
+        services.pause_run(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class ResumeView(ActionView):
+    @extend_schema(operation_id="resumeRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Let a paused run go on, or a failed one go on from its last checkpoint."""
+        services.resume_run(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class CancelView(ActionView):
+    @extend_schema(operation_id="cancelRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """End a run for good."""
+        services.cancel_run(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class SaveView(ActionView):
+    @extend_schema(operation_id="checkpointRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Ask for a checkpoint after the present step."""
+        services.request_checkpoint(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class ForkView(ApiView):
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(operation_id="forkRun", tags=["runs"], request=ForkSerializer, responses={201: RunSerializer})
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """A draft run that begins with the weights of a checkpoint."""
+        fields: dict[str, Any] = dict(self.body(ForkSerializer))
+        checkpoint = fields.pop("checkpoint", branches.LATEST)
+        child = branches.fork_run(request.team, request.actor, run_id, **fields, checkpoint_id=checkpoint)
+        return Response(selectors.run_json(request.team, child.id), status=status.HTTP_201_CREATED)

@@ -1,0 +1,133 @@
+"""Controls: what may change while a run goes."""
+
+import re
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.paging import CursorPage
+from dressage.common.permissions import IsEditor, IsOperator
+from dressage.common.problems import Problem
+from dressage.common.views import ApiView, TeamRequest
+from dressage.runs import branches, controls, selectors
+from dressage.runs.documents import control_document
+from dressage.runs.serializers import (
+    ControlSerializer,
+    RevertSerializer,
+    RewindSerializer,
+    RunSerializer,
+    StageControlSerializer,
+    TargetListSerializer,
+)
+from trainer_core.spec import targets
+
+_ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
+_IF_MATCH = OpenApiParameter(
+    "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, description="The run's revision as last seen."
+)
+
+
+class ControlPage(CursorPage):
+    """Newest revision first."""
+
+    ordering = ("-revision",)
+
+
+def seen_revision(request: TeamRequest) -> int:
+    """The revision in ``If-Match``. Raises a 428 problem when the header is missing or is none."""
+    match = _ETAG.match(request.headers.get("If-Match", "").strip())
+    if match is None:
+        detail = "Send the run's revision as If-Match, so that no one's change is overwritten unseen."
+        raise Problem(428, "Precondition required", detail, code="revision_required")
+    return int(match[1])
+
+
+class TargetsView(ApiView):
+    @extend_schema(operation_id="listTargets", tags=["controls"], responses=TargetListSerializer)
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """Every field that may change, with the value it will have once all staged controls are in effect."""
+        run = selectors.plain_run(request.team, run_id)
+        found = [
+            {"path": target.path, "boundary": target.boundary, "value": target.value, "schema": target.schema}
+            for target in targets(controls.staged_spec(run))
+        ]
+        return Response({"object": "list", "data": found, "revision": run.revision})
+
+
+class ControlsView(ApiView):
+    pagination_class = ControlPage
+    roles = {"POST": IsOperator}
+    problem_statuses = {"POST": (409, 412, 428)}
+
+    @extend_schema(operation_id="listControls", tags=["controls"], responses=ControlSerializer(many=True))
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """The run's controls, newest first. Nothing is ever deleted."""
+        run = selectors.plain_run(request.team, run_id)
+        page = ControlPage()
+        rows = page.paginate_queryset(selectors.controls(run), request, self)
+        answer = page.get_paginated_response([control_document(control) for control in rows])
+        answer["ETag"] = f'"{run.revision}"'
+        return answer
+
+    @extend_schema(
+        operation_id="stageControl",
+        tags=["controls"],
+        parameters=[_IF_MATCH],
+        request=StageControlSerializer,
+        responses={202: ControlSerializer},
+    )
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Stage a change. A 412 lists the `changes` that others have made since `If-Match`."""
+        run = selectors.plain_run(request.team, run_id)
+        fields = self.body(StageControlSerializer)
+        revision = seen_revision(request)
+        control = controls.stage_control(request.team, request.actor, run.id, revision=revision, **fields)
+        headers = {"ETag": f'"{control.revision}"'}
+        return Response(control_document(control), status=status.HTTP_202_ACCEPTED, headers=headers)
+
+
+class CancelControlView(ApiView):
+    roles = {"POST": IsOperator}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(operation_id="cancelControl", tags=["controls"], request=None, responses={200: ControlSerializer})
+    def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
+        """Take back a staged control."""
+        control = controls.cancel_control(request.team, request.actor, run_id, control_id)
+        return Response(control_document(control))
+
+
+class RevertControlView(ApiView):
+    roles = {"POST": IsOperator}
+    problem_statuses = {"POST": (409, 412)}
+
+    @extend_schema(
+        operation_id="revertControl", tags=["controls"], request=RevertSerializer, responses={202: ControlSerializer}
+    )
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
+        """Bring back the old value as a new control. `If-Match` is heeded where it is sent."""
+        selectors.plain_run(request.team, run_id)
+        seen = seen_revision(request) if "If-Match" in request.headers else None
+        reason = self.body(RevertSerializer)["reason"]
+        control = controls.revert_control(request.team, request.actor, run_id, control_id, revision=seen, reason=reason)
+        return Response(control_document(control), status=status.HTTP_202_ACCEPTED)
+
+
+class RewindControlView(ApiView):
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(
+        operation_id="rewindControl", tags=["controls"], request=RewindSerializer, responses={201: RunSerializer}
+    )
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
+        """A draft run that goes on from the checkpoint before a control."""
+        fields = self.body(RewindSerializer)
+        child = branches.rewind_control(request.team, request.actor, run_id, control_id, name=fields.get("name"))
+        return Response(selectors.run_json(request.team, child.id), status=status.HTTP_201_CREATED)

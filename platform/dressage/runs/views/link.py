@@ -1,0 +1,55 @@
+"""The link's endpoints. They are between platform and workers, so the public schema leaves them out."""
+
+from django.http import FileResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dressage.common.problems import not_found, validated
+from dressage.datasets.selectors import version_by_ref
+from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
+from dressage.runs.link.bundle import bundle
+from dressage.runs.link.parser import LinkParser
+from dressage.runs.link.schemas import SyncBody
+from dressage.runs.link.sync import sync
+from dressage.runs.references import dataset_references
+from trainer_core.spec import RunSpec
+
+
+class LinkView(APIView):
+    """Base: only the attempt's own token, for its own run."""
+
+    authentication_classes = (LinkAuthentication,)
+    permission_classes = (IsOwnRun,)
+    parser_classes = (LinkParser,)
+
+
+class SyncView(LinkView):
+    @extend_schema(exclude=True)
+    def post(self, request: Request, run_id: str) -> Response:
+        """Events up, commands down, the lease renewed."""
+        return Response(sync(request.auth.id, validated(SyncBody, request.data)))
+
+
+class BundleView(LinkView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request, run_id: str) -> Response:
+        """What the attempt starts from."""
+        require_current(request.auth, request.auth.run.attempt)
+        return Response(bundle(request.auth))
+
+
+class LinkDatasetView(LinkView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request, run_id: str, ref: str) -> FileResponse:
+        """The Parquet file of a dataset version that the run's spec names."""
+        run = request.auth.run
+        require_current(request.auth, run.attempt)
+        if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
+            raise not_found("dataset version")
+        try:
+            file = version_by_ref(run.team, ref).path.open("rb")
+        except (LookupError, FileNotFoundError) as error:
+            raise not_found("dataset version") from error
+        return FileResponse(file, content_type="application/vnd.apache.parquet")

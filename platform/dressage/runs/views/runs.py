@@ -1,0 +1,73 @@
+"""Runs: list, create, read, rename."""
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.paging import CursorPage
+from dressage.common.permissions import IsEditor
+from dressage.common.problems import invalid
+from dressage.common.roles import Role
+from dressage.common.views import ApiView, TeamRequest
+from dressage.runs import selectors, services
+from dressage.runs.documents import run_document
+from dressage.runs.serializers import CreateRunSerializer, LiveRunSerializer, RunSerializer, UpdateRunSerializer
+from dressage.runs.states import RunState
+
+
+class RunsView(ApiView):
+    """All runs."""
+
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409,)}
+
+    @extend_schema(
+        operation_id="listRuns",
+        tags=["runs"],
+        parameters=[
+            OpenApiParameter("state", OpenApiTypes.STR, description="Only runs in these states, separated by commas.")
+        ],
+        responses=LiveRunSerializer(many=True),
+    )
+    def get(self, request: TeamRequest) -> Response:
+        """The team's runs, newest first, without their specs."""
+        found = selectors.runs(request.team)
+        if wanted := request.query_params.get("state"):
+            states = wanted.split(",")
+            if unknown := [state for state in states if state not in RunState.values]:
+                raise invalid("/state", f"There is no state {unknown[0]!r}; use {', '.join(RunState.values)}.")
+            found = found.filter(state__in=states)
+        page = CursorPage()
+        rows = page.paginate_queryset(found, request, self)
+        return page.get_paginated_response([run_document(run, with_spec=False) for run in rows])
+
+    @extend_schema(operation_id="createRun", tags=["runs"], request=CreateRunSerializer, responses={201: RunSerializer})
+    @idempotent
+    def post(self, request: TeamRequest) -> Response:
+        """Create a draft; with `start`, queue it at once."""
+        fields = self.body(CreateRunSerializer)
+        if fields["start"] and not request.role.covers(Role.OPERATOR):
+            raise PermissionDenied("Starting a run needs the role operator.")
+        run = services.create_run(request.team, request.actor, **fields)
+        return Response(selectors.run_json(request.team, run.id), status=status.HTTP_201_CREATED)
+
+
+class RunView(ApiView):
+    """One run."""
+
+    roles = {"PATCH": IsEditor}
+
+    @extend_schema(operation_id="getRun", tags=["runs"], responses=RunSerializer)
+    def get(self, request: TeamRequest, run_id: str) -> Response:
+        """A run. The `ETag` is its revision, for the `If-Match` of a control."""
+        document = selectors.run_json(request.team, run_id)
+        return Response(document, headers={"ETag": f'"{document["revision"]}"'})
+
+    @extend_schema(operation_id="updateRun", tags=["runs"], request=UpdateRunSerializer, responses=RunSerializer)
+    def patch(self, request: TeamRequest, run_id: str) -> Response:
+        """Change name or notes."""
+        services.update_run(request.team, request.actor, run_id, self.body(UpdateRunSerializer))
+        return Response(selectors.run_json(request.team, run_id))

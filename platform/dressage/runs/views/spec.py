@@ -1,0 +1,51 @@
+"""The run spec: its schema, recipes, and a check without consequences."""
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from pydantic import ValidationError
+from rest_framework.response import Response
+
+from dressage.common.errors import FieldError, join, pydantic_errors
+from dressage.common.permissions import IsViewer
+from dressage.common.views import ApiView, TeamRequest
+from dressage.runs import references
+from dressage.runs.serializers import RecipeListSerializer, ValidateSerializer, ValidationSerializer
+from trainer_core.spec import RunSpec
+from trainer_core.spec.recipes import list_recipes
+
+
+class SpecSchemaView(ApiView):
+    @extend_schema(operation_id="getSpecSchema", tags=["spec"], responses=OpenApiTypes.OBJECT)
+    def get(self, request: TeamRequest) -> Response:
+        """JSON Schema of run specs, from which the console draws its form."""
+        return Response(RunSpec.model_json_schema())
+
+
+class RecipesView(ApiView):
+    @extend_schema(operation_id="listRecipes", tags=["spec"], responses=RecipeListSerializer)
+    def get(self, request: TeamRequest) -> Response:
+        """Complete specs to begin with."""
+        found = [
+            {"name": recipe.name, "title": recipe.title, "description": recipe.description, "spec": recipe.spec}
+            for recipe in list_recipes()
+        ]
+        return Response({"object": "list", "data": found})
+
+
+class ValidateSpecView(ApiView):
+    roles = {"POST": IsViewer}
+
+    @extend_schema(
+        operation_id="validateSpec", tags=["spec"], request=ValidateSerializer, responses=ValidationSerializer
+    )
+    def post(self, request: TeamRequest) -> Response:
+        """Check a spec and its references. Faults are the answer, not a refusal; nothing is stored."""
+        document = self.body(ValidateSerializer)["spec"]
+        try:
+            spec = RunSpec.model_validate(document)
+        except ValidationError as error:
+            found = pydantic_errors(error, document)
+            errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in found]
+            return Response({"valid": False, "errors": errors, "resolved": None})
+        errors = references.resolve(request.team, spec).errors
+        return Response({"valid": not errors, "errors": errors, "resolved": spec.model_dump(mode="json")})

@@ -1,0 +1,10 @@
+"""Django application of telemetry."""
+
+from django.apps import AppConfig
+
+
+class TelemetryConfig(AppConfig):
+    """Metrics, rollouts, events, live stream."""
+
+    name = "dressage.telemetry"
+    label = "telemetry"

@@ -1,0 +1,146 @@
+"""Charts: min, mean and max per bucket, computed in the database.
+
+Buckets are [k·w, (k+1)·w) with w a power of two, so they stay where they are while a run grows. A bucket stands at the
+x of its last point. Values that are not finite take no part in min, mean and max; their x are reported.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.db import connection
+
+from dressage.telemetry.lines import FOREVER, Line
+
+XAxis = Literal["step", "time", "tokens"]
+_FINITE = "value > '-Infinity' AND value < 'Infinity'"  # PostgreSQL sorts NaN above infinity
+_SCALE = 2.0**-40
+"""Values are summed on this scale (an exact one), so that even the largest floats cannot overflow the sum."""
+
+
+@dataclass
+class Buckets:
+    """One series, down-sampled. Lists have one entry per bucket; entries are None where no value was finite."""
+
+    x: list[float] = field(default_factory=list)
+    min: list[float | None] = field(default_factory=list)
+    mean: list[float | None] = field(default_factory=list)
+    max: list[float | None] = field(default_factory=list)
+    raw_count: int = 0
+    """Points behind the buckets, those that are not finite included."""
+    nan: list[float] = field(default_factory=list)
+    """x of the values that are not finite."""
+
+
+def bucket_width(low: float, high: float, max_points: int, *, whole: bool) -> float:
+    """The smallest power of two that cuts [low, high] into at most ``max_points`` buckets; at least 1 if ``whole``."""
+    span = high - low
+    if whole:
+        return float(2 ** max(0, math.ceil(math.log2((span + 1) / max_points))))
+    if span <= 0:
+        return 1.0
+    width = 2.0 ** math.ceil(math.log2(span / max_points))
+    # A range seldom begins at the edge of a bucket.
+    return width if math.floor(high / width) - math.floor(low / width) < max_points else 2 * width
+
+
+def query(
+    run_id: str,
+    started_at: Any,
+    series: dict[int, str],
+    line: Line,
+    *,
+    x: XAxis,
+    low: float | None,
+    high: float | None,
+    max_points: int,
+    superseded: bool = False,
+) -> dict[str, Buckets]:
+    """Down-sample.
+
+    Args:
+        run_id: the run.
+        started_at: zero of the time axis.
+        series: series id → name.
+        line: which points count.
+        x: step, seconds since ``started_at``, or tokens trained on.
+        low: smallest x, or None.
+        high: largest x, or None.
+        max_points: most buckets per series.
+        superseded: instead of the line, what later attempts have replaced.
+    """
+    found = {name: Buckets() for name in series.values()}
+    source, arguments = _source(run_id, started_at, list(series), line, x, superseded)
+    bounds = " AND ".join(
+        [*(["x >= %(low)s"] if low is not None else []), *(["x <= %(high)s"] if high is not None else [])]
+    )
+    where = f"WHERE {bounds}" if bounds else ""
+    arguments |= {"low": low, "high": high, "scale": _SCALE}
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT min(x), max(x), max(n) FROM ({_extent(source, where, x)}) AS extent", arguments)
+        first, last, count = cursor.fetchone()
+        if first is None:
+            return found
+        if x == "step":
+            arguments["width"] = int(bucket_width(first, last, max_points, whole=True))
+            key = "x / %(width)s"
+        elif count <= max_points:
+            key = "x"
+        else:
+            arguments["width"] = bucket_width(first, last, max_points, whole=False)
+            key = "floor(x / %(width)s)"
+        cursor.execute(
+            f"""
+            SELECT series_id, max(x), min(value) FILTER (WHERE {_FINITE}),
+                   sum(value * %(scale)s) FILTER (WHERE {_FINITE}) / count(*) FILTER (WHERE {_FINITE}),
+                   max(value) FILTER (WHERE {_FINITE}), count(*), array_agg(x ORDER BY x) FILTER (WHERE NOT ({_FINITE}))
+            FROM ({source}) AS points {where} GROUP BY series_id, {key} ORDER BY series_id, max(x)
+            """,
+            arguments,
+        )
+        for series_id, at, smallest, mean, largest, n, bad in cursor:
+            buckets = found[series[series_id]]
+            buckets.x.append(at)
+            buckets.min.append(smallest)
+            # The mean lies between the extremes by definition; rounding may put it just outside.
+            buckets.mean.append(None if mean is None else min(max(mean / _SCALE, smallest), largest))
+            buckets.max.append(largest)
+            buckets.raw_count += n
+            buckets.nan.extend(bad or ())
+    return found
+
+
+def _source(
+    run_id: str, started_at: Any, series: list[int], line: Line, x: XAxis, superseded: bool
+) -> tuple[str, dict[str, Any]]:
+    """SQL of (series_id, x, value), and its arguments."""
+    arguments: dict[str, Any] = {"series": series, "run": run_id, "started": started_at}
+    condition = "TRUE"
+    if not line.is_single or superseded:
+        cuts = {f"a{number}": (number, end) for number, end in line.ends.items() if end < FOREVER}
+        beyond = [f"(p.attempt = {number} AND p.step > {end})" for number, end in cuts.values()]
+        joined = " OR ".join(beyond) or "FALSE"
+        condition = joined if superseded else f"NOT ({joined})"
+    # A new attempt may evaluate the step it resumed from once more: of two points of one step, the newer counts.
+    distinct = "" if line.is_single or superseded else "DISTINCT ON (p.series_id, p.step)"
+    order = "ORDER BY p.series_id, p.step, p.attempt DESC" if distinct else ""
+    points = f"""
+        SELECT {distinct} p.series_id, p.step, p.attempt, p.value FROM telemetry_point p
+        WHERE p.series_id = ANY(%(series)s) AND ({condition}) {order}
+    """
+    if x == "step":
+        return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments
+    axis = "m.tokens_total::float8" if x == "tokens" else "extract(epoch FROM m.at - %(started)s)::float8"
+    # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
+    moments = f"""
+        SELECT DISTINCT ON (step) step, at, tokens_total FROM telemetry_moment p
+        WHERE run_id = %(run)s AND ({condition}) ORDER BY step, attempt DESC
+    """
+    return f"SELECT series_id, {axis} AS x, value FROM ({points}) AS p JOIN ({moments}) AS m USING (step)", arguments
+
+
+def _extent(source: str, where: str, x: XAxis) -> str:
+    return (
+        f"SELECT min(x) AS x, count(*) AS n FROM ({source}) AS s {where} GROUP BY series_id UNION ALL "
+        f"SELECT max(x) AS x, 0 AS n FROM ({source}) AS s {where}"
+    )

@@ -1,0 +1,55 @@
+"""Which points of which attempt count.
+
+A new attempt goes on from a checkpoint; what earlier attempts have learned after that step is superseded: kept, but not
+part of the run's line. So attempt a counts for the steps up to the smallest resume step of all later attempts.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+from django.db.models import Q
+
+from dressage.runs.models import Run
+
+FOREVER = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """``ends[a]`` is the last step at which attempt a counts."""
+
+    ends: dict[int, int]
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """The line of a run as it is now."""
+        return cls.from_attempts(list(run.attempts.values_list("number", "resume_step")))
+
+    @classmethod
+    def from_attempts(cls, attempts: list[tuple[int, int]]) -> Self:
+        """From (number, resume step) of each attempt."""
+        ends: dict[int, int] = {}
+        end = FOREVER
+        for number, resume_step in sorted(attempts, reverse=True):
+            ends[number] = end
+            end = min(end, resume_step)
+        return cls(dict(sorted(ends.items())))
+
+    def has(self, attempt: int, step: int) -> bool:
+        """Whether a point counts."""
+        return step <= self.ends.get(attempt, FOREVER)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there was one attempt only, so that everything counts."""
+        return len(self.ends) < 2
+
+    def condition(self, superseded: bool = False) -> Q:
+        """Rows (with ``attempt`` and ``step``) on the line, or those that were superseded."""
+        found = Q(attempt__in=[]) if superseded else Q()
+        for attempt, end in self.ends.items():
+            if end == FOREVER:
+                continue
+            beyond = Q(attempt=attempt, step__gt=end)
+            found = found | beyond if superseded else found & ~beyond
+        return found

@@ -1,0 +1,87 @@
+"""Events, metric points and sampled rollouts. Narrow rows, appended and never changed."""
+
+from django.db import models
+
+from dressage.runs.models import Run
+
+
+class Event(models.Model):
+    """One thing that happened in a run; ``seq`` numbers them without gaps, and the live stream resumes by it."""
+
+    pk = models.CompositePrimaryKey("run_id", "seq")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
+    seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    kind = models.CharField(max_length=20)
+    step = models.PositiveIntegerField(null=True)
+    at = models.DateTimeField()
+    data = models.JSONField()
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "kind", "seq"], name="event_run_kind")]
+
+
+class Series(models.Model):
+    """One metric of one run; points carry only its number."""
+
+    id = models.BigAutoField(primary_key=True)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series", db_index=False)
+    name = models.CharField(max_length=160)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="one_series_per_name")]
+
+
+class Point(models.Model):
+    """The value of a metric at a step, as one attempt has reported it."""
+
+    pk = models.CompositePrimaryKey("series_id", "step", "attempt")
+    # Only the ingest writes points, in the transaction that made the series: a check per row would halve its speed.
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    step = models.IntegerField()
+    attempt = models.SmallIntegerField()
+    value = models.FloatField()
+
+
+class Moment(models.Model):
+    """When a step was done and how many tokens had been trained on: the other x axes of the charts."""
+
+    pk = models.CompositePrimaryKey("run_id", "step", "attempt")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
+    step = models.IntegerField()
+    attempt = models.SmallIntegerField()
+    at = models.DateTimeField()
+    seconds = models.FloatField()
+    """Duration of the step; 0 for the evaluation before the first step."""
+    tokens_total = models.BigIntegerField()
+
+
+class Rollout(models.Model):
+    """One sampled completion with its reward."""
+
+    id = models.BigAutoField(primary_key=True)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="rollouts", db_index=False)
+    attempt = models.SmallIntegerField()
+    step = models.IntegerField()
+    group_id = models.CharField(max_length=80)
+    sample = models.IntegerField()
+    prompt_id = models.CharField(max_length=120)
+    source = models.CharField(max_length=63)
+    prompt = models.TextField()
+    completion = models.TextField()
+    answer = models.JSONField(null=True)
+    reward = models.FloatField(null=True)
+    reward_parts = models.JSONField()
+    reward_error = models.TextField(null=True)
+    advantage = models.FloatField(null=True)
+    excluded = models.CharField(max_length=120, null=True)
+    finish_reason = models.CharField(max_length=20)
+    length = models.IntegerField()
+    thinking_tokens = models.IntegerField()
+    budget_hit = models.BooleanField()
+    control_revision = models.IntegerField()
+    policy_version_min = models.IntegerField(null=True)
+    policy_version_max = models.IntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "step", "group_id", "sample"], name="rollout_run_step")]

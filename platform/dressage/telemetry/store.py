@@ -1,0 +1,94 @@
+"""Appends telemetry in bulk by COPY. The caller holds the run's lock and is in a transaction."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from dressage.runs.models import Run
+from dressage.telemetry.models import Series
+
+MAX_SERIES = 4000
+"""Different metric names of one run."""
+
+
+@dataclass
+class Bulk:
+    """Rows of one sync, in the order of the columns below."""
+
+    events: list[tuple[str, int, int, str, int | None, datetime, str]] = field(default_factory=list)
+    moments: list[tuple[str, int, int, datetime, float, int]] = field(default_factory=list)
+    points: list[tuple[int, int, Mapping[str, float]]] = field(default_factory=list)
+    """(step, attempt, values by metric name)."""
+    rollouts: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+EVENTS = ("run_id", "seq", "attempt", "kind", "step", "at", "data")
+MOMENTS = ("run_id", "step", "attempt", "at", "seconds", "tokens_total")
+POINTS = ("series_id", "step", "attempt", "value")
+ROLLOUTS = (
+    "run_id", "attempt", "step", "group_id", "sample", "prompt_id", "source", "prompt", "completion", "answer",
+    "reward", "reward_parts", "reward_error", "advantage", "excluded", "finish_reason", "length", "thinking_tokens",
+    "budget_hit", "control_revision", "policy_version_min", "policy_version_max",
+)  # fmt: skip
+
+
+def write(run: Run, bulk: Bulk) -> None:
+    """Append everything. A point or moment that is there already stays as it is."""
+    if bulk.events:
+        copy("telemetry_event", EVENTS, bulk.events)
+    if bulk.points:
+        ids = series_ids(run, {name for _, _, values in bulk.points for name in values})
+        copy_new(
+            "telemetry_point",
+            POINTS,
+            [
+                (ids[name], step, attempt, value)
+                for step, attempt, values in bulk.points
+                for name, value in values.items()
+                if name in ids
+            ],
+        )
+    if bulk.moments:
+        copy_new("telemetry_moment", MOMENTS, bulk.moments)
+    if bulk.rollouts:
+        copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
+
+
+def series_ids(run: Run, names: Iterable[str]) -> dict[str, int]:
+    """Number of each metric's series; makes those that are new. Names beyond ``MAX_SERIES`` have none."""
+    known = dict(Series.objects.filter(run=run).values_list("name", "id"))
+    fresh = sorted(set(names) - known.keys())[: max(0, MAX_SERIES - len(known))]
+    if fresh:
+        made = Series.objects.bulk_create([Series(run=run, name=name) for name in fresh])
+        known |= {series.name: series.id for series in made}
+    return known
+
+
+def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """COPY rows into a table of this app."""
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    with connection.cursor() as cursor, cursor.copy(statement) as sink:
+        for row in rows:
+            sink.write_row(row)
+
+
+def copy_new(table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """COPY, and if a row is there already, insert the others. The slow way is for workers that repeat a step."""
+    try:
+        with transaction.atomic():
+            copy(table, columns, rows)
+    except IntegrityError:
+        marks = ", ".join(["%s"] * len(columns))
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows
+            )
+
+
+def encode(data: Any) -> str:
+    """JSON as PostgreSQL takes it. Infinities must have been spelt out."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False)

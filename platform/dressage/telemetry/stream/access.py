@@ -1,0 +1,59 @@
+"""Who may watch: the same people and tokens as may read the API. Asked again before every message."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+
+from dressage.common.auth import SESSION_TEAM, TokenAuthentication
+from dressage.teams.models import Membership
+from dressage.teams.selectors import active_token, membership_for
+
+_COOKIE = settings.SESSION_COOKIE_NAME
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """A caller and the team it watches."""
+
+    team_id: str
+    session_key: str | None = None
+    secret: str | None = None
+
+
+def identify(scope: dict[str, Any]) -> Watcher | None:
+    """The caller of a WebSocket: a session by its cookie, or an API token in the Authorization header."""
+    headers = dict(scope.get("headers", ()))
+    scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    secret = secret.strip()
+    if scheme.lower() == "bearer" and secret.startswith(TokenAuthentication.prefix):
+        token = active_token(secret)
+        return Watcher(token.team_id, secret=secret) if token else None
+    key = scope.get("cookies", {}).get(_COOKIE)
+    user, chosen = _session_user(key)
+    membership = membership_for(user, chosen) if user else None
+    return Watcher(membership.team_id, session_key=key) if membership else None
+
+
+def still_allowed(watcher: Watcher) -> bool:
+    """Whether the session or token is still good and still belongs to the team."""
+    if watcher.secret is not None:
+        token = active_token(watcher.secret)
+        return token is not None and token.team_id == watcher.team_id
+    user, _ = _session_user(watcher.session_key)
+    return user is not None and Membership.objects.filter(user=user, team_id=watcher.team_id).exists()
+
+
+def _session_user(key: str | None) -> tuple[Any, str | None]:
+    """(user, chosen team) of a session that has not ended. Reads the database each time."""
+    if not key:
+        return None, None
+    session = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
+    # Without a user in it the session is gone, or is one of somebody who never signed in.
+    user = get_user(SimpleNamespace(session=session))
+    if not user.is_authenticated or not user.is_active:
+        return None, None
+    return user, session.get(SESSION_TEAM)

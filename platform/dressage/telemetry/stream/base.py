@@ -1,0 +1,103 @@
+"""What both consumers share: admission, the doorbell, pacing, pings.
+
+One task per connection reads the database and sends. It is woken by the doorbell, and every two seconds in any case. A
+client that reads slowly is sent less often and then more at once: nothing is queued for it in memory.
+"""
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+
+from dressage.telemetry.stream.access import Watcher, identify, still_allowed
+
+NOT_SIGNED_IN, REVOKED, NO_SUCH_RUN, BAD_REQUEST = 4401, 4403, 4404, 4400
+FRAME_S = 0.25
+"""Shortest time between two frames."""
+POLL_S = 2.0
+"""Longest time between two looks into the database."""
+PING_S = 15.0
+
+
+class StreamConsumer(AsyncJsonWebsocketConsumer):
+    """Subclasses implement ``open`` and ``frames``."""
+
+    watcher: Watcher
+    more: bool
+    """Set by ``frames`` when it has left something for the next round."""
+    _pump: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        # Accepted first, so that browsers get to see why they are refused.
+        await self.accept()
+        watcher = await database_sync_to_async(identify)(self.scope)
+        if watcher is None:
+            await self.close(NOT_SIGNED_IN)
+            return
+        self.watcher = watcher
+        self._bell = asyncio.Event()
+        self.more = False
+        code = await database_sync_to_async(self.open)()
+        if code is not None:
+            await self.close(code)
+            return
+        await self.channel_layer.group_add(self.group(), self.channel_name)
+        self._pump = asyncio.create_task(self._run())
+
+    async def disconnect(self, code: int) -> None:
+        if self._pump is not None:
+            self._pump.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._pump
+            await self.channel_layer.group_discard(self.group(), self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
+        """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
+
+    async def ring(self, message: dict[str, Any]) -> None:
+        """The doorbell."""
+        self.rung(message)
+        self._bell.set()
+
+    def group(self) -> str:
+        """Channels group whose doorbell wakes this consumer."""
+        raise NotImplementedError
+
+    def open(self) -> int | None:
+        """Prepare, in a thread with the database. Returns a close code to refuse."""
+        raise NotImplementedError
+
+    def frames(self) -> list[dict[str, Any]]:
+        """What is new since the last call, in a thread with the database."""
+        raise NotImplementedError
+
+    def rung(self, message: dict[str, Any]) -> None:
+        """Take note of what the doorbell says."""
+
+    async def _run(self) -> None:
+        sent = time.monotonic()
+        while True:
+            self._bell.clear()
+            frames = await database_sync_to_async(self._look)()
+            if frames is None:
+                await self.close(REVOKED)
+                return
+            for frame in frames:
+                await self.send_json(frame)
+            now = time.monotonic()
+            if frames:
+                sent = now
+            elif now - sent >= PING_S:
+                await self.send_json({"type": "ping"})
+                sent = now
+            await asyncio.sleep(FRAME_S)
+            if self.more:
+                continue
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._bell.wait(), POLL_S - FRAME_S)
+
+    def _look(self) -> list[dict[str, Any]] | None:
+        return self.frames() if still_allowed(self.watcher) else None
