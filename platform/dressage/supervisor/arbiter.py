@@ -43,6 +43,7 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
         if process.name in before:
             watcher["hooks"] = {"before_start": (_hook(before[process.name]), False)}
         watchers.append(watcher)
+    logging.getLogger("circus").setLevel(logging.WARNING)
     logging.getLogger("tornado.application").addFilter(_is_not_a_conflict)
     endpoints = socket_dir(config.home, "circus")
     return get_arbiter(

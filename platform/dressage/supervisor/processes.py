@@ -8,7 +8,7 @@ from signal import SIGINT, SIGTERM, Signals
 from dressage.config import ROOT, Config
 from dressage.supervisor.ray_head import RayHead
 
-CELERY = [sys.executable, "-m", "celery"]
+CELERY = [sys.executable, "-m", "celery", "--quiet"]
 
 
 @dataclass(frozen=True)
@@ -80,5 +80,7 @@ def base_environment(config: Config) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": "1",
+        # Celery warns of root because of pickle; only JSON is accepted here. Django warns of streamed files.
+        "PYTHONWARNINGS": "ignore::Warning:celery.platforms,ignore::Warning:django.core.handlers.asgi",
         "DJANGO_SETTINGS_MODULE": "dressage.settings",
     }
