@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from drf_spectacular.drainage import get_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.serializers import JSONField
 
 from dressage.common import pydantic_schema  # noqa: F401  (registers itself)
 from dressage.common.permissions import AllowAny
@@ -63,6 +65,14 @@ class ProblemAutoSchema(AutoSchema):
                 )
             )
         return parameters
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> dict[str, Any]:
+        schema = get_override(field, "field", {})
+        if isinstance(field, JSONField) and isinstance(schema, dict) and "type" not in schema:
+            # Any JSON, null included. drf-spectacular would write "anything, or else null", which nothing null fits.
+            described = {"description": str(field.help_text)} if field.help_text else {}
+            return {**{key: value for key, value in schema.items() if key != "nullable"}, **described}
+        return super()._map_serializer_field(field, direction, bypass_extensions)
 
     def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bodies = super()._get_response_bodies(*args, **kwargs)
