@@ -1,0 +1,15 @@
+import { defineConfig } from "orval";
+
+/** The typed client, written from the platform's OpenAPI document by `npm run api`. */
+export default defineConfig({
+  dressage: {
+    input: { target: "./openapi.json", filters: { mode: "exclude", tags: ["link"] } },
+    output: {
+      target: "./src/api/generated/dressage.ts",
+      mode: "split",
+      client: "axios-functions",
+      headers: true,
+      override: { mutator: { path: "./src/api/http.ts", name: "http" } },
+    },
+  },
+});

@@ -1,0 +1,13 @@
+import { QueryClient } from "@tanstack/react-query";
+import { Problem } from "@/api/http";
+
+/** Refusals are final; only a lost connection or a fault of the platform is tried again. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => !(error instanceof Problem && error.status < 500) && count < 3,
+      refetchOnWindowFocus: true,
+    },
+  },
+});

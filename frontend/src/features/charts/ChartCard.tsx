@@ -1,0 +1,94 @@
+/** One chart with its title, explanation, and its data as a table. */
+import { ActionIcon, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
+import { useIntersection } from "@mantine/hooks";
+import { IconInfoCircle, IconMathFunction, IconTable } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+import type { MetricData, XAxis } from "@/api/model";
+import { ChartTable } from "./ChartTable";
+import type { ChartSpec } from "./charts";
+import classes from "./charts.module.css";
+import type { ControlMark } from "./ControlMarks";
+import { LineChart } from "./LineChart";
+
+const HEIGHT = 196;
+
+interface Props {
+  chart: ChartSpec;
+  data: MetricData | undefined;
+  names: string[];
+  xAxis: XAxis;
+  marks: ControlMark[];
+  smoothing: number;
+  range: [number, number] | null;
+  onZoom: (range: [number, number] | null) => void;
+  onPick?: (x: number) => void;
+  syncKey: string;
+}
+
+export function ChartCard({ chart, data, names, ...rest }: Props) {
+  const [table, setTable] = useState(false);
+  const [log, setLog] = useState(chart.log ?? false);
+  // Charts far outside of the screen draw nothing, so that many charts stay quick.
+  const { ref, entry } = useIntersection<HTMLDivElement>({ rootMargin: "300px" });
+  const lines = useMemo(
+    () => chart.lines(names).filter(line => data?.series[line.key] !== undefined),
+    [chart, names, data],
+  );
+  const series = useMemo(() => lines.map(line => data?.series[line.key]), [lines, data]);
+  const title = chart.unit ? `${chart.title}, ${chart.unit}` : chart.title;
+  const empty = series.every(one => !one || (one.x.length === 0 && one.nan.length === 0));
+  return (
+    <Paper ref={ref} className={classes.card} component="section" aria-label={title} data-testid={`chart-${chart.id}`}>
+      <div className={classes.head}>
+        <Title order={3} style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
+          {chart.title}
+          {chart.unit && (
+            <Text component="span" size="xs" c="dimmed" ml={6}>
+              {chart.unit}
+            </Text>
+          )}
+        </Title>
+        <Tooltip label={chart.hint} events={{ hover: true, focus: true, touch: true }}>
+          <span tabIndex={0} role="note" aria-label={chart.hint} style={{ display: "inline-flex", borderRadius: 8 }}>
+            <IconInfoCircle size={14} color="var(--c-text-3)" aria-hidden="true" />
+          </span>
+        </Tooltip>
+        <Group gap={2} ml="auto" wrap="nowrap">
+          <Tooltip label={log ? "Linear axis" : "Logarithmic axis"}>
+            <ActionIcon
+              size="sm"
+              aria-label="Logarithmic axis"
+              aria-pressed={log}
+              variant={log ? "light" : "subtle"}
+              onClick={() => setLog(!log)}
+            >
+              <IconMathFunction size={14} />
+            </ActionIcon>
+          </Tooltip>
+          <Tooltip label={table ? "Show the chart" : "Show the data as a table"}>
+            <ActionIcon
+              size="sm"
+              aria-label="Data table"
+              aria-pressed={table}
+              variant={table ? "light" : "subtle"}
+              onClick={() => setTable(!table)}
+            >
+              <IconTable size={14} />
+            </ActionIcon>
+          </Tooltip>
+        </Group>
+      </div>
+      {empty ? (
+        <div className={classes.empty} style={{ height: HEIGHT + 20 }}>
+          No points yet
+        </div>
+      ) : table ? (
+        <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={HEIGHT + 20} title={title} />
+      ) : entry?.isIntersecting ? (
+        <LineChart label={title} lines={lines} series={series} log={log} height={HEIGHT} {...rest} />
+      ) : (
+        <div style={{ height: HEIGHT + 20 }} />
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,43 @@
+/** Names and values under the title of a chart: at the crosshair, else the latest. */
+import { formatNumber } from "@/lib/format";
+import classes from "./charts.module.css";
+import type { LineStyle } from "./options";
+
+export function LineSwatch({ line }: { line: LineStyle }) {
+  return (
+    <svg width="18" height="8" aria-hidden="true" className={classes.swatch}>
+      <line
+        x1="0"
+        y1="4"
+        x2="18"
+        y2="4"
+        stroke={`var(--c-s${line.color % 6})`}
+        strokeWidth="2.5"
+        strokeDasharray={line.dash?.join(" ")}
+      />
+      {line.points && <circle cx="9" cy="4" r="3" fill={`var(--c-s${line.color % 6})`} />}
+    </svg>
+  );
+}
+
+interface Props {
+  lines: LineStyle[];
+  values: (number | null)[];
+  at: string | null;
+  hovered: boolean;
+}
+
+export function ChartLegend({ lines, values, at, hovered }: Props) {
+  return (
+    <div className={classes.legend}>
+      {lines.map((line, index) => (
+        <span key={line.key} className={classes.entry}>
+          <LineSwatch line={line} />
+          <span className={classes.name}>{line.label}</span>
+          <span className="num">{formatNumber(values[index])}</span>
+        </span>
+      ))}
+      <span className={`${classes.at} num`}>{hovered && at !== null ? `@ ${at}` : ""}</span>
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+/** uPlot, wrapped once. Draws what it is given; zoom and picks go to the owner of the view state. */
+import "uplot/dist/uPlot.min.css";
+import { useComputedColorScheme } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import type { MetricSeries, XAxis } from "@/api/model";
+import { formatNumber } from "@/lib/format";
+import { align, type Column } from "./align";
+import { ChartLegend } from "./ChartLegend";
+import classes from "./charts.module.css";
+import { ControlMarks, type ControlMark } from "./ControlMarks";
+import { chartOptions, type Drawn, formatX, type LineStyle } from "./options";
+
+export interface LineChartProps {
+  label: string;
+  lines: LineStyle[];
+  series: (MetricSeries | undefined)[];
+  xAxis: XAxis;
+  marks: ControlMark[];
+  smoothing: number;
+  log: boolean;
+  range: [number, number] | null;
+  onZoom: (range: [number, number] | null) => void;
+  onPick?: (x: number) => void;
+  syncKey: string;
+  height: number;
+}
+
+export function LineChart(props: LineChartProps) {
+  const { lines, series, xAxis, marks, smoothing, log, range, syncKey, height } = props;
+  const scheme = useComputedColorScheme("light");
+  const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [positions, setPositions] = useState<Map<string, number>>(new Map());
+  const aligned = useMemo(() => align(series, smoothing), [series, smoothing]);
+  const raw = useMemo(() => (smoothing > 0 ? align(series, 0).mean : null), [series, smoothing]);
+  const data = useMemo(() => columns(aligned, raw, log), [aligned, raw, log]);
+  const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
+  const handlers = useRef(props);
+  const structure = lines.map(line => `${line.key}:${line.color}:${line.axis}:${line.label}`).join("|");
+
+  useEffect(() => {
+    drawn.current = { marks, nan: aligned.nan, range };
+    handlers.current = props;
+  });
+
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const made = new uPlot(
+      chartOptions({
+        lines: handlers.current.lines,
+        xAxis,
+        log,
+        width: Math.max(element.clientWidth, 80),
+        height,
+        syncKey,
+        drawn: () => drawn.current,
+        onCursor: setCursor,
+        onZoom: found => handlers.current.onZoom(found),
+        onReset: () => handlers.current.onZoom(null),
+        onDraw: current => setPositions(previous => placed(current, drawn.current, previous)),
+      }),
+      undefined,
+      element,
+    );
+    plot.current = made;
+    // uPlot swallows the click that ends a drag, so this one means a point.
+    made.over.addEventListener("click", () => {
+      const index = made.cursor.idx;
+      const x = index === null || index === undefined ? undefined : made.data[0][index];
+      if (x !== undefined) handlers.current.onPick?.(x);
+    });
+    return () => {
+      made.destroy();
+      plot.current = null;
+    };
+  }, [structure, scheme, log, xAxis, syncKey, height]);
+
+  useEffect(() => {
+    plot.current?.setData(data, true);
+  }, [data, structure, scheme, log, xAxis, range, marks]);
+
+  useEffect(() => {
+    if (width > 0) plot.current?.setSize({ width, height });
+  }, [width, height, structure, scheme, log, xAxis]);
+
+  const last = aligned.x.length - 1;
+  return (
+    <div>
+      <ChartLegend
+        lines={lines}
+        values={lines.map((_, index) => valueAt(aligned.mean[index] ?? [], cursor ?? last))}
+        at={aligned.x.length === 0 ? null : formatX(aligned.x[cursor ?? last] ?? 0, xAxis)}
+        hovered={cursor !== null}
+      />
+      <div ref={sizeRef} className={classes.plot} style={{ height }}>
+        {/* The canvas is a picture: its values are in the legend and in the data table of the card. */}
+        <div
+          ref={host}
+          role="img"
+          aria-label={summary(props.label, lines, aligned.mean)}
+          className={props.onPick ? classes.pickable : undefined}
+        />
+        <ControlMarks marks={marks} positions={positions} />
+      </div>
+    </div>
+  );
+}
+
+function columns(aligned: ReturnType<typeof align>, raw: Column[] | null, log: boolean): uPlot.AlignedData {
+  const none: Column = new Array<number | null>(aligned.x.length).fill(null);
+  const fit = (column: Column): Column =>
+    log ? column.map(value => (value !== null && value > 0 ? value : null)) : column;
+  const rest = aligned.mean.flatMap((mean, index) => [
+    fit(mean),
+    raw ? fit(raw[index] ?? none) : none,
+    fit(aligned.min[index] ?? none),
+    fit(aligned.max[index] ?? none),
+  ]);
+  return [aligned.x, ...rest];
+}
+
+/** The value at an index, or the last one before it. */
+function valueAt(column: Column, index: number): number | null {
+  for (let at = Math.min(index, column.length - 1); at >= 0; at -= 1) {
+    const value = column[at];
+    if (value !== null && value !== undefined) return value;
+  }
+  return null;
+}
+
+function placed(plot: uPlot, drawn: Drawn, previous: Map<string, number>): Map<string, number> {
+  const next = new Map<string, number>();
+  const left = plot.bbox.left / uPlot.pxRatio;
+  const width = plot.bbox.width / uPlot.pxRatio;
+  for (const mark of drawn.marks) {
+    const x = plot.valToPos(mark.x, "x");
+    if (x >= 0 && x <= width) next.set(mark.id, Math.round(left + x));
+  }
+  const same = next.size === previous.size && [...next].every(([id, x]) => previous.get(id) === x);
+  return same ? previous : next;
+}
+
+function summary(label: string, lines: LineStyle[], means: Column[]): string {
+  const parts = lines.map((line, index) => {
+    const value = valueAt(means[index] ?? [], Number.MAX_SAFE_INTEGER);
+    return `${line.label} ${value === null ? "no value yet" : formatNumber(value)}`;
+  });
+  return `${label}: ${parts.join(", ")}`;
+}

@@ -1,0 +1,172 @@
+/** The charts of a run, in the order in which people look at them. */
+import type { LineStyle } from "./options";
+
+export interface ChartSpec {
+  id: string;
+  title: string;
+  hint: string;
+  unit?: string;
+  log?: boolean;
+  lines: (names: string[]) => LineStyle[];
+}
+
+const DASHES: (number[] | undefined)[] = [undefined, [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
+
+/** Fixed lines; those that the run does not report are left out by the chart. */
+function lines(...styles: Omit<LineStyle, "dash">[]) {
+  return (): LineStyle[] => styles.map((style, index) => ({ dash: DASHES[index % DASHES.length], ...style }));
+}
+
+/** One line per source in names such as `train/pass_rate/add_sub`. */
+function perSource(names: string[], pattern: RegExp, extra: Partial<LineStyle> = {}, from = 0): LineStyle[] {
+  return names
+    .flatMap(name => {
+      const source = pattern.exec(name)?.[1];
+      return source ? [{ key: name, source }] : [];
+    })
+    .map(({ key, source }, index) => ({
+      key,
+      label: source,
+      color: index + from,
+      dash: DASHES[(index + from) % DASHES.length],
+      ...extra,
+    }));
+}
+
+export const CHARTS: ChartSpec[] = [
+  {
+    id: "reward",
+    title: "Reward",
+    hint: "Mean reward of the step's rollouts; dots are held-out evaluations with their own fixed sampling.",
+    lines: names => [
+      { key: "critic/score/mean", label: "train", color: 0 },
+      ...perSource(names, /^eval\/(.+)\/score\/mean$/, { points: true }, 1).map(line => ({
+        ...line,
+        label: `eval ${line.label}`,
+      })),
+    ],
+  },
+  {
+    id: "length",
+    title: "Response length",
+    hint: "Tokens per completion, thinking included. The stepped line is the thinking budget in force.",
+    unit: "tokens",
+    lines: lines(
+      { key: "response_length/mean", label: "mean", color: 0 },
+      { key: "response_length/p95", label: "p95", color: 4 },
+      { key: "thinking/mean", label: "thinking", color: 2 },
+      { key: "thinking/budget", label: "budget", color: 3, stepped: true },
+    ),
+  },
+  {
+    id: "pass-rate",
+    title: "Pass rate by source",
+    hint: "Share of samples that count as a success, by source of the prompt.",
+    lines: names => perSource(names, /^train\/pass_rate\/(.+)$/),
+  },
+  {
+    id: "entropy",
+    title: "Entropy",
+    hint: "Mean entropy of the policy per sampled token. A fast fall means that exploration ends.",
+    unit: "nats",
+    lines: lines({ key: "actor/entropy", label: "entropy", color: 0 }),
+  },
+  {
+    id: "mismatch",
+    title: "Engine–learner mismatch",
+    hint: "KL (k3) between the engine's and the learner's probabilities of the sampled tokens, the largest difference of one token, and what the probe after a weight update found.",
+    unit: "nats",
+    log: true,
+    lines: lines(
+      { key: "rollout_corr/k3_kl", label: "KL", color: 0 },
+      { key: "rollout_corr/max_abs_logp_diff", label: "max |Δ log p|", color: 1 },
+      { key: "probe/max_abs_diff", label: "probe", color: 2 },
+    ),
+  },
+  {
+    id: "importance",
+    title: "Importance ratio",
+    hint: "Weights that correct for the mismatch, and the effective sample size they leave (right axis).",
+    lines: lines(
+      { key: "rollout_corr/rollout_is_mean", label: "mean", color: 0 },
+      { key: "rollout_corr/rollout_is_max", label: "max", color: 1 },
+      { key: "rollout_corr/rollout_is_eff_sample_size", label: "ESS", color: 2, axis: "right" },
+    ),
+  },
+  {
+    id: "throughput",
+    title: "Throughput",
+    hint: "Tokens per second over the whole step, and the share of the step in which the engine was busy (right axis).",
+    unit: "tokens/s",
+    lines: lines(
+      { key: "perf/throughput", label: "tokens/s", color: 0 },
+      { key: "perf/engine_busy_share", label: "engine busy", color: 1, axis: "right" },
+    ),
+  },
+  {
+    id: "gradient",
+    title: "Gradient norm and learning rate",
+    hint: "Global norm before clipping; the learning rate on the right axis.",
+    lines: lines(
+      { key: "actor/grad_norm", label: "grad norm", color: 0 },
+      { key: "actor/lr", label: "lr", color: 1, axis: "right" },
+    ),
+  },
+  {
+    id: "signal",
+    title: "Groups without signal",
+    hint: "Share of groups whose samples all got the same reward: they teach nothing.",
+    lines: lines({ key: "groups/zero_advantage_share", label: "share", color: 0 }),
+  },
+  {
+    id: "staleness",
+    title: "Staleness",
+    hint: "Weight versions between generating a token and learning from it.",
+    unit: "versions",
+    lines: lines({ key: "staleness/mean", label: "mean", color: 0 }, { key: "staleness/max", label: "max", color: 1 }),
+  },
+  {
+    id: "policy",
+    title: "Policy update",
+    hint: "How far one update moves the policy, and the share of tokens outside the ratio band (right axis).",
+    lines: lines(
+      { key: "actor/ppo_kl", label: "KL to old policy", color: 0 },
+      { key: "actor/pg_clipfrac", label: "clipped", color: 1, axis: "right" },
+    ),
+  },
+  {
+    id: "time",
+    title: "Time of a step",
+    hint: "Where the seconds of a step go. Phases overlap in asynchronous runs.",
+    unit: "s",
+    lines: lines(
+      { key: "timing_s/step", label: "step", color: 0 },
+      { key: "timing_s/generate", label: "generate", color: 1 },
+      { key: "timing_s/learn", label: "learn", color: 2 },
+      { key: "timing_s/sync", label: "sync", color: 3 },
+    ),
+  },
+  {
+    id: "reward-parts",
+    title: "Reward parts",
+    hint: "Mean of each component, before weighting.",
+    lines: names => perSource(names, /^reward_parts\/(.+)\/mean$/),
+  },
+  {
+    id: "truncated",
+    title: "Truncated, cut and failed",
+    hint: "Shares of completions that hit the maximum length, hit the thinking budget, or whose reward failed.",
+    lines: lines(
+      { key: "response_length/clip_ratio", label: "truncated", color: 0 },
+      { key: "thinking/budget_hit_share", label: "budget hit", color: 1 },
+      { key: "reward/error_share", label: "reward errors", color: 2 },
+    ),
+  },
+];
+
+/** Every metric that some chart draws, for one query. */
+export function chartKeys(names: string[]): string[] {
+  const known = new Set(names);
+  const keys = CHARTS.flatMap(chart => chart.lines(names).map(line => line.key)).filter(key => known.has(key));
+  return [...new Set(keys)].sort();
+}

@@ -1,0 +1,92 @@
+/** Adds live points to what the metrics query answered, without doubles and without gaps. */
+import type { MetricData, MetricSeries, RunEvent } from "@/api/model";
+
+/** One step as the stream reports it. */
+export interface LivePoint {
+  seq: number;
+  attempt: number;
+  step: number;
+  at: string;
+  metrics: Record<string, number>;
+}
+
+/** Values that JSON cannot carry arrive as words. */
+export function decodeValue(value: unknown): number {
+  if (typeof value === "number") return value;
+  if (value === "Infinity") return Number.POSITIVE_INFINITY;
+  if (value === "-Infinity") return Number.NEGATIVE_INFINITY;
+  return Number.NaN;
+}
+
+/** The point in a `step` or `eval` event; null for other kinds. */
+export function livePoint(event: RunEvent): LivePoint | null {
+  if ((event.kind !== "step" && event.kind !== "eval") || event.step === null) return null;
+  const metrics: Record<string, number> = {};
+  for (const [name, value] of Object.entries((event.data.metrics ?? {}) as Record<string, unknown>)) {
+    metrics[name] = decodeValue(value);
+  }
+  if (typeof event.data.tokens_total === "number") metrics["training/tokens_total"] = event.data.tokens_total;
+  return { seq: event.seq, attempt: event.attempt, step: event.step, at: event.at, metrics };
+}
+
+/** What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. */
+function position(point: LivePoint, x: MetricData["x"], origin: number): number | null {
+  if (x === "step") return point.step;
+  if (x === "time") return (Date.parse(point.at) - origin) / 1000;
+  return point.metrics["training/tokens_total"] ?? null;
+}
+
+const empty = (): MetricSeries => ({ x: [], min: [], mean: [], max: [], raw_count: 0, nan: [] });
+
+/**
+ * `data` with `points` added. A point at or before the end of a series is a repetition (the query saw it already, or
+ * the stream resent it) and is left out. Points of a new attempt need more, see {@link needsReload}.
+ */
+export function mergePoints(data: MetricData, points: LivePoint[], origin: number): MetricData {
+  if (points.length === 0) return data;
+  const series = { ...data.series };
+  const copied = new Set<string>();
+  for (const point of points) {
+    const x = position(point, data.x, origin);
+    if (x === null) continue;
+    for (const [name, value] of Object.entries(point.metrics)) {
+      const present = series[name];
+      const last = present ? Math.max(present.x.at(-1) ?? -Infinity, present.nan.at(-1) ?? -Infinity) : -Infinity;
+      if (x <= last) continue;
+      if (!copied.has(name)) {
+        series[name] = present ? copySeries(present) : empty();
+        copied.add(name);
+      }
+      append(series[name] as MetricSeries, x, value);
+    }
+  }
+  return copied.size === 0 ? data : { ...data, series };
+}
+
+/** Points of a new attempt may replace what is drawn: then the platform, which knows what is superseded, is asked. */
+export function needsReload(points: LivePoint[], attempt: number): boolean {
+  return points.some(point => point.attempt > attempt);
+}
+
+function append(series: MetricSeries, x: number, value: number): void {
+  series.raw_count += 1;
+  if (!Number.isFinite(value)) {
+    series.nan.push(x);
+    return;
+  }
+  series.x.push(x);
+  series.min.push(value);
+  series.mean.push(value);
+  series.max.push(value);
+}
+
+function copySeries(series: MetricSeries): MetricSeries {
+  return {
+    ...series,
+    x: [...series.x],
+    min: [...series.min],
+    mean: [...series.mean],
+    max: [...series.max],
+    nan: [...series.nan],
+  };
+}

@@ -1,0 +1,180 @@
+/** uPlot's options for one chart: scales, axes, lines, bands, and what is drawn over them. */
+import uPlot from "uplot";
+import type { XAxis } from "@/api/model";
+import { formatCount, formatDuration, formatNumber } from "@/lib/format";
+
+/** One line of a chart. Each becomes four uPlot series: main, unsmoothed, minimum and maximum. */
+export interface LineStyle {
+  key: string;
+  label: string;
+  /** Index into the colour-blind safe palette of the theme. */
+  color: number;
+  dash?: number[];
+  /** Draw a dot at every value: for rare ones, such as evaluations. */
+  points?: boolean;
+  /** Hold each value until the next one: for settings, such as a budget. */
+  stepped?: boolean;
+  axis?: "left" | "right";
+}
+
+export interface Mark {
+  id: string;
+  x: number;
+}
+
+export interface Drawn {
+  marks: Mark[];
+  nan: number[];
+  range: [number, number] | null;
+}
+
+export const SERIES_PER_LINE = 4;
+const FONT = "11px 'Inter Variable', system-ui, 'DejaVu Sans', sans-serif";
+
+export function cssColor(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+export function lineColor(line: LineStyle): string {
+  return cssColor(`--c-s${line.color % 6}`);
+}
+
+export function formatX(value: number, axis: XAxis): string {
+  if (axis === "time") return formatDuration(Math.max(0, Math.round(value)));
+  return axis === "tokens" ? formatCount(value) : value.toLocaleString("en-GB");
+}
+
+export interface OptionsInput {
+  lines: LineStyle[];
+  xAxis: XAxis;
+  log: boolean;
+  width: number;
+  height: number;
+  syncKey: string;
+  drawn: () => Drawn;
+  onCursor: (index: number | null) => void;
+  onZoom: (range: [number, number]) => void;
+  onReset: () => void;
+  onDraw: (plot: uPlot) => void;
+}
+
+export function chartOptions(input: OptionsInput): uPlot.Options {
+  const { lines, xAxis, log } = input;
+  const text = cssColor("--c-text-3");
+  const grid = cssColor("--c-grid");
+  const axis = { stroke: text, font: FONT, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
+  const hasRight = lines.some(line => line.axis === "right");
+  const yAxis = (scale: string, side: 1 | 3): uPlot.Axis => ({
+    ...axis,
+    scale,
+    side,
+    size: 46,
+    gap: 4,
+    grid: side === 3 ? axis.grid : { show: false },
+    values: (_, splits) => splits.map(value => (value === null ? "" : tick(value))),
+  });
+  return {
+    width: input.width,
+    height: input.height,
+    padding: [10, hasRight ? 0 : 10, 0, 0],
+    legend: { show: false },
+    cursor: {
+      sync: { key: input.syncKey },
+      drag: { x: true, y: false, setScale: false, dist: 6 },
+      points: { size: 6 },
+      focus: { prox: 24 },
+      bind: { dblclick: () => () => (input.onReset(), null) },
+    },
+    scales: {
+      x: {
+        time: false,
+        range: (_, min, max) => input.drawn().range ?? (min === max ? [min - 1, max + 1] : [min, max]),
+      },
+      y: log ? { distr: 3 } : { range: padded },
+      ...(hasRight ? { y2: { range: padded } } : {}),
+    },
+    axes: [
+      { ...axis, size: 26, gap: 4, space: 64, values: (_, splits) => splits.map(value => formatX(value, xAxis)) },
+      yAxis("y", 3),
+      ...(hasRight ? [yAxis("y2", 1)] : []),
+    ],
+    series: [{}, ...lines.flatMap(lineSeries)],
+    bands: lines.map((line, index) => {
+      const first = 1 + index * SERIES_PER_LINE;
+      return { series: [first + 3, first + 2] as [number, number], fill: `${lineColor(line)}26` };
+    }),
+    hooks: {
+      setCursor: [plot => input.onCursor(plot.cursor.idx ?? null)],
+      setSelect: [
+        plot => {
+          const { left, width } = plot.select;
+          if (width > 0) input.onZoom([plot.posToVal(left, "x"), plot.posToVal(left + width, "x")]);
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        },
+      ],
+      draw: [plot => (drawOver(plot, input.drawn()), input.onDraw(plot))],
+    },
+  };
+}
+
+function lineSeries(line: LineStyle): uPlot.Series[] {
+  const stroke = lineColor(line);
+  const scale = line.axis === "right" ? "y2" : "y";
+  const hidden: uPlot.Series = { scale, stroke: "transparent", width: 0, points: { show: false }, spanGaps: true };
+  return [
+    {
+      label: line.label,
+      scale,
+      stroke,
+      width: 1.75,
+      spanGaps: true,
+      ...(line.dash ? { dash: line.dash } : {}),
+      ...(line.stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
+      points: line.points
+        ? { show: true, size: 6, fill: stroke }
+        : { show: (_plot, _series, first, last) => last - first < 2, size: 5, fill: stroke },
+    },
+    { scale, stroke: `${stroke}55`, width: 1, points: { show: false }, spanGaps: true },
+    hidden,
+    hidden,
+  ];
+}
+
+/** Some air above and below; a flat line keeps a readable scale. */
+function padded(_: uPlot, min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
+  if (min === max) return [min - Math.max(Math.abs(min) * 0.1, 0.05), max + Math.max(Math.abs(max) * 0.1, 0.05)];
+  const air = (max - min) * 0.08;
+  return [min >= 0 && min - air < 0 ? 0 : min - air, max + air];
+}
+
+function tick(value: number): string {
+  return Math.abs(value) >= 1e4 ? formatCount(value) : formatNumber(value, 3);
+}
+
+/** Control lines over the whole height; red ticks at the foot where a value was not a number. */
+function drawOver(plot: uPlot, drawn: Drawn): void {
+  const { ctx, bbox } = plot;
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = ratio;
+  ctx.strokeStyle = cssColor("--c-control");
+  ctx.setLineDash([4 * ratio, 3 * ratio]);
+  for (const mark of drawn.marks) vertical(plot, mark.x, bbox.top, bbox.height);
+  ctx.setLineDash([]);
+  ctx.lineWidth = 2 * ratio;
+  ctx.strokeStyle = cssColor("--c-bad");
+  for (const x of drawn.nan) vertical(plot, x, bbox.top + bbox.height - 8 * ratio, 8 * ratio);
+  ctx.restore();
+}
+
+function vertical(plot: uPlot, value: number, top: number, height: number): void {
+  const x = Math.round(plot.valToPos(value, "x", true)) + 0.5;
+  plot.ctx.beginPath();
+  plot.ctx.moveTo(x, top);
+  plot.ctx.lineTo(x, top + height);
+  plot.ctx.stroke();
+}

@@ -1,0 +1,114 @@
+/** The rider's hands: everything that may change while the run goes. */
+import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Control, Run, Spec } from "@/api/model";
+import { getIn } from "@/features/schema-form/pointer";
+import { useCan } from "@/features/session/session";
+import { controlsQuery, targetsQuery } from "@/features/runs/queries";
+import { ErrorState } from "@/ui/ErrorState";
+import { AllFields } from "./AllFields";
+import { DifficultyBand, SourceWeights } from "./Curriculum";
+import { Knob } from "./Knob";
+import { weightSource } from "./labels";
+import { inForce } from "./model";
+import { LearningRate } from "./LearningRate";
+import { Lifecycle } from "./Lifecycle";
+import { ThinkingBudget } from "./ThinkingBudget";
+
+const STEERABLE = ["queued", "starting", "running", "paused"];
+const NO_CONTROLS: Control[] = [];
+
+export function ControlRail({ run }: { run: Run }) {
+  const operator = useCan("operator");
+  const active = STEERABLE.includes(run.state);
+  return (
+    <Stack gap="sm" data-testid="control-rail">
+      <Paper p="sm">
+        <Lifecycle run={run} />
+      </Paper>
+      {active && (
+        <Paper p="sm">
+          <Knobs run={run} enabled={operator} />
+        </Paper>
+      )}
+    </Stack>
+  );
+}
+
+function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
+  const targets = useQuery(targetsQuery(run.id, run.revision));
+  const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
+  if (targets.isPending) return <Skeleton height={320} />;
+  if (targets.isError) return <ErrorState error={targets.error} retry={() => void targets.refetch()} />;
+  const all = inForce(targets.data, run.effective_spec);
+  const find = (path: string) => all.find(target => target.path === path);
+  const budget = find("thinking.budget");
+  const rate = find("optimizer.learning_rate");
+  const low = find("curriculum.min_pass_rate");
+  const high = find("curriculum.max_pass_rate");
+  const weights = all.filter(target => weightSource(target.path) !== null);
+  const own = new Set([budget, rate, low, high, ...weights].map(target => target?.path));
+  const rest = all.filter(target => !own.has(target.path));
+  const longest = Number(find("rollout.max_tokens")?.value ?? maxTokens(run.effective_spec ?? run.spec));
+  const common = { run, controls, enabled };
+  return (
+    <Stack gap="sm">
+      {!enabled && (
+        <Text size="xs" c="dimmed">
+          Steering needs the role of operator.
+        </Text>
+      )}
+      {run.state === "paused" && (
+        <Text size="xs" c="var(--c-warn)">
+          Paused: changes are staged and take effect when the run goes on.
+        </Text>
+      )}
+      {budget && (
+        <Knob {...common} targets={[budget]} testId="thinking-budget">
+          {state => <ThinkingBudget runId={run.id} path={budget.path} state={state} longest={longest} />}
+        </Knob>
+      )}
+      {budget && <Divider />}
+      {weights.length > 0 && (
+        <Knob {...common} targets={weights} testId="source-weights">
+          {state => <SourceWeights targets={weights} state={state} />}
+        </Knob>
+      )}
+      {low && high && (
+        <Knob {...common} targets={[low, high]} testId="difficulty">
+          {state => <DifficultyBand low={low} high={high} state={state} />}
+        </Knob>
+      )}
+      <Divider />
+      {rate && (
+        <Knob {...common} targets={[rate]} testId="learning-rate">
+          {state => <LearningRate target={rate} state={state} />}
+        </Knob>
+      )}
+      {rest.length > 0 && (
+        <Accordion
+          variant="default"
+          chevronPosition="left"
+          styles={{ control: { paddingInline: 0 }, content: { padding: 0 } }}
+        >
+          <Accordion.Item value="all" style={{ border: 0 }}>
+            <Accordion.Control data-testid="all-fields">
+              <Text size="sm" fw={550}>
+                All steerable fields
+              </Text>
+            </Accordion.Control>
+            <Accordion.Panel>
+              <Stack gap="sm">
+                <AllFields {...common} targets={rest} />
+              </Stack>
+            </Accordion.Panel>
+          </Accordion.Item>
+        </Accordion>
+      )}
+    </Stack>
+  );
+}
+
+function maxTokens(spec: Spec | undefined): number {
+  return Number(getIn(spec, ["rollout", "max_tokens"]) ?? 256);
+}

@@ -1,0 +1,148 @@
+/** Start, pause, resume, checkpoint, stop. */
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { send } from "@/api/http";
+import type { Run } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { newKey } from "@/lib/key";
+import { toast, toastError } from "@/ui/toast";
+
+export type Act = "start" | "pause" | "resume" | "cancel" | "checkpoint";
+
+const FAILED: Record<Act, string> = {
+  start: "The run was not started",
+  pause: "The run was not paused",
+  resume: "The run does not go on",
+  cancel: "The run was not stopped",
+  checkpoint: "No checkpoint was asked for",
+};
+
+export function useRunAct(run: Run) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (act: Act) => send<Run>("POST", `/runs/${run.id}/${act}`, {}, { "Idempotency-Key": newKey() }),
+    onSuccess: (_, act) => {
+      if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");
+    },
+    onError: (error, act) => toastError(FAILED[act], error),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["run", run.id], exact: true }),
+  });
+}
+
+export function Lifecycle({ run }: { run: Run }) {
+  const act = useRunAct(run);
+  const operator = useCan("operator");
+  const busy = (name: Act) => act.isPending && act.variables === name;
+  const common = { size: "xs", disabled: !operator || act.isPending } as const;
+  const wished = wish(run);
+  const stop = () =>
+    modals.openConfirmModal({
+      title: "Stop this run?",
+      children: (
+        <Text size="sm">
+          The worker ends after the present step and keeps its last checkpoint. A stopped run cannot go on; it can be
+          forked from a checkpoint.
+        </Text>
+      ),
+      labels: { confirm: "Stop the run", cancel: "Let it run" },
+      confirmProps: { color: "red" },
+      onConfirm: () => act.mutate("cancel"),
+    });
+  const active = ["starting", "running", "paused"].includes(run.state);
+  const live = active || run.state === "queued";
+  return (
+    <Stack gap={8}>
+      <Group gap={6} grow>
+        {run.state === "draft" && (
+          <Button
+            {...common}
+            leftSection={<IconPlayerPlay size={14} />}
+            loading={busy("start")}
+            onClick={() => act.mutate("start")}
+          >
+            Start
+          </Button>
+        )}
+        {run.state === "failed" && (
+          <Button
+            {...common}
+            leftSection={<IconPlayerPlay size={14} />}
+            loading={busy("resume")}
+            onClick={() => act.mutate("resume")}
+            data-testid="resume"
+          >
+            Resume from the last checkpoint
+          </Button>
+        )}
+        {active &&
+          (run.state === "paused" || run.desired_state === "paused" ? (
+            <Button
+              {...common}
+              leftSection={<IconPlayerPlay size={14} />}
+              loading={busy("resume")}
+              onClick={() => act.mutate("resume")}
+              data-testid="resume"
+            >
+              Resume
+            </Button>
+          ) : (
+            <Button
+              {...common}
+              variant="default"
+              leftSection={<IconPlayerPause size={14} />}
+              loading={busy("pause")}
+              onClick={() => act.mutate("pause")}
+              data-testid="pause"
+            >
+              Pause
+            </Button>
+          ))}
+        {live && (
+          <Button
+            {...common}
+            variant="light"
+            color="red"
+            leftSection={<IconPlayerStop size={14} />}
+            loading={busy("cancel")}
+            onClick={stop}
+            data-testid="stop"
+          >
+            Stop
+          </Button>
+        )}
+      </Group>
+      {(run.state === "running" || run.state === "paused") && (
+        <Button
+          {...common}
+          variant="default"
+          leftSection={<IconBookmark size={14} />}
+          loading={busy("checkpoint")}
+          onClick={() => act.mutate("checkpoint")}
+          data-testid="checkpoint-now"
+        >
+          Checkpoint now
+        </Button>
+      )}
+      {wished && (
+        <Text size="xs" c="var(--c-control)" role="status">
+          {wished}
+        </Text>
+      )}
+      {!live && run.state !== "draft" && run.state !== "failed" && (
+        <Text size="xs" c="dimmed">
+          This run has ended. Fork it from a checkpoint to go on.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** What was asked of the worker and has not happened yet. */
+function wish(run: Run): string | null {
+  if (run.state === "running" && run.desired_state === "paused") return "Pausing after the present step…";
+  if (run.state === "paused" && run.desired_state === "running") return "Going on…";
+  if (["starting", "running", "paused"].includes(run.state) && run.desired_state === "cancelled") return "Stopping…";
+  return null;
+}

@@ -1,0 +1,88 @@
+/** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
+import { Group, Slider, Switch, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { get } from "@/api/http";
+import type { List, Rollout } from "@/api/model";
+import { NumberField } from "@/features/schema-form/NumberField";
+import { formatPercent } from "@/lib/format";
+import type { KnobState } from "./Knob";
+import { LengthHistogram } from "./LengthHistogram";
+import { shareCut } from "./model";
+
+interface Props {
+  runId: string;
+  path: string;
+  state: KnobState;
+  /** Longest completion of the run: beyond it a budget never bites. */
+  longest: number;
+}
+
+export function ThinkingBudget({ runId, path, state, longest }: Props) {
+  const recent = useQuery({
+    queryKey: ["run", runId, "rollouts", "recent"],
+    queryFn: ({ signal }) => get<List<Rollout>>(`/runs/${runId}/rollouts`, { limit: 200 }, signal),
+  });
+  const rows = recent.data?.data ?? [];
+  const lengths = rows.map(row => row.thinking_tokens);
+  const hit = rows.filter(row => row.budget_hit).length;
+  const value = state.value(path);
+  const budget = typeof value === "number" ? value : null;
+  const cut = shareCut(lengths, budget);
+  const top = Math.max(1, longest - 1);
+  return (
+    <div>
+      <Group justify="space-between" wrap="nowrap" mb={4}>
+        <Text size="sm" fw={550}>
+          Thinking budget
+        </Text>
+        <Switch
+          size="xs"
+          label="limited"
+          checked={budget !== null}
+          disabled={state.disabled}
+          onChange={event => state.set(path, event.currentTarget.checked ? defaultBudget(lengths, top) : null)}
+        />
+      </Group>
+      <LengthHistogram lengths={lengths} budget={budget} top={top} />
+      <Group gap={10} wrap="nowrap" mt={2}>
+        <Slider
+          flex={1}
+          size="sm"
+          min={0}
+          max={top}
+          value={budget ?? top}
+          label={null}
+          disabled={state.disabled || budget === null}
+          onChange={next => state.set(path, next)}
+          thumbLabel="Thinking budget in tokens"
+          data-testid="thinking-budget-slider"
+        />
+        <div style={{ width: 104 }}>
+          <NumberField
+            value={budget}
+            unit="tokens"
+            disabled={state.disabled}
+            placeholder="no limit"
+            ariaLabel="Thinking budget"
+            onChange={next => state.set(path, next)}
+          />
+        </div>
+      </Group>
+      <Text size="xs" c="dimmed" mt={4} className="num" role="status" mih={18}>
+        {cut === null
+          ? "No rollouts yet to preview on."
+          : budget === null
+            ? `No limit. Longest of the last ${lengths.length}: ${Math.max(...lengths)} tokens.`
+            : `Would cut ${formatPercent(cut)} of the last ${lengths.length} rollouts.`}
+        {hit > 0 && ` ${hit} of them hit the budget they had.`}
+      </Text>
+    </div>
+  );
+}
+
+/** A first proposal: the median thinking length. */
+function defaultBudget(lengths: number[], top: number): number {
+  const sorted = [...lengths].sort((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  return Math.min(top, Math.max(1, median ?? Math.floor(top / 2)));
+}

@@ -1,0 +1,35 @@
+/** Names of control targets for people. */
+import { humanize } from "@/lib/format";
+
+const NAMES: Record<string, string> = {
+  "thinking.budget": "Thinking budget",
+  "optimizer.learning_rate": "Learning rate",
+  "optimizer.max_grad_norm": "Gradient norm limit",
+  "curriculum.min_pass_rate": "Lower pass rate",
+  "curriculum.max_pass_rate": "Upper pass rate",
+  "curriculum.explore": "Exploration share",
+  "rollout.temperature": "Sampling temperature",
+  "rollout.max_tokens": "Longest completion",
+  "loss.ratio_min": "Ratio band, lower edge",
+  "loss.ratio_max": "Ratio band, upper edge",
+  "kl.coefficient": "KL coefficient",
+  "corrections.truncated_is.ratio_max": "Largest importance weight",
+};
+
+export function targetLabel(path: string): string {
+  const known = NAMES[path];
+  if (known) return known;
+  const source = /^data\.sources\.(.+)\.weight$/.exec(path);
+  if (source) return `Weight of ${source[1]}`;
+  return humanize(path.split(".").slice(-2).join(" "));
+}
+
+/** The source's name in `data.sources.<name>.weight`. */
+export function weightSource(path: string): string | null {
+  return /^data\.sources\.(.+)\.weight$/.exec(path)?.[1] ?? null;
+}
+
+export const BOUNDARIES: Record<string, string> = {
+  group_dispatch: "Takes effect at the next dispatched prompt group",
+  optimizer_step: "Takes effect at the next optimizer step",
+};

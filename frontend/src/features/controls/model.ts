@@ -1,0 +1,143 @@
+/** What the control rail says about a change: pure functions over controls and targets. */
+import { type Control, type Json, type Spec, type Target } from "@/api/model";
+import { Problem } from "@/api/http";
+import { parseNumber } from "@/features/schema-form/NumberField";
+import { same } from "@/features/schema-form/pointer";
+import { isObject } from "@/features/schema-form/schema";
+
+/** The targets with the values that are in force now; the platform lists them as they will be once all is applied. */
+export function inForce(targets: Target[], spec: Spec | undefined): Target[] {
+  return targets.map(target => {
+    const value = valueAt(spec, target.path);
+    return value === undefined ? target : { ...target, value };
+  });
+}
+
+/** The value at a dotted path; members of lists are addressed by their name, or their type. */
+export function valueAt(spec: Json | undefined, path: string): Json | undefined {
+  return path.split(".").reduce<Json | undefined>((at, part) => {
+    if (Array.isArray(at)) return at.find(member => isObject(member) && (member.name ?? member.type) === part);
+    return isObject(at) ? at[part] : undefined;
+  }, spec);
+}
+
+export type Drafts = Record<string, Json>;
+
+/** The drafts that differ from what is in force, or from what is staged to be. */
+export function changes(drafts: Drafts, targets: Target[], controls: Control[]): { target: string; value: Json }[] {
+  const found = targets.flatMap(target => {
+    const draft = drafts[target.path];
+    if (draft === undefined) return [];
+    const staged = stagedFor(controls, target.path);
+    const before = staged ? staged.value : target.value;
+    return same(draft, before) ? [] : [{ target: target.path, value: draft, before }];
+  });
+  return inOrder(found).map(({ target, value }) => ({ target, value }));
+}
+
+/** Changes are sent one by one, and each must leave a valid spec: weights rise before others fall to zero, and a band
+ * that moves up widens at its upper edge first. */
+function inOrder<T extends { target: string; value: Json; before: Json }>(found: T[]): T[] {
+  const upper = found.find(one => one.target === "curriculum.max_pass_rate");
+  const lower = found.find(one => one.target === "curriculum.min_pass_rate");
+  if (upper && lower) return Number(lower.value) > Number(upper.before) ? [upper, lower] : [lower, upper];
+  return [...found].sort((a, b) => Number(b.value) - Number(b.before) - (Number(a.value) - Number(a.before)));
+}
+
+/** The newest control of a target that waits for the worker. */
+export function stagedFor(controls: Control[], target: string): Control | undefined {
+  return newest(controls.filter(control => control.target === target && control.state === "staged"));
+}
+
+/** The newest control of a target that says something still worth showing: not one that settled long ago. */
+export function lastFor(controls: Control[], target: string, step: number): Control | undefined {
+  const last = newest(controls.filter(control => control.target === target && control.state !== "cancelled"));
+  if (last?.state === "settled" && last.settled_step !== null && step - last.settled_step > 20) return undefined;
+  return last;
+}
+
+function newest(controls: Control[]): Control | undefined {
+  return controls.reduce<Control | undefined>(
+    (best, control) => (best && best.revision > control.revision ? best : control),
+    undefined,
+  );
+}
+
+/** One sentence on how far a control is. "applied" only when the worker has said so. */
+export function progressText(control: Control): string {
+  switch (control.state) {
+    case "staged":
+      return control.apply_at === "next" || control.apply_at === null
+        ? "staged, waiting for the worker"
+        : `staged for step ${control.apply_at}`;
+    case "applied":
+      return `applied at step ${control.applied_step}${control.applied_group ? ` (group ${control.applied_group})` : ""}, settling`;
+    case "settled":
+      return `applied at step ${control.applied_step}, settled at step ${control.settled_step}`;
+    case "rejected":
+      return `rejected: ${control.error ?? "the worker gave no reason"}`;
+    case "cancelled":
+      return "cancelled before it took effect";
+  }
+}
+
+/** Controls that are lines on the charts: the worker has confirmed the step at which they took effect. */
+export function marked(controls: Control[]): Control[] {
+  return controls.filter(
+    control => control.applied_step !== null && (control.state === "applied" || control.state === "settled"),
+  );
+}
+
+export interface Conflict {
+  revision: number | null;
+  others: Partial<Control>[];
+}
+
+/** What a 412 says about the other person's change. */
+export function conflictOf(error: unknown): Conflict | null {
+  if (!(error instanceof Problem) || error.status !== 412) return null;
+  const document = error.document;
+  const listed = document.changes ?? document.controls ?? document.control ?? document.change ?? [];
+  const others = (Array.isArray(listed) ? listed : [listed]) as Partial<Control>[];
+  const revision = document.revision ?? document.current_revision ?? others.at(-1)?.revision;
+  return { revision: typeof revision === "number" ? revision : null, others };
+}
+
+/** Share of rollouts whose thinking would be cut by a budget; null without rollouts. */
+export function shareCut(thinking: number[], budget: number | null): number | null {
+  if (thinking.length === 0) return null;
+  if (budget === null) return 0;
+  return thinking.filter(length => length > budget).length / thinking.length;
+}
+
+/** Weights as shares of the mixture. */
+export function shares(weights: number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map(weight => (total > 0 ? weight / total : 0));
+}
+
+/** Whether a typed value may be sent at all. */
+export function isComplete(value: Json, schema: Record<string, unknown>): boolean {
+  const kinds = schemaTypes(schema);
+  if (value === null) return kinds.includes("null");
+  if (typeof value === "string" && (kinds.includes("number") || kinds.includes("integer"))) {
+    return parseNumber(value) !== null;
+  }
+  return true;
+}
+
+export function schemaTypes(schema: Record<string, unknown>): string[] {
+  const any = schema.anyOf as Record<string, unknown>[] | undefined;
+  return any ? any.map(one => String(one.type)) : [String(schema.type)];
+}
+
+/** Bounds of a numeric target, also inside an optional. */
+export function bounds(schema: Record<string, unknown>): { min?: number; max?: number } {
+  const any = (schema.anyOf as Record<string, unknown>[] | undefined)?.find(one => one.type !== "null");
+  const found = { ...schema, ...any };
+  const number = (value: unknown) => (typeof value === "number" ? value : undefined);
+  return {
+    min: number(found.minimum) ?? number(found.exclusiveMinimum),
+    max: number(found.maximum) ?? number(found.exclusiveMaximum),
+  };
+}

@@ -1,0 +1,74 @@
+/** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { send } from "@/api/http";
+import type { Control, Json, List, Run } from "@/api/model";
+import { newKey } from "@/lib/key";
+
+export interface Change {
+  target: string;
+  value: Json;
+}
+
+export interface SteerInput {
+  changes: Change[];
+  reason: string;
+  /** The revision the person has seen. */
+  revision: number;
+}
+
+export function useSteer(runId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ changes, reason, revision }: SteerInput) => {
+      let seen = revision;
+      const made: Control[] = [];
+      for (const change of changes) {
+        const control = await send<Control>(
+          "POST",
+          `/runs/${runId}/controls`,
+          { ...change, apply_at: "next", reason },
+          { "If-Match": `"${seen}"`, "Idempotency-Key": newKey() },
+        );
+        seen = control.revision;
+        made.push(control);
+        remember(client, runId, control);
+      }
+      return made;
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+}
+
+export function useControlAct(runId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({
+      control,
+      act,
+      revision,
+    }: {
+      control: Control;
+      act: "cancel" | "revert" | "rewind";
+      revision: number;
+    }) =>
+      send<Control | Run>(
+        "POST",
+        `/runs/${runId}/controls/${control.id}/${act}`,
+        {},
+        {
+          "If-Match": `"${revision}"`,
+          "Idempotency-Key": newKey(),
+        },
+      ),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+}
+
+function remember(client: ReturnType<typeof useQueryClient>, runId: string, control: Control): void {
+  client.setQueryData<List<Control>>(["run", runId, "controls"], list =>
+    list ? { ...list, data: [control, ...list.data.filter(one => one.id !== control.id)] } : list,
+  );
+  client.setQueryData<Run>(["run", runId], run =>
+    run ? { ...run, revision: Math.max(run.revision, control.revision) } : run,
+  );
+}

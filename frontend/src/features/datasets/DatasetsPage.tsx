@@ -1,0 +1,90 @@
+import { Anchor, Button, Modal, Paper, Table, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconDatabase, IconUpload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useCan } from "@/features/session/session";
+import { formatAgo, formatBytes } from "@/lib/format";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { PageHeader } from "@/ui/PageHeader";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import ui from "@/ui/ui.module.css";
+import { datasetsQuery } from "./queries";
+import { UploadForm } from "./UploadForm";
+
+export function DatasetsPage() {
+  const datasets = useQuery(datasetsQuery);
+  const editor = useCan("editor");
+  const navigate = useNavigate();
+  const [opened, { open, close }] = useDisclosure(false);
+  const button = editor && (
+    <Button leftSection={<IconUpload size={15} />} onClick={open} data-testid="upload-dataset">
+      Upload a dataset
+    </Button>
+  );
+  const rows = datasets.data?.data ?? [];
+  return (
+    <>
+      <PageHeader title="Datasets" description="Prompts in immutable versions, each with its hash." actions={button} />
+      {datasets.isPending && <TableSkeleton />}
+      {datasets.isError && <ErrorState error={datasets.error} retry={() => void datasets.refetch()} />}
+      {datasets.isSuccess && rows.length === 0 && (
+        <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="No datasets yet" action={button}>
+          Upload JSONL with one prompt per line. Each line is checked, and every version stays as it was.
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <Paper className={ui.tableFrame}>
+          <Table highlightOnHover data-testid="datasets-table">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Dataset</Table.Th>
+                <Table.Th>In specs</Table.Th>
+                <Table.Th ta="right">Rows</Table.Th>
+                <Table.Th ta="right">Size</Table.Th>
+                <Table.Th>Columns</Table.Th>
+                <Table.Th ta="right">Latest version</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map(dataset => (
+                <Table.Tr key={dataset.id}>
+                  <Table.Td maw={360}>
+                    <Anchor component={Link} to={`/datasets/${dataset.id}`} fw={550} size="sm" c="var(--c-text)">
+                      {dataset.name}
+                    </Anchor>
+                    {dataset.description && (
+                      <Text size="xs" c="dimmed" lineClamp={1}>
+                        {dataset.description}
+                      </Text>
+                    )}
+                  </Table.Td>
+                  <Table.Td className="mono" style={{ whiteSpace: "nowrap" }}>
+                    {dataset.latest_version?.ref ?? dataset.slug}
+                  </Table.Td>
+                  <Table.Td ta="right">{dataset.latest_version?.rows.toLocaleString("en-GB")}</Table.Td>
+                  <Table.Td ta="right">{formatBytes(dataset.latest_version?.bytes)}</Table.Td>
+                  <Table.Td className="mono">
+                    {dataset.latest_version?.columns.map(column => column.name).join(", ")}
+                  </Table.Td>
+                  <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
+                    {formatAgo(dataset.latest_version?.created_at)}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Paper>
+      )}
+      <Modal opened={opened} onClose={close} title="Upload a dataset" size="lg">
+        <UploadForm
+          onDone={id => {
+            close();
+            void navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
+          }}
+        />
+      </Modal>
+    </>
+  );
+}

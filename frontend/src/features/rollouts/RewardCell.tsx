@@ -1,0 +1,29 @@
+import { Badge, Group, Text, Tooltip } from "@mantine/core";
+import type { Rollout } from "@/api/model";
+import { formatNumber } from "@/lib/format";
+
+type Scored = Pick<Rollout, "reward" | "reward_parts" | "reward_error" | "excluded">;
+
+/** The reward with its parts, or the error in its place: never a zero that nobody computed. */
+export function RewardCell({ row }: { row: Scored }) {
+  if (row.reward_error) {
+    return (
+      <Tooltip label={row.reward_error}>
+        <Badge color="red">reward error</Badge>
+      </Tooltip>
+    );
+  }
+  const parts = Object.entries(row.reward_parts);
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Text size="sm" fw={600} className="num" miw={36}>
+        {formatNumber(row.reward, 3)}
+      </Text>
+      {parts.length > 1 && (
+        <Text size="xs" c="dimmed" className="num" style={{ whiteSpace: "nowrap" }}>
+          {parts.map(([name, value]) => `${name} ${formatNumber(value, 2)}`).join(" · ")}
+        </Text>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,158 @@
+/** Sampled rollouts with their reward parts; filters live in the address. */
+import { Button, Group, NumberInput, Paper, Select, Table, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Rollout, Run, Spec } from "@/api/model";
+import type { RunSearch } from "@/app/router";
+import { rolloutsQuery } from "@/features/runs/queries";
+import runClasses from "@/features/runs/runs.module.css";
+import { getIn } from "@/features/schema-form/pointer";
+import { DASH, formatNumber } from "@/lib/format";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { RewardCell } from "./RewardCell";
+import { RolloutDrawer } from "./RolloutDrawer";
+import classes from "./rollouts.module.css";
+
+export function RolloutsTab({ run }: { run: Run }) {
+  const { step, source, min, group } = useSearch({ from: "/app/runs/$runId" });
+  const navigate = useNavigate({ from: "/runs/$runId" });
+  const rollouts = useInfiniteQuery(rolloutsQuery(run.id, { step, source, min }));
+  const set = (change: Partial<RunSearch>) =>
+    void navigate({ search: previous => ({ ...previous, ...change }), replace: true, resetScroll: false });
+  const rows = rollouts.data?.pages.flatMap(page => page.data) ?? [];
+  return (
+    <>
+      <div className={runClasses.toolbar}>
+        <NumberInput
+          size="xs"
+          w={110}
+          aria-label="Step"
+          placeholder="Any step"
+          min={0}
+          value={step ?? ""}
+          onChange={value => set({ step: typeof value === "number" ? value : undefined, group: undefined })}
+        />
+        <Select
+          size="xs"
+          w={150}
+          aria-label="Source"
+          placeholder="Any source"
+          data={sources(run.spec)}
+          value={source ?? null}
+          onChange={value => set({ source: value ?? undefined })}
+          clearable
+        />
+        <NumberInput
+          size="xs"
+          w={130}
+          aria-label="Lowest reward"
+          placeholder="Any reward"
+          prefix="≥ "
+          step={0.1}
+          decimalScale={3}
+          value={min ?? ""}
+          onChange={value => set({ min: typeof value === "number" ? value : undefined })}
+        />
+        {(step !== undefined || source || min !== undefined) && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            onClick={() => set({ step: undefined, source: undefined, min: undefined, group: undefined })}
+          >
+            Clear
+          </Button>
+        )}
+        <Text size="xs" c="dimmed" ml="auto" visibleFrom="sm">
+          Four groups of each step are kept
+        </Text>
+      </div>
+      {rollouts.isPending && <TableSkeleton rows={10} />}
+      {rollouts.isError && <ErrorState error={rollouts.error} retry={() => void rollouts.refetch()} />}
+      {rollouts.isSuccess && rows.length === 0 && (
+        <Paper p="lg">
+          <Text c="dimmed" ta="center">
+            {step === undefined
+              ? "No rollouts yet. They appear after the first step."
+              : "No kept rollout fits this filter."}
+          </Text>
+        </Paper>
+      )}
+      {rows.length > 0 && <RolloutTable rows={rows} onOpen={row => set({ group: `${row.group_id}:${row.sample}` })} />}
+      {rollouts.hasNextPage && (
+        <Group justify="center" mt="sm">
+          <Button
+            size="xs"
+            variant="default"
+            loading={rollouts.isFetchingNextPage}
+            onClick={() => void rollouts.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        </Group>
+      )}
+      <RolloutDrawer run={run} selected={group ?? null} onSelect={next => set({ group: next ?? undefined })} />
+    </>
+  );
+}
+
+function RolloutTable({ rows, onOpen }: { rows: Rollout[]; onOpen: (row: Rollout) => void }) {
+  return (
+    <Paper className={classes.frame}>
+      <Table highlightOnHover data-testid="rollouts-table" verticalSpacing={5}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th ta="right">Step</Table.Th>
+            <Table.Th>Source</Table.Th>
+            <Table.Th>Prompt</Table.Th>
+            <Table.Th>Completion</Table.Th>
+            <Table.Th>Reward</Table.Th>
+            <Table.Th ta="right">Advantage</Table.Th>
+            <Table.Th ta="right">Length</Table.Th>
+            <Table.Th ta="right">Thinking</Table.Th>
+            <Table.Th>End</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(row => (
+            <Table.Tr
+              key={`${row.attempt ?? 0}-${row.group_id}-${row.sample}`}
+              className={classes.row}
+              tabIndex={0}
+              onClick={() => onOpen(row)}
+              onKeyDown={event => event.key === "Enter" && onOpen(row)}
+            >
+              <Table.Td ta="right">{row.step}</Table.Td>
+              <Table.Td className="mono">{row.source}</Table.Td>
+              <Table.Td>
+                <div className={classes.text} style={{ maxWidth: 200 }} title={row.prompt}>
+                  {row.prompt}
+                </div>
+              </Table.Td>
+              <Table.Td>
+                <div className={classes.text} title={row.completion}>
+                  {row.completion}
+                </div>
+              </Table.Td>
+              <Table.Td>
+                <RewardCell row={row} />
+              </Table.Td>
+              <Table.Td ta="right">{row.excluded ? DASH : formatNumber(row.advantage, 3)}</Table.Td>
+              <Table.Td ta="right">{row.length}</Table.Td>
+              <Table.Td ta="right" c={row.budget_hit ? "var(--c-control)" : undefined}>
+                {row.thinking_tokens}
+                {row.budget_hit && <span className="sr-only"> cut by the budget</span>}
+              </Table.Td>
+              <Table.Td>{row.budget_hit ? "budget" : row.finish_reason}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  );
+}
+
+function sources(spec: Spec | undefined): string[] {
+  const found = getIn(spec, ["data", "sources"]);
+  return Array.isArray(found) ? found.map((_, index) => String(getIn(found, [index, "name"]))) : [];
+}

@@ -1,0 +1,99 @@
+import { Anchor, Button, Group, Paper, Table, Text } from "@mantine/core";
+import { IconDownload, IconGitFork } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Checkpoint, Run } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { formatAgo, formatBytes } from "@/lib/format";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { checkpointsQuery } from "./queries";
+import rolloutClasses from "@/features/rollouts/rollouts.module.css";
+
+const REASONS: Record<string, string> = {
+  schedule: "by schedule",
+  requested: "asked for",
+  before_control: "before a control",
+  final: "at the end",
+};
+
+export function CheckpointsTab({ run }: { run: Run }) {
+  const checkpoints = useQuery(checkpointsQuery(run.id));
+  const editor = useCan("editor");
+  if (checkpoints.isPending) return <TableSkeleton />;
+  if (checkpoints.isError) return <ErrorState error={checkpoints.error} retry={() => void checkpoints.refetch()} />;
+  const rows = [...checkpoints.data.data].sort((a, b) => b.step - a.step);
+  if (rows.length === 0) {
+    return (
+      <Paper p="lg">
+        <Text c="dimmed" ta="center">
+          No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
+        </Text>
+      </Paper>
+    );
+  }
+  return (
+    <Paper className={rolloutClasses.frame}>
+      <Table data-testid="checkpoints-table">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th ta="right">Step</Table.Th>
+            <Table.Th>Why</Table.Th>
+            <Table.Th ta="right">Size</Table.Th>
+            <Table.Th>Saved</Table.Th>
+            <Table.Th>Manifest</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(row => (
+            <Table.Tr key={row.id}>
+              <Table.Td ta="right">{row.step}</Table.Td>
+              <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
+              <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
+              <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
+              <Table.Td className="mono" title={row.manifest_sha256}>
+                {row.manifest_sha256.slice(0, 12)}
+              </Table.Td>
+              <Table.Td>
+                <Actions run={run} row={row} editor={editor} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  );
+}
+
+function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: boolean }) {
+  if (row.available === false) {
+    return (
+      <Text size="xs" c="dimmed" ta="right">
+        deleted by the keep rule
+      </Text>
+    );
+  }
+  return (
+    <Group gap={6} justify="flex-end" wrap="nowrap">
+      <Button
+        component="a"
+        href={`/api/v1/checkpoints/${row.id}/download`}
+        download
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconDownload size={13} />}
+        data-testid="download-checkpoint"
+      >
+        Download
+      </Button>
+      {editor && (
+        <Anchor component={Link} to={`/runs/new?fork=${run.id}&checkpoint=${row.id}`} size="xs">
+          <Group gap={4} wrap="nowrap">
+            <IconGitFork size={13} /> Fork from here
+          </Group>
+        </Anchor>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,115 @@
+/** What happened, newest first. */
+import { Badge, Button, Group, Paper, SegmentedControl, Table, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Run, RunEvent } from "@/api/model";
+import { formatTime } from "@/lib/format";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { describe, type Level } from "./describeEvent";
+import { eventsQuery } from "./queries";
+import rolloutClasses from "@/features/rollouts/rollouts.module.css";
+import classes from "./runs.module.css";
+
+const KINDS = [
+  { value: "", label: "All" },
+  { value: "state", label: "States" },
+  { value: "control", label: "Controls" },
+  { value: "alert", label: "Alerts" },
+  { value: "checkpoint", label: "Checkpoints" },
+  { value: "eval", label: "Evaluations" },
+  { value: "log", label: "Log" },
+];
+const COLORS: Record<Level, string> = { info: "gray", good: "green", warn: "yellow", error: "red", control: "grape" };
+
+export function EventsTab({ run }: { run: Run }) {
+  const { kind } = useSearch({ from: "/app/runs/$runId" });
+  const navigate = useNavigate({ from: "/runs/$runId" });
+  const events = useInfiniteQuery(eventsQuery(run.id, kind));
+  const rows = (events.data?.pages.flatMap(page => page.data) ?? [])
+    .filter(
+      event => kind !== undefined || (event.kind !== "step" && event.kind !== "phase" && event.kind !== "rollouts"),
+    )
+    .sort((a, b) => b.seq - a.seq);
+  return (
+    <>
+      <div className={classes.toolbar} style={{ overflowX: "auto", flexWrap: "nowrap" }}>
+        <SegmentedControl
+          size="xs"
+          data={KINDS}
+          value={kind ?? ""}
+          onChange={next =>
+            void navigate({
+              search: previous => ({ ...previous, kind: next || undefined }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      </div>
+      {events.isPending && <TableSkeleton />}
+      {events.isError && <ErrorState error={events.error} retry={() => void events.refetch()} />}
+      {events.isSuccess && rows.length === 0 && (
+        <Paper p="lg">
+          <Text c="dimmed" ta="center">
+            Nothing of this kind has happened yet.
+          </Text>
+        </Paper>
+      )}
+      {rows.length > 0 && <EventTable rows={rows} />}
+      {events.hasNextPage && (
+        <Group justify="center" mt="sm">
+          <Button
+            size="xs"
+            variant="default"
+            loading={events.isFetchingNextPage}
+            onClick={() => void events.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function EventTable({ rows }: { rows: RunEvent[] }) {
+  return (
+    <Paper className={rolloutClasses.frame}>
+      <Table data-testid="events-table" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={150}>Time</Table.Th>
+            <Table.Th w={60} ta="right">
+              Step
+            </Table.Th>
+            <Table.Th w={110}>Kind</Table.Th>
+            <Table.Th>What</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(event => {
+            const { level, text, detail } = describe(event);
+            return (
+              <Table.Tr key={event.seq}>
+                <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(event.at)}</Table.Td>
+                <Table.Td ta="right">{event.step ?? ""}</Table.Td>
+                <Table.Td>
+                  <Badge color={COLORS[level]}>{event.kind}</Badge>
+                </Table.Td>
+                <Table.Td style={{ overflowWrap: "anywhere" }}>
+                  {text}
+                  {detail && (
+                    <Text size="xs" c="dimmed">
+                      {detail}
+                    </Text>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  );
+}

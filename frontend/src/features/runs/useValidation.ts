@@ -1,0 +1,33 @@
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Spec, Validation } from "@/api/model";
+import { validateSpec } from "./queries";
+
+export interface Checked {
+  validation: Validation | undefined;
+  /** True while the answer belongs to an older document. */
+  checking: boolean;
+  error: unknown;
+}
+
+/** Asks the platform what it thinks of the spec, a moment after the last change. */
+export function useValidation(spec: Spec): Checked {
+  const [settled] = useDebouncedValue(spec, 350);
+  const query = useQuery({
+    queryKey: ["spec", "validate", settled],
+    queryFn: () => validateSpec(settled),
+    placeholderData: keepPreviousData,
+    gcTime: 60_000,
+    staleTime: 30_000,
+  });
+  return {
+    validation: query.data && { ...query.data, errors: query.data.errors.map(strip) },
+    checking: settled !== spec || query.isFetching,
+    error: query.error,
+  };
+}
+
+/** Pointers count from the request's body; the form begins at its member `spec`. */
+function strip(error: { pointer: string; detail: string }): { pointer: string; detail: string } {
+  return { ...error, pointer: error.pointer.replace(/^\/spec(?=\/|$)/, "") };
+}

@@ -1,0 +1,87 @@
+/** Label of a field: name, what it means, whether it may be steered, and a way back to the preset. */
+import { ActionIcon, Group, Stack, Text, Tooltip } from "@mantine/core";
+import { IconArrowBackUp, IconInfoCircle, IconSteeringWheel } from "@tabler/icons-react";
+import { formatValue, humanize } from "@/lib/format";
+import { useForm, type FieldProps } from "./context";
+import { getIn, same } from "./pointer";
+import type { JsonSchema } from "./schema";
+import classes from "./form.module.css";
+
+export function fieldName(path: FieldProps["path"]): string {
+  const last = path.at(-1);
+  return typeof last === "number" ? `Item ${last + 1}` : humanize(String(last ?? ""));
+}
+
+export function FieldLabel({ schema, path, value, onChange }: FieldProps) {
+  const { base, readOnly } = useForm();
+  const before = getIn(base, path);
+  const changed = before !== undefined && !same(before, value);
+  return (
+    <Group gap={4} wrap="nowrap" component="span" className={classes.label}>
+      {changed && <span className={classes.changed} title="Changed from the preset" />}
+      <span>{fieldName(path)}</span>
+      <Explanation schema={schema} />
+      {schema.steer && (
+        <Tooltip label="May be changed while the run goes">
+          <IconSteeringWheel size={13} className={classes.hint} aria-label="May be changed while the run goes" />
+        </Tooltip>
+      )}
+      {changed && !readOnly && (
+        <Tooltip label={`Back to ${formatValue(before)}`}>
+          <ActionIcon
+            size={18}
+            aria-label={`Put ${fieldName(path)} back to ${formatValue(before)}`}
+            onClick={() => onChange(before)}
+          >
+            <IconArrowBackUp size={13} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+/** Description, formula and source; opens on hover and on keyboard focus. */
+export function Explanation({ schema }: { schema: JsonSchema }) {
+  if (!schema.description && !schema.formula) return null;
+  const bounds = boundsText(schema);
+  return (
+    <Tooltip
+      label={
+        <Stack gap={4}>
+          {schema.description && <span style={{ whiteSpace: "pre-line" }}>{clean(schema.description)}</span>}
+          {schema.formula && <span className="mono">{schema.formula}</span>}
+          {schema.source && (
+            <Text size="xs" inherit opacity={0.8}>
+              {schema.source}
+            </Text>
+          )}
+          {bounds && <span className="num">{bounds}</span>}
+        </Stack>
+      }
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      <span
+        className={classes.info}
+        tabIndex={0}
+        role="note"
+        aria-label={clean(schema.description ?? schema.formula ?? "")}
+      >
+        <IconInfoCircle size={13} aria-hidden="true" />
+      </span>
+    </Tooltip>
+  );
+}
+
+export function clean(text: string): string {
+  return text.replaceAll("``", "").replace(/([^\n])\n(?!\n)/g, "$1 ");
+}
+
+function boundsText(schema: JsonSchema): string {
+  const low = schema.minimum ?? schema.exclusiveMinimum;
+  const high = schema.maximum ?? schema.exclusiveMaximum;
+  if (low === undefined && high === undefined) return "";
+  if (high === undefined) return `${schema.minimum === undefined ? "above" : "at least"} ${formatValue(low)}`;
+  if (low === undefined) return `${schema.maximum === undefined ? "below" : "at most"} ${formatValue(high)}`;
+  return `${formatValue(low)} to ${formatValue(high)}`;
+}

@@ -1,0 +1,84 @@
+/** A choice among methods, each with parameters of its own; what was typed for one is kept while another is tried. */
+import { Input, Select, Text } from "@mantine/core";
+import { useId, useRef } from "react";
+import type { Json } from "@/api/model";
+import { humanize } from "@/lib/format";
+import { useForm, type FieldProps } from "./context";
+import { clean, FieldLabel } from "./FieldLabel";
+import classes from "./form.module.css";
+import { ObjectFields } from "./ObjectFields";
+import { errorsAt, getIn } from "./pointer";
+import { discriminator, initialValue, isObject, type Variant, variantOf, variants } from "./schema";
+
+export function UnionField(props: FieldProps & { bare?: boolean }) {
+  const { schema, path, value, onChange, bare } = props;
+  const { root, errors, readOnly, base } = useForm();
+  const id = useId();
+  const kept = useRef<Record<string, Json>>({});
+  const all = variants(schema, root);
+  const chosen = variantOf(schema, root, value);
+  const faults = errorsAt(errors, path).concat(errorsAt(errors, [...path, discriminator(schema)]));
+  const choose = (tag: string | null) => {
+    const next = all.find(one => one.tag === tag);
+    if (!next || next.tag === chosen?.tag) return;
+    if (chosen && value !== undefined) kept.current[chosen.tag] = value;
+    const before = getIn(base, path);
+    const fromBase = isObject(before) && before[discriminator(schema)] === tag ? before : undefined;
+    onChange(kept.current[next.tag] ?? fromBase ?? initialValue(next.schema, root));
+  };
+  return (
+    <div className={bare ? undefined : classes.union} data-pointer={path.join("/")}>
+      <div className={classes.unionHead}>
+        <div className={classes.field}>
+          {!bare && (
+            <Input.Label htmlFor={id} component="label" className={classes.inputLabel}>
+              <FieldLabel {...props} />
+            </Input.Label>
+          )}
+          <Select
+            id={id}
+            aria-label={bare ? "Method" : undefined}
+            data={all.map(one => ({ value: one.tag, label: variantLabel(one) }))}
+            value={chosen?.tag ?? null}
+            onChange={choose}
+            allowDeselect={false}
+            error={faults.map(fault => fault.detail).join(" ") || undefined}
+            disabled={readOnly}
+          />
+        </div>
+        {chosen && <VariantNote variant={chosen} />}
+      </div>
+      {chosen && (
+        <ObjectFields
+          schema={chosen.schema}
+          path={path}
+          value={value}
+          onChange={onChange}
+          skip={discriminator(schema)}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Titles that pydantic takes from class names ("NoThinking") are replaced by the tag. */
+export function variantLabel({ tag, schema }: Variant): string {
+  const fromClass = /^[A-Z][a-z]+([A-Z][a-z]*)+$|^[A-Z][a-z]+Mode$/.test(schema.title ?? "") || !schema.formula;
+  return fromClass ? humanize(tag) : (schema.title ?? humanize(tag));
+}
+
+function VariantNote({ variant }: { variant: Variant }) {
+  const { description, formula, source } = variant.schema;
+  if (!description && !formula) return null;
+  return (
+    <div className={classes.note}>
+      {description && <Text size="xs">{clean(description)}</Text>}
+      {formula && <div className={`mono ${classes.formula}`}>{formula}</div>}
+      {source && (
+        <Text size="xs" c="dimmed">
+          {source}
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+/** Who is signed in, and what the role allows. */
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { get, send } from "@/api/http";
+import type { Role, Session } from "@/api/model";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: ({ signal }) => get<Session>("/session", undefined, signal),
+  staleTime: 60_000,
+});
+
+export function useSession(): Session {
+  return useSuspenseQuery(sessionQuery).data;
+}
+
+const RANK: Record<Role, number> = { viewer: 0, editor: 1, operator: 2, admin: 3 };
+
+/** Whether the signed-in person's role is at least `role`. */
+export function useCan(role: Role): boolean {
+  const session = useSession();
+  return session.role !== null && RANK[session.role] >= RANK[role];
+}
+
+export function useSignIn() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { email: string; password: string }) => send<Session>("POST", "/session", body),
+    onSuccess: () => client.fetchQuery({ ...sessionQuery, staleTime: 0 }),
+  });
+}
+
+export function useSignOut() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => send<void>("DELETE", "/session"),
+    onSuccess: () => client.clear(),
+  });
+}
+
+export function useChooseTeam() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (team: string) => send<Session>("POST", "/session/team", { team }),
+    onSuccess: () => client.clear(),
+  });
+}

@@ -1,0 +1,80 @@
+/** The frame of every page: navigation, team, search, theme, user. A drawer on narrow screens. */
+import { AppShell, Burger, Button, Drawer, Group, Kbd, Text, UnstyledButton } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { spotlight } from "@mantine/spotlight";
+import { IconSearch } from "@tabler/icons-react";
+import { Link, Outlet } from "@tanstack/react-router";
+import { Suspense } from "react";
+import { useSession } from "@/features/session/session";
+import { Logo } from "@/ui/Logo";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { CommandPalette } from "./CommandPalette";
+import { NAV } from "./nav";
+import classes from "./shell.module.css";
+import { TeamName } from "./TeamName";
+import { TemporaryPassword } from "./TemporaryPassword";
+import { ThemeToggle } from "./ThemeToggle";
+import { UserMenu } from "./UserMenu";
+
+const SEARCH_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
+
+export function Shell() {
+  const session = useSession();
+  const [drawer, { open, close }] = useDisclosure(false);
+  return (
+    <AppShell header={{ height: 52 }} padding={0}>
+      <a href="#main" className="skip-link">
+        Skip to the content
+      </a>
+      <AppShell.Header className={classes.header}>
+        <Burger opened={drawer} onClick={open} hiddenFrom="sm" size="sm" aria-label="Open navigation" />
+        <UnstyledButton component={Link} to="/runs" className={classes.brand} aria-label="Dressage, to the runs">
+          <Logo />
+          <Text fw={650} size="lg" visibleFrom="xs" style={{ letterSpacing: "-0.01em" }}>
+            Dressage
+          </Text>
+        </UnstyledButton>
+        <nav aria-label="Main" className={classes.nav}>
+          <NavLinks />
+        </nav>
+        <Group gap={6} ml="auto" wrap="nowrap">
+          <Button
+            variant="default"
+            size="xs"
+            className={classes.search}
+            leftSection={<IconSearch size={14} />}
+            rightSection={<Kbd size="xs">{SEARCH_KEY}</Kbd>}
+            onClick={spotlight.open}
+            visibleFrom="md"
+          >
+            Search or jump to
+          </Button>
+          <TeamName />
+          <ThemeToggle />
+          <UserMenu />
+        </Group>
+      </AppShell.Header>
+      <Drawer opened={drawer} onClose={close} size={260} title={session.team?.name ?? "Dressage"} hiddenFrom="sm">
+        <nav aria-label="Main" className={classes.drawerNav}>
+          <NavLinks onFollow={close} />
+        </nav>
+      </Drawer>
+      <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
+        {session.user?.password_is_temporary && <TemporaryPassword />}
+        <Suspense fallback={<TableSkeleton />}>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+      <CommandPalette />
+    </AppShell>
+  );
+}
+
+function NavLinks({ onFollow }: { onFollow?: () => void }) {
+  return NAV.map(({ to, label, icon: Icon }) => (
+    <Link key={to} to={to} className={classes.link} activeProps={{ "data-active": true }} onClick={onFollow}>
+      <Icon size={16} stroke={1.7} aria-hidden="true" />
+      {label}
+    </Link>
+  ));
+}

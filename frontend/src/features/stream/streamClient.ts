@@ -1,0 +1,101 @@
+/**
+ * One WebSocket that survives: it reconnects with back-off, resumes after the last sequence number it has seen, and
+ * drops frames it has seen already. Knows nothing of React, so that tests can drive it.
+ */
+export type StreamStatus = "connecting" | "live" | "lost";
+
+export interface StreamOptions {
+  /** Address without the query string. */
+  url: string;
+  /** Called once per new frame, in order. */
+  onFrame: (frame: Frame) => void;
+  onStatus?: (status: StreamStatus) => void;
+  /** Called after each opening; `resumed` says that frames follow the last one seen, so nothing was missed. */
+  onOpen?: (resumed: boolean) => void;
+  socket?: (url: string) => WebSocket;
+  /** Back-off before the n-th attempt in a row, in milliseconds. */
+  delay?: (attempt: number) => number;
+  /** Silence after which the connection counts as dead; the platform pings every 15 s. */
+  silence?: number;
+}
+
+export interface Frame {
+  type: string;
+  seq?: number;
+  [key: string]: unknown;
+}
+
+const backoff = (attempt: number) => Math.min(15_000, 500 * 2 ** attempt) * (0.7 + 0.6 * Math.random());
+
+export class StreamClient {
+  private socket: WebSocket | null = null;
+  private seq: number | null = null;
+  private attempt = 0;
+  private reconnectTimer: number | undefined;
+  private silenceTimer: number | undefined;
+  private closed = false;
+
+  constructor(private readonly options: StreamOptions) {
+    this.connect();
+  }
+
+  get lastSeq(): number | null {
+    return this.seq;
+  }
+
+  close(): void {
+    this.closed = true;
+    window.clearTimeout(this.reconnectTimer);
+    window.clearTimeout(this.silenceTimer);
+    this.socket?.close();
+  }
+
+  private connect(): void {
+    if (this.closed) return;
+    this.options.onStatus?.("connecting");
+    const resumed = this.seq !== null;
+    const address = resumed ? `${this.options.url}?after=${this.seq}` : this.options.url;
+    const socket = (this.options.socket ?? (url => new WebSocket(url)))(address);
+    this.socket = socket;
+    socket.onopen = () => {
+      this.attempt = 0;
+      this.listen();
+      this.options.onStatus?.("live");
+      this.options.onOpen?.(resumed);
+    };
+    socket.onmessage = message => {
+      this.listen();
+      this.receive(JSON.parse(String(message.data)) as Frame);
+    };
+    socket.onclose = () => {
+      if (this.socket !== socket) return;
+      this.socket = null;
+      window.clearTimeout(this.silenceTimer);
+      if (this.closed) return;
+      this.options.onStatus?.("lost");
+      const wait = (this.options.delay ?? backoff)(this.attempt);
+      this.attempt += 1;
+      this.reconnectTimer = window.setTimeout(() => this.connect(), wait);
+    };
+  }
+
+  private receive(frame: Frame): void {
+    if (frame.type === "ping") return;
+    if (typeof frame.seq === "number") {
+      if (this.seq !== null && frame.seq <= this.seq && frame.type === "events") return;
+      this.seq = Math.max(this.seq ?? 0, frame.seq);
+    }
+    this.options.onFrame(frame);
+  }
+
+  /** (Re)starts the watch for silence. */
+  private listen(): void {
+    window.clearTimeout(this.silenceTimer);
+    this.silenceTimer = window.setTimeout(() => this.socket?.close(), this.options.silence ?? 40_000);
+  }
+}
+
+export function socketUrl(path: string): string {
+  const { protocol, host } = window.location;
+  return `${protocol === "https:" ? "wss:" : "ws:"}//${host}${path}`;
+}

@@ -1,0 +1,120 @@
+import { Badge, Button, Group, Paper, Table, Text } from "@mantine/core";
+import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { get } from "@/api/http";
+import type { AuditEntry } from "@/api/model";
+import { formatTime, formatValue } from "@/lib/format";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import ui from "@/ui/ui.module.css";
+import { auditQuery } from "./queries";
+
+export function AuditTab() {
+  const audit = useInfiniteQuery(auditQuery);
+  if (audit.isPending) return <TableSkeleton />;
+  if (audit.isError) return <ErrorState error={audit.error} retry={() => void audit.refetch()} />;
+  const rows = audit.data.pages.flatMap(page => page.data);
+  return (
+    <>
+      <Chain />
+      <Paper className={ui.tableFrame}>
+        <Table data-testid="audit-table" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th ta="right">No.</Table.Th>
+              <Table.Th>When</Table.Th>
+              <Table.Th>Who</Table.Th>
+              <Table.Th>What</Table.Th>
+              <Table.Th>Details</Table.Th>
+              <Table.Th>Hash</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(entry => (
+              <Table.Tr key={entry.id}>
+                <Table.Td ta="right">{entry.number}</Table.Td>
+                <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(entry.created_at)}</Table.Td>
+                <Table.Td>
+                  {entry.actor.name}
+                  {entry.actor.kind !== "user" && (
+                    <Badge color="gray" ml={6}>
+                      {entry.actor.kind}
+                    </Badge>
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <Text size="sm" fw={530}>
+                    {entry.action}
+                  </Text>
+                  <Text size="xs" c="dimmed" className="mono">
+                    {entry.target_id}
+                  </Text>
+                </Table.Td>
+                <Table.Td maw={420}>
+                  <Details entry={entry} />
+                </Table.Td>
+                <Table.Td className="mono" title={entry.hash}>
+                  {entry.hash.slice(0, 10)}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Paper>
+      {audit.hasNextPage && (
+        <Group justify="center" mt="sm">
+          <Button
+            size="xs"
+            variant="default"
+            loading={audit.isFetchingNextPage}
+            onClick={() => void audit.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function Details({ entry }: { entry: AuditEntry }) {
+  const parts = [
+    entry.reason && `“${entry.reason}”`,
+    entry.before !== null && `before ${short(entry.before)}`,
+    entry.after !== null && short(entry.after),
+  ].filter(Boolean);
+  return (
+    <Text size="xs" c="dimmed" lineClamp={2} style={{ overflowWrap: "anywhere" }}>
+      {parts.join(" · ")}
+    </Text>
+  );
+}
+
+function short(value: AuditEntry["after"]): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return formatValue(value);
+  return Object.entries(value)
+    .filter(([, part]) => typeof part !== "object" || part === null)
+    .map(([name, part]) => `${name} ${formatValue(part)}`)
+    .join(", ");
+}
+
+/** Whether every entry is as it was written. */
+function Chain() {
+  const check = useQuery({
+    queryKey: ["audit", "verification"],
+    queryFn: ({ signal }) =>
+      get<{ valid: boolean; entries: number; first_broken: number | null }>("/audit/verification", undefined, signal),
+  });
+  if (!check.data) return <Text size="xs" mb="xs" mih={18} />;
+  const { valid, entries, first_broken } = check.data;
+  return (
+    <Group gap={6} mb="xs" role="status">
+      {valid ? <IconShieldCheck size={15} color="var(--c-good)" /> : <IconShieldX size={15} color="var(--c-bad)" />}
+      <Text size="xs" c={valid ? "dimmed" : "var(--c-bad)"}>
+        {valid
+          ? `The chain of hashes holds over all ${entries} entries.`
+          : `The chain of hashes breaks at entry ${first_broken}: the log has been changed.`}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,39 @@
+import { Tabs } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCan, useSession } from "@/features/session/session";
+import { PageHeader } from "@/ui/PageHeader";
+import { AuditTab } from "./AuditTab";
+import { MembersTab } from "./MembersTab";
+import { TokensTab } from "./TokensTab";
+
+export function TeamPage() {
+  const { tab = "members" } = useSearch({ from: "/app/team" });
+  const navigate = useNavigate({ from: "/team" });
+  const { team } = useSession();
+  const admin = useCan("admin");
+  return (
+    <>
+      <PageHeader title="Team" description={team?.name} />
+      <Tabs
+        value={tab}
+        onChange={next => void navigate({ search: { tab: next as typeof tab }, replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="members">Members</Tabs.Tab>
+          <Tabs.Tab value="tokens">API tokens</Tabs.Tab>
+          {admin && <Tabs.Tab value="audit">Audit log</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="members">
+          <MembersTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="tokens">
+          <TokensTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit">
+          <AuditTab />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { ActionIcon, Badge, Button, Group, Paper, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { IconKey, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { send } from "@/api/http";
+import type { Role, Token } from "@/api/model";
+import { DASH, formatAgo } from "@/lib/format";
+import { fieldError, formError } from "@/lib/problems";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { toastError } from "@/ui/toast";
+import ui from "@/ui/ui.module.css";
+import { tokensQuery } from "./queries";
+import { ROLES } from "./roles";
+import { Secret } from "./Secret";
+
+export function TokensTab() {
+  const tokens = useQuery(tokensQuery);
+  const client = useQueryClient();
+  const refresh = () => void client.invalidateQueries({ queryKey: ["tokens"] });
+  const revoke = useMutation({
+    mutationFn: (id: string) => send("DELETE", `/tokens/${id}`),
+    onError: error => toastError("The token was not revoked", error),
+    onSettled: refresh,
+  });
+  const confirm = (token: Token) =>
+    modals.openConfirmModal({
+      title: `Revoke “${token.name}”?`,
+      children: <Text size="sm">Programs that use it are refused at once.</Text>,
+      labels: { confirm: "Revoke", cancel: "Keep" },
+      confirmProps: { color: "red" },
+      onConfirm: () => revoke.mutate(token.id),
+    });
+  if (tokens.isPending) return <TableSkeleton />;
+  if (tokens.isError) return <ErrorState error={tokens.error} retry={() => void tokens.refetch()} />;
+  const rows = tokens.data.data;
+  return (
+    <>
+      <CreateToken onCreated={refresh} />
+      {rows.length === 0 ? (
+        <Paper p="lg">
+          <Text c="dimmed" ta="center">
+            No tokens. A token lets a program do what its role allows, in this team.
+          </Text>
+        </Paper>
+      ) : (
+        <Paper className={ui.tableFrame}>
+          <Table data-testid="tokens-table">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>Begins with</Table.Th>
+                <Table.Th>Role</Table.Th>
+                <Table.Th>Made by</Table.Th>
+                <Table.Th ta="right">Made</Table.Th>
+                <Table.Th ta="right">Last used</Table.Th>
+                <Table.Th ta="right">Expires</Table.Th>
+                <Table.Th w={48} />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {rows.map(token => (
+                <Table.Tr key={token.id}>
+                  <Table.Td fw={530}>{token.name}</Table.Td>
+                  <Table.Td className="mono">{token.prefix}…</Table.Td>
+                  <Table.Td>
+                    <Badge color="gray">{token.role}</Badge>
+                  </Table.Td>
+                  <Table.Td>{token.created_by}</Table.Td>
+                  <Table.Td ta="right">{formatAgo(token.created_at)}</Table.Td>
+                  <Table.Td ta="right">{token.last_used_at ? formatAgo(token.last_used_at) : "never"}</Table.Td>
+                  <Table.Td ta="right">{token.expires_at ? token.expires_at.slice(0, 10) : DASH}</Table.Td>
+                  <Table.Td>
+                    <Tooltip label="Revoke">
+                      <ActionIcon aria-label={`Revoke ${token.name}`} onClick={() => confirm(token)}>
+                        <IconTrash size={15} />
+                      </ActionIcon>
+                    </Tooltip>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Paper>
+      )}
+    </>
+  );
+}
+
+function CreateToken({ onCreated }: { onCreated: () => void }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const [made, setMade] = useState<Token | null>(null);
+  const create = useMutation({
+    mutationFn: () => send<Token>("POST", "/tokens", { name, role }),
+    onSuccess: token => {
+      setName("");
+      setMade(token);
+      onCreated();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <>
+      {made?.secret && <Secret title={`Token “${made.name}”`} value={made.secret} onClose={() => setMade(null)} />}
+      {formError(create.error) !== null && <ErrorState error={create.error} />}
+      <Group component="form" onSubmit={submit} gap="xs" mb="md" align="flex-start">
+        <TextInput
+          aria-label="Name of the new token"
+          placeholder="What it is for"
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+          error={fieldError(create.error, "/name")}
+          maxLength={120}
+          required
+          w={{ base: "100%", xs: 260 }}
+        />
+        <Select
+          aria-label="Role of the new token"
+          data={ROLES.map(({ value, label }) => ({ value, label }))}
+          value={role}
+          onChange={next => next && setRole(next as Role)}
+          error={fieldError(create.error, "/role")}
+          allowDeselect={false}
+          w={130}
+        />
+        <Button type="submit" variant="default" leftSection={<IconKey size={15} />} loading={create.isPending}>
+          Create token
+        </Button>
+      </Group>
+    </>
+  );
+}

@@ -1,0 +1,13 @@
+/** What Mantine asks of a browser and happy-dom does not have. */
+import { cleanup } from "@testing-library/react";
+import { afterEach } from "vitest";
+
+class NoResizeObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+}
+
+window.ResizeObserver ??= NoResizeObserver as unknown as typeof ResizeObserver;
+window.HTMLElement.prototype.scrollIntoView = () => {};
+afterEach(cleanup);

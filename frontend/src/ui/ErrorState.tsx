@@ -1,0 +1,78 @@
+/** What a person sees when something could not be shown: what happened, and what to do. */
+import { Alert, Button, Center, Code, Group, Stack, Text, Title } from "@mantine/core";
+import { IconAlertTriangle, IconCompass } from "@tabler/icons-react";
+import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { errorText, Problem } from "@/api/http";
+
+export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  const problem = error instanceof Problem ? error : null;
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      icon={<IconAlertTriangle size={18} />}
+      title={problem?.title ?? "This could not be loaded"}
+      role="alert"
+    >
+      <Text size="sm">{errorText(error)}</Text>
+      {problem && problem.errors.length > 0 && <FieldErrors problem={problem} />}
+      <Group mt="xs" gap="sm">
+        {retry && (
+          <Button size="xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+        {problem?.requestId && problem.status >= 500 && (
+          <Text size="xs" c="dimmed">
+            Request <Code>{problem.requestId}</Code>
+          </Text>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+function FieldErrors({ problem }: { problem: Problem }) {
+  return (
+    <ul style={{ margin: "4px 0 0", paddingLeft: 18, fontSize: 13 }}>
+      {problem.errors.slice(0, 20).map(({ pointer, detail }) => (
+        <li key={pointer + detail}>
+          {pointer && <span className="mono">{pointer.slice(1).replaceAll("/", ".")}: </span>}
+          {detail}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  return (
+    <Center mih="60vh" p="md">
+      <Stack maw={560} w="100%">
+        <ErrorState
+          error={error}
+          retry={() => {
+            reset();
+            void router.invalidate();
+          }}
+        />
+      </Stack>
+    </Center>
+  );
+}
+
+export function NotFoundPage() {
+  return (
+    <Center mih="60vh" p="md">
+      <Stack align="center" gap="xs">
+        <IconCompass size={36} stroke={1.4} color="var(--c-text-3)" />
+        <Title order={1}>There is nothing here</Title>
+        <Text c="dimmed">The address is wrong, or what it named belongs to another team.</Text>
+        <Button component={Link} to="/runs" variant="default" mt="xs">
+          To the runs
+        </Button>
+      </Stack>
+    </Center>
+  );
+}

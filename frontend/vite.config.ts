@@ -1,0 +1,26 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const platform = process.env.DRESSAGE_URL ?? "http://127.0.0.1:8600";
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  server: {
+    proxy: {
+      "/api": { target: platform },
+      "/ws": { target: platform, ws: true },
+    },
+  },
+  build: {
+    target: "es2022",
+    // The platform's content policy allows no data: scripts; small assets as files are cached for ever anyway.
+    assetsInlineLimit: 0,
+  },
+  test: {
+    environment: "happy-dom",
+    setupFiles: ["./src/test/setup.ts"],
+    include: ["src/**/*.test.{ts,tsx}"],
+  },
+});
