@@ -27,8 +27,10 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.sessions",
     "django.contrib.postgres",
+    "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "channels",
     "dressage.supervisor",
     "dressage.common",
@@ -101,6 +103,9 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Dressage",
+    # The documentation page must work without the internet.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "/favicon.svg",
     "DESCRIPTION": "Managed reinforcement-learning post-training, steered live.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
@@ -121,6 +126,7 @@ STATIC_ROOT = HOME / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 FRONTEND_DIST = BASE_DIR / "frontend" / "dist"
 # The console's files sit at the root of the site; index.html is served by dressage.urls for every page of the app.
+WHITENOISE_USE_FINDERS = True
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 
 LOGGING = {

@@ -1,13 +1,13 @@
 """Routes: the API, and the console for everything else."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from dressage.console import console
 
 urlpatterns = [
     path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/v1/docs", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("api/v1/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("dressage.teams.urls")),
     path("api/v1/", include("dressage.datasets.urls")),
     path("api/v1/", include("dressage.rewards.urls")),

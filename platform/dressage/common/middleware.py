@@ -12,21 +12,16 @@ from dressage.common.ids import new_id
 from dressage.common.problems import Problem, problem_response
 
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
-_DOCS = "/api/v1/docs"
-# The API's pages of documentation come from this network with an inline script; nothing else may.
-_DOCS_SOURCE = "https://cdn.jsdelivr.net"
 
 
-def content_security_policy(path: str, host: str) -> str:
+def content_security_policy(host: str) -> str:
     """What a page may load. The console is built by Vite: its own files only, and styles set by components."""
-    docs = path == _DOCS
-    extra = f" 'unsafe-inline' {_DOCS_SOURCE}" if docs else ""
     return "; ".join(
         (
             "default-src 'self'",
-            f"script-src 'self'{extra}",
-            f"style-src 'self' 'unsafe-inline'{' ' + _DOCS_SOURCE if docs else ''}",
-            f"img-src 'self' data: blob:{' ' + _DOCS_SOURCE if docs else ''}",
+            "script-src 'self'",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
             "font-src 'self' data:",
             # Not every browser counts WebSockets of the same host as 'self'.
             f"connect-src 'self' ws://{host} wss://{host}",
@@ -54,7 +49,7 @@ class RequestContextMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response["X-Request-ID"] = getattr(request, "request_id", "")
-        response.setdefault("Content-Security-Policy", content_security_policy(request.path, _host(request)))
+        response.setdefault("Content-Security-Policy", content_security_policy(_host(request)))
         response.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
         if request.path.startswith("/api/"):
             response.setdefault("Cache-Control", "no-store")
