@@ -43,7 +43,7 @@ def apply_control(spec: RunSpec, target: str, value: Any) -> RunSpec:
     if not any(candidate.path == target for candidate in targets(spec)):
         raise ControlError(_refusal(spec, target))
     if target == "kl.coefficient" and spec.kl.coefficient == 0.0 and value:
-        raise ControlError("kl.coefficient: the run started without a reference policy; fork it to add one")
+        raise ControlError("kl.coefficient: at 0 the run holds no reference policy; fork it to add one")
     document = spec.model_dump(mode="json")
     _assign(document, target.split("."), value)
     try:

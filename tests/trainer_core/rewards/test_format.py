@@ -91,8 +91,15 @@ def test_a_pattern_that_fills_the_memory_is_refused(pattern: str) -> None:
     assert "the counted repeats multiply to more than 1000" in result.stdout
 
 
-def test_usual_counts_are_accepted() -> None:
+@pytest.mark.parametrize("pattern", ["(?x)(a{ 99 99}){99 99}", "(?ix:a)", "a(?s-x:b)(?V1x)"])
+def test_verbose_mode_could_hide_a_count(pattern: str) -> None:
+    with pytest.raises(ValidationError, match="verbose mode is not supported"):
+        FormatGrader(answer_pattern=pattern)
+
+
+def test_usual_patterns_are_accepted() -> None:
     FormatGrader(answer_pattern=r"\d{4}-\d{2}-\d{2}|.{1,500}|(?:\w+\s){0,200}")
+    FormatGrader(answer_pattern=r"(?i)(?P<x>yes|no)(?:x)?(?=x|$)")
 
 
 def test_a_pattern_is_capped() -> None:

@@ -18,8 +18,11 @@ def check_pattern(pattern: str) -> str:
     """``pattern``, if it is a regular expression that is safe to compile.
 
     Raises:
-        ValueError: it is none, or its counted repeats multiply to more than 1000.
+        ValueError: it is none, is written in verbose mode, or its counted repeats multiply to more than 1000.
     """
+    if regex.search(r"\(\?[a-zA-Z0-9]*x", pattern):
+        # Spaces and comments could hide a count, as in a{9 9 9 9}.
+        raise ValueError("verbose mode is not supported")
     counts = [int(low or 0) for low in regex.findall(r"\{\s*(\d*)\s*(?:,\s*\d*\s*)?\}", pattern)]
     if math.prod(max(count, 1) for count in counts) > _MAX_REPEATS:
         raise ValueError(f"the counted repeats multiply to more than {_MAX_REPEATS}")

@@ -1,0 +1,176 @@
+"""Every rule between the parts of a run spec: what is refused, where, and in which words."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.trainer_core.specs import document, spec, weighted
+from trainer_core.spec import RunSpec
+
+TAGS = {"type": "tags"}
+HELD_OUT = {"name": "held_out", "dataset": "held@1"}
+
+CONTRADICTIONS = {
+    "source named twice": (
+        {"data": {"sources": [{"name": "a", "dataset": "a@1"}, {"name": "a", "dataset": "b@1"}]}},
+        ("data", "sources", 1, "name"),
+        "the source name 'a' is used twice",
+    ),
+    "no weight": ({"data": weighted(a=0.0, b=0.0)}, ("data", "sources"), "at least one source needs a weight above"),
+    "held-out source named twice": (
+        {"evaluation": {"sources": [HELD_OUT, {**HELD_OUT, "dataset": "other@1"}]}},
+        ("evaluation", "sources", 1, "name"),
+        "the source name 'held_out' is used twice",
+    ),
+    "evaluation on training data": (
+        {"evaluation": {"sources": [{"name": "held_out", "dataset": "sums@1"}]}},
+        ("evaluation", "sources", 0, "dataset"),
+        "sums@1 is trained on as well",
+    ),
+    "no room for a prompt": (
+        {"rollout": {"max_tokens": 512}},
+        ("rollout", "max_tokens"),
+        r"max_tokens \(512\) leaves no room for a prompt in max_model_len \(512\)",
+    ),
+    "overlong buffer too long": (
+        {"reward": {"definition": "r@1", "overlong": {"buffer": 128}}},
+        ("reward", "overlong", "buffer"),
+        r"the overlong buffer \(128\) must be shorter than max_tokens \(128\)",
+    ),
+    "microbatch too small": (
+        {"parallelism": {"max_tokens_per_microbatch": 511}},
+        ("parallelism", "max_tokens_per_microbatch"),
+        r"a trajectory of max_model_len \(512\) tokens would not fit",
+    ),
+    "evaluation budget without thinking": (
+        {"evaluation": {"sources": [HELD_OUT], "thinking_budget": 5}},
+        ("evaluation", "thinking_budget"),
+        "a thinking budget needs a thinking policy",
+    ),
+    "equal tags": (
+        {"thinking": {**TAGS, "start": "|", "end": "|"}},
+        ("thinking", "end"),
+        "the tags that open and close the thinking must differ",
+    ),
+    "forced end without the closing tag": (
+        {"thinking": {**TAGS, "forced_end": "enough"}},
+        ("thinking", "forced_end"),
+        "the forced end must finish with the closing tag '</think>'",
+    ),
+    "budget that never bites": (
+        {"thinking": {**TAGS, "budget": 128}},
+        ("thinking", "budget"),
+        "a budget of 128 never bites: max_tokens is 128",
+    ),
+    "group of one": (
+        {"rollout": {"group_size": 1}},
+        ("rollout", "group_size"),
+        "grpo compares the samples of a group: it needs at least 2",
+    ),
+    "unequal minibatches": (
+        {"schedule": {"prompts_per_step": 32, "updates_per_step": 3}},
+        ("schedule", "updates_per_step"),
+        "32 prompts cannot be cut into 3 equal parts",
+    ),
+    "idle ranks": (
+        {"schedule": {"prompts_per_step": 2, "updates_per_step": 2}, "parallelism": {"learner_ranks": 9}},
+        ("parallelism", "learner_ranks"),
+        "a minibatch of 8 trajectories cannot feed 9 ranks",
+    ),
+    "endless warm-up": (
+        {"schedule": {"steps": 10}, "optimizer": {"warmup_steps": 10}},
+        ("optimizer", "warmup_steps"),
+        "the warm-up is as long as the run",
+    ),
+    "guard on nothing": (
+        {"guards": [{"metric": "rollout_corr/lk", "max": 1.0}]},
+        ("guards", 0, "metric"),
+        "no metric is called 'rollout_corr/lk'",
+    ),
+    "guard on a placeholder": (
+        {"guards": [{"metric": "train/pass_rate/<source>", "max": 1.0}]},
+        ("guards", 0, "metric"),
+        "no metric is called",
+    ),
+    "guard on another source": (
+        {"guards": [{"metric": "actor/entropy", "min": 0.1}, {"metric": "train/pass_rate/minus", "max": 1.0}]},
+        ("guards", 1, "metric"),
+        "never reported: there is no such source",
+    ),
+    "guard on a source that is not evaluated": (
+        {"guards": [{"metric": "eval/sums/score/mean", "min": 0.1}]},
+        ("guards", 0, "metric"),
+        "never reported: there is no such source",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_contradiction_is_refused_at_its_field(name: str) -> None:
+    parts, path, message = CONTRADICTIONS[name]
+    with pytest.raises(ValidationError, match=message) as refused:
+        spec(**parts)
+    assert [error["loc"] for error in refused.value.errors()] == [path]
+
+
+def test_all_contradictions_are_told_at_once() -> None:
+    with pytest.raises(ValidationError) as refused:
+        spec(rollout={"group_size": 1, "max_tokens": 600}, data=weighted(a=0.0))
+    assert {error["loc"] for error in refused.value.errors()} == {
+        ("data", "sources"),
+        ("rollout", "max_tokens"),
+        ("rollout", "group_size"),
+    }
+
+
+def test_braces_in_names_are_no_placeholders() -> None:
+    with pytest.raises(ValidationError, match=r"closing tag '\{end\}'"):
+        spec(thinking={**TAGS, "end": "{end}", "forced_end": "{x}"})
+
+
+INSIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "band": ({"curriculum": {"type": "difficulty_band", "min_pass_rate": 0.9, "max_pass_rate": 0.1}}, "must not be"),
+    "dual clip": ({"loss": {"type": "ppo_clip", "ratio_max": 4.0, "ratio_dual": 3.0}}, "must be above ratio_max"),
+    "lower ratio bound": ({"loss": {"type": "ppo_clip", "ratio_min": 1.1}}, "less than or equal to 1"),
+    "upper ratio bound as an epsilon": (
+        {"loss": {"type": "ppo_clip", "ratio_max": 0.28}},
+        "greater than or equal to 1",
+    ),
+    "guard without bounds": ({"guards": [{"metric": "actor/entropy"}]}, "a lower or an upper bound"),
+    "guard with crossed bounds": ({"guards": [{"metric": "actor/entropy", "min": 2, "max": 1}]}, "must not be above"),
+    "two corrections": ({"corrections": [{"type": "truncated_is"}, {"type": "truncated_is"}]}, "at most 1"),
+    "unknown key": ({"optimizer": {"lr": 1e-3}}, "Extra inputs are not permitted"),
+    "unknown member": ({"advantage": {"type": "gae"}}, "'grpo', 'dr_grpo'"),
+    "not a number": ({"optimizer": {"learning_rate": float("nan")}}, "finite|greater"),
+    "dataset without version": ({"data": {"sources": [{"name": "a", "dataset": "a"}]}}, "pattern"),
+    "no sources": ({"data": {"sources": []}}, "at least 1 item"),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_part_that_makes_no_sense_is_refused(name: str) -> None:
+    parts, message = INSIDE[name]
+    with pytest.raises(ValidationError, match=message):
+        spec(**parts)
+
+
+def test_what_lies_on_the_edge_is_accepted() -> None:
+    spec(
+        rollout={"group_size": 2, "max_tokens": 100},
+        thinking={**TAGS, "budget": 99, "forced_end": "enough</think>"},
+        reward={"definition": "r@1", "overlong": {"buffer": 99}},
+        parallelism={"max_tokens_per_microbatch": 512, "learner_ranks": 2},
+        schedule={"steps": 10, "prompts_per_step": 1},
+        optimizer={"warmup_steps": 9},
+        evaluation={"sources": [HELD_OUT], "thinking_budget": 0},
+        guards=[{"metric": "eval/held_out/pass_rate", "min": 0.1}, {"metric": "train/pass_rate/sums", "max": 0.9}],
+        data=weighted(sums=1.0, off=0.0),
+    )
+
+
+def test_a_spec_survives_json() -> None:
+    whole = spec(thinking=TAGS, curriculum={"type": "difficulty_band"}, rollout={"mode": {"type": "async"}})
+    assert RunSpec.model_validate_json(whole.model_dump_json()) == whole
+    assert RunSpec.model_validate(whole.model_dump(mode="json")) == whole
+    assert RunSpec.model_validate(document()) == spec()

@@ -1,0 +1,27 @@
+"""What the web tier imports must not bring torch along."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "trainer_core.spec",
+        "trainer_core.spec.recipes",
+        "trainer_core.metrics",
+        "trainer_core.rewards",
+        "trainer_core.rewards.overlong",
+        "trainer_core.rollout_metrics",
+        "trainer_core.steering.curriculum",
+        "trainer_core.steering.guards",
+    ],
+)
+def test_imports_without_torch(module: str) -> None:
+    code = f"import sys, {module}; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(result.stdout.split())
+    assert module.partition(".")[0] in loaded
+    assert not loaded & {"torch", "vllm", "ray", "deepspeed", "transformers", "django"}
