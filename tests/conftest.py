@@ -1,4 +1,4 @@
-"""One installation that all chaos tests share; each test trains a short run of its own in it."""
+"""Fixtures that several kinds of tests share."""
 
 from collections.abc import Iterator
 
@@ -9,5 +9,6 @@ from tests.support.installation import Installation
 
 @pytest.fixture(scope="session")
 def installation() -> Iterator[Installation]:
+    """A whole installation, started once: chaos and browser tests train short runs of their own in it."""
     with Installation() as up:
         yield up
