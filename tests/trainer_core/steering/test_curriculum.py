@@ -84,7 +84,7 @@ def test_rows_outside_the_band_rest() -> None:
 
 
 def test_the_pass_rate_decays() -> None:
-    curriculum = one_source(2, {**BAND, "decay": 0.75})
+    curriculum = one_source(2, {**BAND, "min_pass_rate": 0.5, "decay": 0.75})
     curriculum.observe("sums:0", 1.0)  # 1
     assert set(drawn(curriculum, 1)) == {"sums:1"}
     curriculum.observe("sums:0", 0.0)  # 0.75 · 1 + 0.25 · 0 = 0.75: on the edge
