@@ -33,15 +33,14 @@ class Buckets:
 
 
 def bucket_width(low: float, high: float, max_points: int, *, whole: bool) -> float:
-    """The smallest power of two that cuts [low, high] into at most ``max_points`` buckets; at least 1 if ``whole``."""
+    """The smallest power of two whose buckets cover [low, high] with at most ``max_points``; at least 1 if ``whole``."""
     span = high - low
-    if whole:
-        return float(2 ** max(0, math.ceil(math.log2((span + 1) / max_points))))
-    if span <= 0:
-        return 1.0
-    width = 2.0 ** math.ceil(math.log2(span / max_points))
-    # A range seldom begins at the edge of a bucket.
-    return width if math.floor(high / width) - math.floor(low / width) < max_points else 2 * width
+    exponent = math.ceil(math.log2(span / max_points)) if span > 0 else 0
+    width = 2.0 ** (max(0, exponent) if whole else exponent)
+    # A range seldom begins at the edge of a bucket, so one more may be needed.
+    while math.floor(high / width) - math.floor(low / width) >= max_points:
+        width *= 2
+    return width
 
 
 def query(

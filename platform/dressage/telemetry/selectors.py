@@ -57,8 +57,8 @@ def _describe(name: str) -> dict[str, Any]:
     }
 
 
-def events(run: Run, kind: str | None = None) -> QuerySet[Event]:
-    """The run's events."""
+def events(run: Run, kind: str = "") -> QuerySet[Event]:
+    """The run's events, of all kinds or of those named, separated by commas."""
     found = Event.objects.filter(run=run)
     return found.filter(kind__in=kind.split(",")) if kind else found
 

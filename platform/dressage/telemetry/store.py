@@ -71,7 +71,7 @@ def series_ids(run: Run, names: Iterable[str]) -> dict[str, int]:
 def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """COPY rows into a table of this app."""
     statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-    with connection.cursor() as cursor, cursor.copy(statement) as sink:
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as sink:
         for row in rows:
             sink.write_row(row)
 

@@ -112,7 +112,9 @@ class Worker:
         token = link_token(self.run_id, self.attempt) if token is None else token
         client = APIClient(headers={"Authorization": f"Bearer {token}"})
         with TestCase.captureOnCommitCallbacks(execute=True):
-            response = client.post(f"/api/v1/link/runs/{self.run_id}/sync", body, format="json")
+            # Encoded as the worker does it, not as the test client would.
+            text = json.dumps(body, allow_nan=False)
+            response = client.post(f"/api/v1/link/runs/{self.run_id}/sync", text, content_type="application/json")
         assert response.status_code == status, response.content
         return response.json()
 

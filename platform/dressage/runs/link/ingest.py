@@ -84,6 +84,7 @@ class Ingest:
         step = self._step_of(event)
         if step <= max(self.attempt.last_step, self.attempt.resume_step):
             raise ValueError(f"step {step} comes after step {max(self.attempt.last_step, self.attempt.resume_step)}")
+        self._event(event, event.data)
         run, summary = self.run, dict(self.run.summary)
         self.attempt.last_step = run.step = step
         run.tokens_total = data.tokens_total
@@ -93,21 +94,21 @@ class Ingest:
         summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean"))}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
-        self._event(event, event.data)
 
     def _eval(self, event: schemas.LinkEvent, data: schemas.EvalData) -> None:
         step = self._step_of(event)
+        self._event(event, event.data)
         scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
         if scores:
             self.run.summary = {**self.run.summary, "eval": _finite(sum(scores) / len(scores))}
         self._point(event, step, data.metrics, 0.0)
-        self._event(event, event.data)
 
     def _rollouts(self, event: schemas.LinkEvent, data: schemas.RolloutsData) -> None:
         step = self._step_of(event)
+        rows: list[tuple[Any, ...]] = []
         for row in data.rows:
             first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
-            self.bulk.rollouts.append(
+            rows.append(
                 (
                     *(self.run.id, self.attempt.number, step, row.group_id, row.sample, row.prompt_id, row.source),
                     *(row.prompt, row.completion, encode(row.answer), _finite(row.reward), encode(row.reward_parts)),
@@ -116,6 +117,7 @@ class Ingest:
                 )
             )
         self._event(event, {"count": len(data.rows)})
+        self.bulk.rollouts.extend(rows)
 
     def _checkpoint(self, event: schemas.LinkEvent, data: schemas.CheckpointData) -> None:
         checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)

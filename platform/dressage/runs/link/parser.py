@@ -1,6 +1,7 @@
 """The link's JSON: lenient with text, since a policy may sample anything, and PostgreSQL stores no NUL character."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -10,6 +11,8 @@ from rest_framework.parsers import BaseParser
 from dressage.common.problems import Problem
 
 MAX_BYTES = 16 * 2**20
+# Whole surrogate pairs were joined by the JSON decoder: what is left of them are halves.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class LinkParser(BaseParser):
@@ -34,17 +37,12 @@ class LinkParser(BaseParser):
 def clean(value: Any) -> Any:
     """``value`` with text that PostgreSQL can store."""
     if isinstance(value, str):
-        # Surrogate pairs were joined by the JSON decoder: what is left of them are halves.
-        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if not _storable(value) else value
+        return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, list):
         return [clean(item) for item in value]
     if isinstance(value, dict):
         return {clean(key): clean(item) for key, item in value.items()}
     return value
-
-
-def _storable(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _refuse(name: str) -> Any:

@@ -41,7 +41,7 @@ class EventsView(ApiView):
         """What happened, newest first."""
         run = plain_run(request.team, run_id)
         limit, forward = limit_of(request), request.query_params.get("order", "desc") == "asc"
-        found = selectors.events(run, request.query_params.get("kind"))
+        found = selectors.events(run, request.query_params.get("kind", ""))
         if after := request.query_params.get("after"):
             if not (after.isascii() and after.isdigit() and len(after) < 18):
                 raise invalid("/after", "after must be the seq of an event.", code="invalid_cursor")
@@ -99,7 +99,7 @@ def _filters(parameters: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in ("source", "group_id"):
         if parameters.get(name):
-            found[name] = parameters[name].replace("\0", "")
+            found[name] = parameters[name]
     if step := parameters.get("step"):
         if not (step.isascii() and step.isdigit() and int(step[:11]) < 2**31):
             raise invalid("/step", "step must be a whole number.")

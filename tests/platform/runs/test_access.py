@@ -1,0 +1,206 @@
+"""Every endpoint of runs and telemetry against every role, against strangers, and against another team's ids."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
+from rest_framework.test import APIClient
+
+from dressage.common.roles import Role
+from dressage.runs.models import Checkpoint, Control, Run
+from dressage.teams.models import Team
+from tests.platform.runs.fixtures import Worker, spec_document
+
+SPEC = spec_document()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One endpoint, the least role that may use it, and what it answers to that role."""
+
+    method: str
+    path: str
+    role: str
+    status: int
+    body: Any = None
+
+
+CONTROL = {"target": "rollout.temperature", "value": 0.5}
+OPERATIONS = [
+    Operation("GET", "runs", "viewer", 200),
+    Operation("POST", "runs", "editor", 201, {"name": "n", "spec": SPEC}),
+    Operation("GET", "runs/{run}", "viewer", 200),
+    Operation("PATCH", "runs/{run}", "editor", 200, {"name": "n"}),
+    Operation("POST", "runs/{run}/start", "operator", 202),
+    Operation("POST", "runs/{run}/pause", "operator", 202),
+    Operation("POST", "runs/{run}/resume", "operator", 202),
+    Operation("POST", "runs/{run}/cancel", "operator", 202),
+    Operation("POST", "runs/{run}/checkpoint", "operator", 202),
+    Operation("POST", "runs/{run}/fork", "editor", 201, {}),
+    Operation("GET", "runs/{run}/targets", "viewer", 200),
+    Operation("GET", "runs/{run}/controls", "viewer", 200),
+    Operation("POST", "runs/{run}/controls", "operator", 202, CONTROL),
+    Operation("POST", "runs/{run}/controls/{control}/cancel", "operator", 409),
+    Operation("POST", "runs/{run}/controls/{control}/revert", "operator", 202, {}),
+    Operation("POST", "runs/{run}/controls/{control}/rewind", "editor", 201, {}),
+    Operation("GET", "runs/{run}/checkpoints", "viewer", 200),
+    Operation("GET", "checkpoints/{checkpoint}/download", "viewer", 200),
+    Operation("GET", "spec/schema", "viewer", 200),
+    Operation("GET", "spec/recipes", "viewer", 200),
+    Operation("POST", "spec/validate", "viewer", 200, {"spec": SPEC}),
+    Operation("GET", "runs/{run}/metrics", "viewer", 200),
+    Operation("GET", "runs/{run}/metrics/names", "viewer", 200),
+    Operation("GET", "runs/{run}/events", "viewer", 200),
+    Operation("GET", "runs/{run}/rollouts", "viewer", 200),
+]
+BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
+
+
+@pytest.fixture
+def ids(launch: Callable[..., tuple[Run, Worker]], api: Callable[..., APIClient]) -> dict[str, str]:
+    """A running run with a control in effect, a checkpoint before it and a rollout."""
+    run, worker = launch()
+    body = {"target": "thinking.budget", "value": 10}
+    api("operator").post(f"/api/v1/runs/{run.id}/controls", body, format="json", headers={"If-Match": "0"})
+    control = Control.objects.get()
+    worker.steps(1, 3)
+    worker.sync(applied=[{"control_id": control.id, "state": "applied", "step": 4}])
+    worker.checkpoint(3, reason="before_control", control_id=control.id)
+    return {"run": run.id, "control": control.id, "checkpoint": Checkpoint.objects.get().id}
+
+
+def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
+    path = "/api/v1/" + operation.path.format(**ids)
+    if operation.method == "GET":
+        query = {"keys": "critic/score/mean"} if path.endswith("metrics") else {}
+        return client.get(path, query)
+    method = getattr(client, operation.method.lower())
+    return method(path, operation.body, format="json", headers={"If-Match": "1"})
+
+
+def snapshot() -> list[Any]:
+    models = [model for label in ("runs", "telemetry", "teams") for model in apps.get_app_config(label).get_models()]
+    return [row for model in models for row in model.objects.order_by("pk").values()]
+
+
+@functools.cache
+def openapi() -> dict[str, Any]:
+    return SchemaGenerator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
+
+
+def check_against_schema(operation: Operation, response: Any) -> None:
+    """The answer is documented for its status, and is as the document says."""
+    path = "/api/v1/" + operation.path.replace("}", "_id}")
+    documented = openapi()["paths"][path][operation.method.lower()]["responses"][str(response.status_code)]
+    [(content_type, content)] = documented["content"].items()
+    assert response["Content-Type"] == content_type
+    if content_type == "application/x-tar":
+        return
+    document = response.json()
+    Draft202012Validator({**nullable(content["schema"]), "components": nullable(openapi()["components"])}).validate(
+        document
+    )
+
+
+def nullable(schema: Any) -> Any:
+    """OpenAPI 3.0's ``nullable`` in the words of JSON Schema."""
+    if isinstance(schema, list):
+        return [nullable(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {key: nullable(value) for key, value in schema.items() if key != "nullable"}
+    if schema.get("nullable") is not True or inner.keys() <= {"description"}:
+        return inner
+    return {"anyOf": [inner, {"type": "null"}]}
+
+
+def test_the_list_is_complete() -> None:
+    found = set()
+    for include in get_resolver().url_patterns:
+        for pattern in getattr(include, "url_patterns", ()):
+            view = getattr(pattern.callback, "cls", None)
+            if view is None or not view.__module__.startswith(("dressage.runs", "dressage.telemetry")):
+                continue
+            path = str(pattern.pattern).replace("<str:", "{").replace("_id>", "}")
+            names = ("get", "post", "put", "patch", "delete")
+            found |= {(name.upper(), path) for name in names if hasattr(view, name) and not path.startswith("link/")}
+    assert found == {(operation.method, operation.path) for operation in OPERATIONS}
+
+
+def test_every_operation_is_documented() -> None:
+    ours = {"runs", "controls", "checkpoints", "spec", "telemetry"}
+    count = 0
+    for path, methods in openapi()["paths"].items():
+        for method, operation in methods.items():
+            if set(operation["tags"]) & ours:
+                count += 1
+                assert operation["description"], (path, method)
+                assert operation["operationId"].isidentifier(), (path, method)
+                assert {"401", "403"} <= set(operation["responses"]), (path, method)
+    assert count == len(OPERATIONS)
+    assert not [path for path in openapi()["paths"] if "/link/" in path]
+
+
+@BY_NAME
+def test_roles(api: Callable[..., APIClient], ids: dict[str, str], operation: Operation) -> None:
+    for role in Role:  # from the least: a refusal changes nothing, so the next role meets the same state
+        client = api(role)
+        before = snapshot()
+        response = call(client, operation, ids)
+        if role.covers(Role(operation.role)):
+            assert response.status_code == operation.status, response.content
+            check_against_schema(operation, response)
+            return
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "permission_denied")
+        check_against_schema(operation, response)
+        assert snapshot() == before
+
+
+def test_strangers_and_other_teams(
+    api: Callable[..., APIClient], anonymous: APIClient, ids: dict[str, str], other_team: Team
+) -> None:
+    client = api("admin", team=other_team)
+    before = snapshot()
+    for operation in OPERATIONS:  # one test: none of them may change anything
+        assert call(anonymous, operation, ids).status_code == 401, operation
+        if "{" in operation.path:
+            for wanted in (ids, dict.fromkeys(ids, "nothing")):
+                response = call(client, operation, wanted)
+                assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found"), operation
+        elif operation.method == "GET":
+            text = call(client, operation, ids).content.decode()
+            assert not [value for value in ids.values() if value in text], operation
+        else:
+            # What a spec names is looked up in the caller's own team, which has none of it.
+            pointers = {error["pointer"] for error in call(client, operation, ids).json()["errors"]}
+            assert pointers == {
+                "/spec/policy/base",
+                "/spec/data/sources/0/dataset",
+                "/spec/data/sources/1/dataset",
+                "/spec/reward/definition",
+            }
+        assert snapshot() == before, operation
+
+
+def test_ids_of_another_run_are_not_found(
+    api: Callable[..., APIClient], ids: dict[str, str], make_run: Callable[..., Run]
+) -> None:
+    mixed = {**ids, "run": make_run("other").id}
+    operator = api("operator")
+    for operation in OPERATIONS:
+        if "{control}" in operation.path:
+            assert call(operator, operation, mixed).status_code == 404
+
+
+def test_starting_at_creation_needs_an_operator(api: Callable[..., APIClient], nouns: object) -> None:
+    body = {"name": "n", "spec": SPEC, "start": True}
+    refused = api("editor").post("/api/v1/runs", body, format="json")
+    assert (refused.status_code, Run.objects.count()) == (403, 0)
+    assert api("operator").post("/api/v1/runs", body, format="json").json()["state"] == "queued"

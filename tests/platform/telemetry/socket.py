@@ -1,0 +1,36 @@
+"""A browser's end of a WebSocket, straight into the ASGI application."""
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+from asgiref.testing import ApplicationCommunicator
+
+
+class Socket(ApplicationCommunicator):
+    """One connection."""
+
+    def __init__(self, application: Any, url: str, headers: list[tuple[bytes, bytes]]) -> None:
+        path, _, query = url.partition("?")
+        scope = {"type": "websocket", "path": path, "query_string": query.encode(), "headers": headers}
+        super().__init__(application, {**scope, "subprotocols": []})
+
+    async def connect(self) -> bool:
+        """Open. False: refused before it was accepted."""
+        await self.send_input({"type": "websocket.connect"})
+        answer = await self.receive_output(timeout=10)
+        return bool(answer["type"] == "websocket.accept")
+
+    async def receive_json(self) -> dict[str, Any]:
+        """The next frame."""
+        message = await self.receive_output(timeout=10)
+        assert message["type"] == "websocket.send", message
+        return dict(json.loads(message["text"]))
+
+    async def disconnect(self) -> None:
+        """Close from the browser's side."""
+        await self.send_input({"type": "websocket.disconnect", "code": 1000})
+        # The consumer ends at once; the channel layer's read of Redis is cut off, as it would go on for seconds.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await self.wait(timeout=0.2)

@@ -1,0 +1,241 @@
+"""The live stream over real Redis: no gaps, no doubles, only for those who may read."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import channel_layers
+from django.conf import settings
+from django.db import transaction
+from rest_framework.test import APIClient
+
+from dressage.asgi import application
+from dressage.common.roles import Role
+from dressage.runs.lifecycle import locked
+from dressage.runs.models import Run
+from dressage.teams.models import ApiToken, Membership, Team
+from dressage.teams.services import create_token
+from dressage.telemetry.events import append_event
+from dressage.telemetry.models import Event
+from dressage.telemetry.stream import base, doorbell
+from tests.platform.telemetry.socket import Socket
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
+
+
+@pytest.fixture(autouse=True)
+def fresh_layer() -> None:
+    """Connections of the channel layer belong to the event loop of one test."""
+    channel_layers.backends.clear()
+
+
+def emit(run: Run, count: int = 1, kind: str = "log") -> None:
+    """Append events as the link does, one transaction each."""
+    for number in range(count):
+        with transaction.atomic():
+            append_event(locked(run.id), kind, {"level": "info", "message": str(number)})
+
+
+def cookie(client: APIClient) -> bytes:
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}".encode()
+
+
+@asynccontextmanager
+async def watch(path: str, *headers: tuple[bytes, bytes]) -> AsyncIterator[Socket]:
+    origin = (b"origin", b"http://127.0.0.1:8600")
+    socket = Socket(application, path, [origin, *headers])
+    assert await socket.connect()
+    try:
+        yield socket
+    finally:
+        await socket.disconnect()
+
+
+async def close_code(socket: Socket) -> int:
+    """The code with which the server ends the connection."""
+    while True:
+        message = await socket.receive_output(timeout=10)
+        if message["type"] == "websocket.close":
+            return int(message["code"])
+
+
+async def until(socket: Socket, seq: int) -> list[dict[str, Any]]:
+    """Frames up to the event ``seq``."""
+    frames = []
+    while not frames or (frames[-1].get("seq") or 0) < seq:
+        frames.append(await socket.receive_json())
+    return frames
+
+
+def sequence(frames: list[dict[str, Any]]) -> list[int]:
+    return [event["seq"] for frame in frames for event in frame.get("events", ())]
+
+
+async def test_events_arrive_once_and_in_order(make_run: Any, api: Callable[..., APIClient]) -> None:
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        hello = await socket.receive_json()
+        assert (hello["type"], hello["seq"], hello["events"]) == ("events", 1, [])
+        assert hello["run"]["id"] == run.id
+        assert "spec" not in hello["run"]
+        writing = asyncio.create_task(sync_to_async(emit, thread_sensitive=False)(run, 30))
+        frames = await until(socket, 31)
+        await writing
+    assert sequence(frames) == list(range(2, 32))
+    async with watch(f"/ws/v1/runs/{run.id}?after=12", session) as socket:
+        frames = await until(socket, 31)
+    assert sequence(frames) == list(range(13, 32))
+    assert frames[-1]["events"][-1]["data"] == {"level": "info", "message": "29"}
+
+
+async def test_a_long_history_comes_in_bounded_frames(make_run: Any, api: Callable[..., APIClient], team: Team) -> None:
+    run = await sync_to_async(make_run)()
+
+    def fill() -> None:
+        rows = [
+            Event(run=run, seq=seq, attempt=0, kind="log", at=run.created_at, data={"n": seq}) for seq in range(2, 502)
+        ]
+        Event.objects.bulk_create(rows)
+        Run.objects.filter(pk=run.pk).update(event_seq=501)
+
+    await sync_to_async(fill)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}?after=0", session) as socket:
+        frames = await until(socket, 501)
+    assert sequence(frames) == list(range(1, 502))
+    assert [len(frame["events"]) for frame in frames] == [200, 200, 101]
+
+
+async def test_frames_are_coalesced(make_run: Any, api: Callable[..., APIClient]) -> None:
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        began = time.monotonic()
+        writing = asyncio.create_task(sync_to_async(emit, thread_sensitive=False)(run, 100))
+        frames = await until(socket, 101)
+        seconds = time.monotonic() - began
+        await writing
+    assert sequence(frames) == list(range(2, 102))
+    assert len(frames) <= 4 * seconds + 2
+
+
+async def test_a_lost_doorbell_only_delays(
+    make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doorbell, "_ring", lambda *_: None)
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        await sync_to_async(emit)(run)
+        assert sequence(await until(socket, 2)) == [2]
+
+
+async def test_phases_come_without_a_number(make_run: Any, api: Callable[..., APIClient]) -> None:
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        progress = {"phase": "generate", "done": 1, "total": 2, "step": 1, "at": "x"}
+        await sync_to_async(Run.objects.filter(pk=run.pk).update)(progress=progress)
+        frame = await socket.receive_json()
+        assert (frame["seq"], frame["events"], frame["run"]["progress"]) == (None, [], progress)
+
+
+async def test_pings(make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "PING_S", 0.1)
+    monkeypatch.setattr(base, "POLL_S", 0.3)
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        assert await socket.receive_json() == {"type": "ping"}
+        await socket.send_input({"type": "websocket.receive", "text": "not json: nothing travels up"})
+        assert await socket.receive_json() == {"type": "ping"}
+
+
+async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> None:
+    run = await sync_to_async(make_run)()
+    token, secret = await sync_to_async(create_token)(team, actor, name="t", role=Role.VIEWER, expires_at=None)
+    bearer = (b"authorization", f"Bearer {secret}".encode())
+    async with watch(f"/ws/v1/runs/{run.id}", bearer) as socket:
+        assert (await socket.receive_json())["run"]["id"] == run.id
+        await sync_to_async(ApiToken.objects.filter(pk=token.pk).update)(revoked_at=token.created_at)
+        await sync_to_async(emit)(run)
+        assert await close_code(socket) == 4403
+    async with watch(f"/ws/v1/runs/{run.id}?token={secret}") as socket:
+        assert await close_code(socket) == 4401
+
+
+@pytest.mark.parametrize("how", ["membership", "logout", "password", "deactivated"])
+async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., APIClient], how: str) -> None:
+    run = await sync_to_async(make_run)()
+    client = await sync_to_async(api)("viewer")
+    session = (b"cookie", cookie(client))
+
+    def revoke() -> None:
+        if how == "membership":
+            Membership.objects.filter(user=client.user).delete()
+        elif how == "logout":
+            client.logout()
+        elif how == "password":
+            client.user.set_password("another one entirely")
+            client.user.save()
+        else:
+            type(client.user).objects.filter(pk=client.user.pk).update(is_active=False)
+
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        await sync_to_async(revoke)()
+        await sync_to_async(emit)(run)
+        assert await close_code(socket) == 4403
+
+
+async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:
+    run = await sync_to_async(make_run)()
+    stranger = (b"cookie", cookie(await sync_to_async(api)("admin", team=other_team)))
+    ours = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    for headers, path, code in (
+        ([], f"/ws/v1/runs/{run.id}", 4401),
+        ([], "/ws/v1/team", 4401),
+        ([stranger], f"/ws/v1/runs/{run.id}", 4404),
+        ([ours], "/ws/v1/runs/run_nothing", 4404),
+        ([ours], f"/ws/v1/runs/{run.id}?after=x", 4400),
+    ):
+        async with watch(path, *headers) as socket:
+            assert await close_code(socket) == code
+    foreign = Socket(application, f"/ws/v1/runs/{run.id}", [(b"origin", b"http://evil.example"), ours])
+    assert not await foreign.connect()
+
+
+async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:
+    run = await sync_to_async(make_run)()
+    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    stranger = (b"cookie", cookie(await sync_to_async(api)("viewer", team=other_team)))
+    async with watch("/ws/v1/team", session) as socket, watch("/ws/v1/team", stranger) as other:
+        first = await socket.receive_json()
+        assert (first["type"], first["run"]["id"], first["run"]["state"]) == ("run", run.id, "draft")
+        fresh = await sync_to_async(make_run)("second")
+        assert (await socket.receive_json())["run"]["id"] == fresh.id
+        assert await other.receive_nothing(timeout=0.5)
+
+
+async def test_rings_of_one_transaction_are_one(make_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[Any] = []
+    monkeypatch.setattr(doorbell, "_ring", lambda *args: rung.append(args))
+    run = await sync_to_async(make_run)()
+    rung.clear()
+
+    def write() -> None:
+        with transaction.atomic():
+            for _ in range(5):
+                append_event(locked(run.id), "log", {})
+
+    await sync_to_async(write)()
+    assert rung == [(run.id, run.team_id)]
