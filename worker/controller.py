@@ -27,7 +27,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayTaskError
 
 from worker.bundle import FencedError, Platform, StartError, parse_bundle
 from worker.cluster import ClusterError
@@ -156,10 +156,11 @@ class RunController:
         except (StartError, ClusterError, RolloutError) as error:
             return "failed", str(error), None
         except (LearnerLost, RayActorError) as error:
-            _alert(
-                link, "A process of the run died", f"{error} A new attempt goes on from the last checkpoint.", "error"
-            )
-            return None, str(error), None
+            what = str(error).splitlines()[0]
+            _alert(link, "A process of the run died", f"{what} A new attempt will go on.", "error")
+            return None, what, None
+        except RayTaskError as error:
+            return "failed", str(error.cause), traceback.format_exc()
         except Exception as error:
             return "failed", f"{type(error).__name__}: {error}", traceback.format_exc()
         finally:

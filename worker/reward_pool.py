@@ -44,6 +44,7 @@ class RewardPool:
         self.started = [worker.start.remote() for worker in self._workers]
         """One ref per worker that holds the seconds of its start."""
         self._next = 0
+        self._closed = False
 
     def submit(
         self, ref: ray.ObjectRef | Chunk, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: int
@@ -72,12 +73,14 @@ class RewardPool:
         return Scored([""] * size, [failed(f"the reward worker {reason} twice")] * size, 0.0)
 
     def close(self) -> None:
+        """Kill the actors. A thread that still waits for them gets errors, and replaces nothing."""
+        self._closed = True
         for worker in self._workers:
             ray.kill(worker, no_restart=True)
 
     def _replace(self, pending: PendingScores, reason: str) -> None:
-        if self._workers[pending.worker] is not pending.handle:
-            return  # another chunk of the same worker has found out already
+        if self._closed or self._workers[pending.worker] is not pending.handle:
+            return  # over, or another chunk of the same worker has found out already
         self._notify("A reward worker was replaced", f"Reward worker {pending.worker} {reason}.")
         try:
             ray.kill(pending.handle, no_restart=True)

@@ -6,7 +6,6 @@ second thread, so that a worker that hangs can be told from one that works on lo
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from worker.chunk import Chunk, GenerationStats, pack
 from worker.engine import Completion, Engine, EngineConfig, Request, Sampling
-from worker.engine.environment import prepare_environment
 
 if TYPE_CHECKING:
     from worker.weights import WeightBundle
@@ -47,13 +45,6 @@ class RolloutWorker:
 
     def __init__(self) -> None:
         self._engine: Engine | None = None
-
-    def preload(self) -> float:
-        """Import the engine's libraries, most of a cold start, before it is known what to serve. Returns seconds."""
-        started = time.perf_counter()
-        prepare_environment(EngineConfig(model_dir=""))
-        importlib.import_module("vllm.v1.engine.core")
-        return time.perf_counter() - started
 
     def start(self, config: EngineConfig) -> float:
         """Build the engine. Returns the seconds it took; raises ``EngineError`` with a sentence."""

@@ -40,19 +40,21 @@ class _Slot:
 class RolloutPool:
     """Used by one thread at a time."""
 
-    def __init__(self, spawn: Callable[[int, int], ActorHandle], size: int, tolerance: float, notify: Notify) -> None:
-        """``spawn(index, generation)`` makes an actor, which starts to load its libraries at once."""
-        self._spawn, self._tolerance, self._notify = spawn, tolerance, notify
+    def __init__(
+        self,
+        spawn: Callable[[int, int], ActorHandle],
+        size: int,
+        config: EngineConfig,
+        tolerance: float,
+        notify: Notify,
+    ) -> None:
+        """``spawn(index, generation)`` makes an actor; the engine of ``config`` is built in it at once."""
+        self._spawn, self._config, self._tolerance, self._notify = spawn, config, tolerance, notify
         self._slots = [_Slot(spawn(index, 0)) for index in range(size)]
-        for slot in self._slots:
-            slot.handle.preload.remote()
-        self._config: EngineConfig | None = None
+        self.started = [slot.handle.start.remote(config) for slot in self._slots]
+        """One ref per worker that holds the seconds of its start, or its error."""
         self._bundle: ray.ObjectRef | None = None
-
-    def start(self, config: EngineConfig) -> list[ray.ObjectRef]:
-        """Build the engines. Returns one ref per worker that holds the seconds it took, or its error."""
-        self._config = config
-        return [slot.handle.start.remote(config) for slot in self._slots]
+        self._closed = False
 
     def sync(self, bundle: ray.ObjectRef) -> float:
         """Bring all engines to the weights of ``bundle``. Returns the largest probe difference in nats.
@@ -90,6 +92,8 @@ class RolloutPool:
                 self._replace(index, reason)
 
     def close(self) -> None:
+        """Kill the actors. A thread that still works with them is told so, instead of replacing them."""
+        self._closed = True
         for slot in self._slots:
             ray.kill(slot.handle, no_restart=True)
 
@@ -129,6 +133,8 @@ class RolloutPool:
 
     def _replace(self, index: int, reason: str) -> float:
         """A fresh engine in place of worker ``index``. Returns its probe difference in nats."""
+        if self._closed:
+            raise RolloutError("The engines have been closed.")
         self._notify("A rollout worker was replaced", f"Rollout worker {index} {reason}.")
         slot = self._slots[index]
         ray.kill(slot.handle, no_restart=True)

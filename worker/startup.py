@@ -86,8 +86,15 @@ class Startup:
         model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
+        tokenizer = PolicyTokenizer(model_dir)
+        config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
+        seconds = {"checks": time.perf_counter() - started}
         engines = RolloutPool(
-            self._spawn_engine, spec.parallelism.rollout_workers, spec.rollout.engine.probe_tolerance, self._notify
+            self._spawn_engine,
+            spec.parallelism.rollout_workers,
+            config,
+            spec.rollout.engine.probe_tolerance,
+            self._notify,
         )
         self._closers.append(engines.close)
         learning = LearningStage()
@@ -101,13 +108,11 @@ class Startup:
         self._closers.append(rewards.close)
         generation = GenerationStage(engines, rewards)
         self._closers.append(generation.close)
-        seconds = {"spawn": time.perf_counter() - started}
-        tokenizer = PolicyTokenizer(model_dir)
-        seconds["tokenizer"] = time.perf_counter() - started
-        ready = engines.start(self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking)))
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
-            state = self._await({"engine": ready, "reward": rewards.started}, {"learner": learner, "data": data}, tick)
+            state = self._await(
+                {"engine": engines.started, "reward": rewards.started}, {"learner": learner, "data": data}, tick
+            )
         seconds |= state.pop("seconds")
         seconds["all"] = time.perf_counter() - started
         sources, evaluations = data.result()

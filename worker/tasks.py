@@ -1,10 +1,15 @@
 """The Celery tasks of the cluster. Each only rings: it returns in seconds and may be repeated at any time."""
 
+import logging
+
 import ray
+from ray.exceptions import RayActorError
 
 from worker import cluster
 from worker.celery_app import app
 from worker.controller import RunController
+
+log = logging.getLogger(__name__)
 
 
 @app.task(name="worker.tasks.start")
@@ -22,6 +27,8 @@ def start(run_id: str, attempt: int, link_url: str, link_token: str) -> bool:
             ray.get(actor.ping.remote())
         except ValueError:
             return False
+        except RayActorError:
+            log.warning("attempt %d of %s ended as soon as it had begun", attempt, run_id)
         return True
 
 

@@ -1,4 +1,4 @@
-"""Shared by the loop's tests: one Ray for the session, a platform per test, and a run to be started on both."""
+"""Shared by the loop's tests: one Ray for all, a platform per test, and a run to be started on both."""
 
 import json
 import os
@@ -24,14 +24,14 @@ def platform() -> Iterator[PlatformDouble]:
     double.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[None]:
-    """One local Ray for the session."""
+    """One local Ray for all tests of the loop."""
     import ray
 
     ours = not ray.is_initialized()
     if ours:
-        ray.init(num_cpus=4, include_dashboard=False, namespace="dressage", log_to_driver=False)
+        ray.init("local", num_cpus=4, include_dashboard=False, namespace="dressage", log_to_driver=False)
     yield
     if ours:
         ray.shutdown()
