@@ -8,12 +8,13 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from django.db import connection
+from django.db import connection, transaction
 
 from dressage.telemetry.lines import FOREVER, Line
 
 XAxis = Literal["step", "time", "tokens"]
 _FINITE = "value > '-Infinity' AND value < 'Infinity'"  # PostgreSQL sorts NaN above infinity
+_TIME = "date_part('epoch', m.at - %(started)s)"
 _SCALE = 2.0**-40
 """Values are summed on this scale (an exact one), so that even the largest floats cannot overflow the sum."""
 
@@ -33,7 +34,7 @@ class Buckets:
 
 
 def bucket_width(low: float, high: float, max_points: int, *, whole: bool) -> float:
-    """The smallest power of two whose buckets cover [low, high] with at most ``max_points``; at least 1 if ``whole``."""
+    """The smallest power of two with at most ``max_points`` buckets in [low, high]; at least 1 if ``whole``."""
     span = high - low
     exponent = math.ceil(math.log2(span / max_points)) if span > 0 else 0
     width = 2.0 ** (max(0, exponent) if whole else exponent)
@@ -75,29 +76,20 @@ def query(
     )
     where = f"WHERE {bounds}" if bounds else ""
     arguments |= {"low": low, "high": high, "scale": _SCALE}
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT min(x), max(x), max(n) FROM ({_extent(source, where, x)}) AS extent", arguments)
-        first, last, count = cursor.fetchone()
-        if first is None:
-            return found
-        if x == "step":
-            arguments["width"] = int(bucket_width(first, last, max_points, whole=True))
-            key = "x / %(width)s"
-        elif count <= max_points:
-            key = "x"
-        else:
-            arguments["width"] = bucket_width(first, last, max_points, whole=False)
-            key = "floor(x / %(width)s)"
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
+        cursor.execute("SET LOCAL work_mem = '64MB'")
+        key = _bucket_key(cursor, x, source, where, arguments, max_points)
         cursor.execute(
             f"""
-            SELECT series_id, max(x), min(value) FILTER (WHERE {_FINITE}),
-                   sum(value * %(scale)s) FILTER (WHERE {_FINITE}) / count(*) FILTER (WHERE {_FINITE}),
-                   max(value) FILTER (WHERE {_FINITE}), count(*), array_agg(x ORDER BY x) FILTER (WHERE NOT ({_FINITE}))
-            FROM ({source}) AS points {where} GROUP BY series_id, {key} ORDER BY series_id, max(x)
+            SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*), count(v)
+            FROM (SELECT series_id, x, CASE WHEN {_FINITE} THEN value END AS v FROM ({source}) AS points {where}) AS p
+            GROUP BY series_id, {key} ORDER BY series_id, at
             """,
             arguments,
         )
-        for series_id, at, smallest, mean, largest, n, bad in cursor:
+        all_finite = True
+        for series_id, at, smallest, mean, largest, n, finite in cursor:
             buckets = found[series[series_id]]
             buckets.x.append(at)
             buckets.min.append(smallest)
@@ -105,8 +97,31 @@ def query(
             buckets.mean.append(None if mean is None else min(max(mean / _SCALE, smallest), largest))
             buckets.max.append(largest)
             buckets.raw_count += n
-            buckets.nan.extend(bad or ())
+            all_finite = all_finite and n == finite
+        if not all_finite:
+            points = f"SELECT series_id, x FROM ({source}) AS points {where}"
+            cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({_FINITE}) ORDER BY series_id, x", arguments)
+            for series_id, at in cursor:
+                found[series[series_id]].nan.append(at)
     return found
+
+
+def _bucket_key(cursor: Any, x: XAxis, source: str, where: str, arguments: dict[str, Any], max_points: int) -> str:
+    """SQL of the bucket of a row; sets ``width``. The range is that of the run's steps, the same for all its series."""
+    axis = {"step": "step", "time": _TIME, "tokens": "tokens_total::float8"}[x]
+    moments = f"SELECT {axis} AS x FROM telemetry_moment m WHERE run_id = %(run)s"
+    cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)
+    first, last, count = cursor.fetchone()
+    if x == "step":
+        if first is None:  # evaluations alone
+            cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)
+            first, last = cursor.fetchone()
+        arguments["width"] = 1 if first is None else int(bucket_width(first, last, max_points, whole=True))
+        return "x / %(width)s"
+    if count <= max_points:
+        return "x"
+    arguments["width"] = bucket_width(first, last, max_points, whole=False)
+    return "floor(x / %(width)s)"
 
 
 def _source(
@@ -116,8 +131,8 @@ def _source(
     arguments: dict[str, Any] = {"series": series, "run": run_id, "started": started_at}
     condition = "TRUE"
     if not line.is_single or superseded:
-        cuts = {f"a{number}": (number, end) for number, end in line.ends.items() if end < FOREVER}
-        beyond = [f"(p.attempt = {number} AND p.step > {end})" for number, end in cuts.values()]
+        ends = ((number, end) for number, end in line.ends.items() if end < FOREVER)
+        beyond = [f"(p.attempt = {number} AND p.step > {end})" for number, end in ends]
         joined = " OR ".join(beyond) or "FALSE"
         condition = joined if superseded else f"NOT ({joined})"
     # A new attempt may evaluate the step it resumed from once more: of two points of one step, the newer counts.
@@ -129,17 +144,10 @@ def _source(
     """
     if x == "step":
         return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments
-    axis = "m.tokens_total::float8" if x == "tokens" else "extract(epoch FROM m.at - %(started)s)::float8"
     # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
+    axis = "m.tokens_total::float8" if x == "tokens" else _TIME
     moments = f"""
-        SELECT DISTINCT ON (step) step, at, tokens_total FROM telemetry_moment p
-        WHERE run_id = %(run)s AND ({condition}) ORDER BY step, attempt DESC
+        SELECT DISTINCT ON (step) step, {axis} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
+        WHERE run_id = %(run)s ORDER BY step, attempt DESC
     """
-    return f"SELECT series_id, {axis} AS x, value FROM ({points}) AS p JOIN ({moments}) AS m USING (step)", arguments
-
-
-def _extent(source: str, where: str, x: XAxis) -> str:
-    return (
-        f"SELECT min(x) AS x, count(*) AS n FROM ({source}) AS s {where} GROUP BY series_id UNION ALL "
-        f"SELECT max(x) AS x, 0 AS n FROM ({source}) AS s {where}"
-    )
+    return f"SELECT series_id, x, value FROM ({points}) AS p JOIN ({moments}) AS m USING (step)", arguments

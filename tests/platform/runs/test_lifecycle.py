@@ -1,4 +1,4 @@
-"""The lifecycle table, exhaustively: what is listed works and is told; everything else is refused and changes nothing."""
+"""The lifecycle table, exhaustively: what is listed works and is told; all else is refused and changes nothing."""
 
 from collections.abc import Callable
 from typing import Any

@@ -137,7 +137,7 @@ def test_a_fork_of_a_lost_checkpoint_leaves_nothing(
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 def test_download(launch: Launch, api: Callable[..., APIClient]) -> None:
-    run, worker = launch("My run / α")
+    _, worker = launch("My run / α")
     folder = Path(worker.checkpoint(3))
     (folder / "secret").symlink_to("/etc/passwd")
     (folder / "empty.json").touch()
@@ -146,20 +146,23 @@ def test_download(launch: Launch, api: Callable[..., APIClient]) -> None:
     assert response["Content-Disposition"] == 'attachment; filename="My-run-step-3.tar"'
     content = read(response)
     assert len(content) == int(response["Content-Length"])
-    archive = tarfile.open(fileobj=io.BytesIO(content))
-    assert sorted(archive.getnames()) == [
-        "My-run-step-3/config.json",
-        "My-run-step-3/empty.json",
-        "My-run-step-3/model.safetensors",
-    ]
-    assert archive.extractfile("My-run-step-3/model.safetensors").read() == bytes([3]) * 1000  # type: ignore[union-attr]
-    whole = tarfile.open(fileobj=io.BytesIO(read(api("viewer").get(path, {"training": "1"}))))
-    assert {"My-run-step-3/training/state.json", "My-run-step-3/manifest.json"} <= set(whole.getnames())
+    assert unpacked(content) == {
+        "My-run-step-3/config.json": b"{}",
+        "My-run-step-3/empty.json": b"",
+        "My-run-step-3/model.safetensors": bytes([3]) * 1000,
+    }
+    whole = unpacked(read(api("viewer").get(path, {"training": "1"})))
+    assert {"My-run-step-3/training/state.json", "My-run-step-3/manifest.json"} <= whole.keys()
     folder.rename(folder.with_name("away"))
     gone = api("viewer").get(path)
     assert (gone.status_code, gone.json()["error"]["code"]) == (410, "checkpoint_gone")
     folder.symlink_to("/etc")
     assert api("viewer").get(path).status_code == 410
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        return {entry.name: archive.extractfile(entry).read() for entry in archive}  # type: ignore[union-attr]
 
 
 def read(response: Any) -> bytes:
@@ -180,7 +183,7 @@ def test_files_deleted_while_they_are_sent_arrive_whole(tmp_path: Path) -> None:
 
     content = async_to_sync(collect)()
     assert len(content) == archive.size
-    assert tarfile.open(fileobj=io.BytesIO(content)).extractfile("p/a").read() == b"x" * 3_000_000  # type: ignore[union-attr]
+    assert unpacked(content) == {"p/a": b"x" * 3_000_000}
 
 
 def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
