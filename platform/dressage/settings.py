@@ -115,6 +115,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SORT_OPERATIONS": True,
+    "ENUM_NAME_OVERRIDES": {
+        "RunStateEnum": "dressage.runs.states.RunState",
+        "DesiredStateEnum": "dressage.runs.states.DesiredState",
+        "ControlStateEnum": "dressage.runs.states.ControlState",
+    },
 }
 
 LANGUAGE_CODE = "en-gb"

@@ -16,7 +16,7 @@ class RunSpecField(PydanticField, model=RunSpec):
     """A run spec."""
 
 
-@extend_schema_field({"nullable": True, "description": "Any JSON value of the target's type."})
+@extend_schema_field({"description": "Any JSON value of the target's type."})
 class ValueField(serializers.JSONField):
     """A control's value: any JSON."""
 

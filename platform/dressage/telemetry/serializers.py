@@ -56,7 +56,7 @@ class EventPageSerializer(serializers.Serializer):
     next = serializers.CharField(allow_null=True, help_text="The `after` of the next page.")
 
 
-@extend_schema_field({"nullable": True, "description": "The reference answer of the dataset's row: any JSON."})
+@extend_schema_field({"description": "The reference answer of the dataset's row: any JSON."})
 class AnswerField(serializers.JSONField):
     """Any JSON."""
 
