@@ -9,7 +9,11 @@ export default defineConfig({
       mode: "split",
       client: "axios-functions",
       headers: true,
-      override: { mutator: { path: "./src/api/http.ts", name: "http" } },
+      override: {
+        mutator: { path: "./src/api/http.ts", name: "http" },
+        // orval adds a type `<operation>Result` to each function; for this one a schema has that name already.
+        operations: { tryReward: { operationName: () => "scoreSamples" } },
+      },
     },
   },
 });

@@ -83,12 +83,6 @@ export async function http<T>(config: RequestConfig, options?: RequestInit): Pro
   throw problem;
 }
 
-export const get = <T>(url: string, params?: Record<string, unknown>, signal?: AbortSignal) =>
-  http<T>({ url: `/api/v1${url}`, method: "GET", params, signal });
-
-export const send = <T>(method: string, url: string, data?: unknown, headers?: Record<string, string>) =>
-  http<T>({ url: `/api/v1${url}`, method, data, headers });
-
 async function problemDocument(response: Response): Promise<Record<string, unknown>> {
   if (response.headers.get("content-type")?.includes("json")) {
     return (await response.json()) as Record<string, unknown>;

@@ -1,270 +1,55 @@
-/** The platform's documents, as far as the console reads them. */
+/**
+ * The platform's documents. Types come from its OpenAPI document; specs and values are plain JSON here, because forms
+ * hold documents that are not valid yet.
+ */
+import type * as G from "./generated/dressage.schemas";
+
+export type {
+  AuditEntry,
+  AuditVerification,
+  Checkpoint,
+  Dataset,
+  DatasetVersion,
+  MetricNameList,
+  Policy,
+  Session,
+  Token,
+} from "./generated/dressage.schemas";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Spec = { [key: string]: Json };
 
-export type RunState = "draft" | "queued" | "starting" | "running" | "paused" | "succeeded" | "failed" | "cancelled";
+export type RunState = G.LiveRun["state"];
+export type ControlState = G.Control["state"];
+export type Role = G.Member["role"];
+export type XAxis = G.Metrics["x"];
 
-export interface Actor {
-  kind: "user" | "token" | "policy" | "system";
-  id: string;
-  name: string;
-}
+/** Lists leave out the specs. */
+export type Run = Omit<G.Run, "spec" | "effective_spec"> & { spec?: Spec; effective_spec?: Spec };
+export type Control = Omit<G.Control, "before" | "value"> & { before: Json; value: Json };
+export type Target = Omit<G.Target, "value" | "schema"> & { value: Json; schema: Record<string, unknown> };
+export type Recipe = Omit<G.Recipe, "spec"> & { spec: Spec };
+export type Validation = Omit<G.Validation, "resolved"> & { resolved: Spec | null };
+export type RunEvent = Omit<G.Event, "data"> & { data: Record<string, unknown> };
+export type MetricSeries = G.Series;
+export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };
+export type Rollout = Omit<G.Rollout, "answer" | "reward_parts"> & {
+  answer: Json;
+  reward_parts: Record<string, number | string>;
+};
+export type Row = Omit<G.DatasetRow, "row"> & { row: Record<string, Json> };
+export type RewardVersion = Omit<G.RewardVersion, "definition"> & { definition: Spec };
+export type Reward = Omit<G.Reward, "latest_version" | "versions"> & {
+  latest_version: RewardVersion;
+  versions: RewardVersion[];
+};
+export type TryResult = G.Score;
+/** The password is there once, in the answer that makes it. */
+export type Member = G.Member & { password?: string | null };
 
 export interface List<T> {
-  object: "list";
+  object: string;
   data: T[];
   has_more: boolean;
   next: string | null;
-}
-
-export interface Phase {
-  phase: string;
-  done: number;
-  total: number;
-  at: string;
-}
-
-export interface Run {
-  id: string;
-  name: string;
-  notes?: string;
-  state: RunState;
-  desired_state: string;
-  state_reason: string;
-  queue_position: number | null;
-  step: number;
-  total_steps: number;
-  revision: number;
-  attempt: number;
-  progress: Phase | null;
-  policy: string;
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  created_by: Actor | string | null;
-  spec?: Spec;
-  effective_spec?: Spec;
-  parent: { run: string; checkpoint?: string | null; step?: number | null; name?: string } | string | null;
-  summary: {
-    reward: number | null;
-    eval: number | null;
-    tokens_total: number | null;
-    seconds_per_step: number | null;
-    eta_seconds: number | null;
-  };
-  last_checkpoint: { id?: string; step: number; created_at?: string; at?: string } | null;
-  lease_age_s: number | null;
-}
-
-export type ControlState = "staged" | "applied" | "settled" | "rejected" | "cancelled";
-
-export interface Control {
-  id: string;
-  revision: number;
-  target: string;
-  before: Json;
-  value: Json;
-  state: ControlState;
-  apply_at: "next" | number | null;
-  reason: string;
-  actor: Actor | string | null;
-  reverts?: string | null;
-  checkpoint?: string | null;
-  created_at: string;
-  applied_step: number | null;
-  applied_group: string | null;
-  settled_step: number | null;
-  error: string | null;
-}
-
-export interface Target {
-  path: string;
-  boundary: "group_dispatch" | "optimizer_step";
-  value: Json;
-  schema: Record<string, unknown>;
-}
-
-export interface RunEvent {
-  seq: number;
-  kind: string;
-  step: number | null;
-  at: string;
-  attempt: number;
-  data: Record<string, unknown>;
-}
-
-export type XAxis = "step" | "time" | "tokens";
-
-export interface MetricSeries {
-  x: number[];
-  min: (number | null)[];
-  mean: (number | null)[];
-  max: (number | null)[];
-  raw_count: number;
-  nan: number[];
-}
-
-export interface MetricData {
-  x: XAxis;
-  series: Record<string, MetricSeries>;
-}
-
-export interface Rollout {
-  id?: string;
-  group_id: string;
-  sample: number;
-  step: number;
-  attempt?: number;
-  prompt_id: string;
-  source: string;
-  prompt: string;
-  completion: string;
-  answer: Json;
-  reward: number | null;
-  reward_parts: Record<string, number>;
-  reward_error: string | null;
-  advantage: number | null;
-  excluded: string | null;
-  finish_reason: string;
-  length: number;
-  thinking_tokens: number;
-  budget_hit: boolean;
-  control_revision: number;
-  policy_versions: [number, number];
-}
-
-export interface Checkpoint {
-  id: string;
-  step: number;
-  attempt?: number;
-  reason: string;
-  bytes: number;
-  manifest_sha256: string;
-  policy_version?: number;
-  control_id?: string | null;
-  created_at: string;
-  available?: boolean;
-}
-
-export interface Recipe {
-  name: string;
-  title: string;
-  description: string;
-  spec: Spec;
-}
-
-export interface Validation {
-  valid: boolean;
-  errors: { pointer: string; detail: string }[];
-  resolved: Spec | null;
-}
-
-export interface DatasetVersion {
-  number: number;
-  rows: number;
-  bytes: number;
-  sha256: string;
-  columns: { name: string; type: string }[];
-  created_at: string;
-  created_by: Actor | string | null;
-  ref: string;
-}
-
-export interface Dataset {
-  id: string;
-  slug: string;
-  name: string;
-  description: string;
-  created_at: string;
-  latest_version: DatasetVersion | null;
-  versions?: DatasetVersion[];
-}
-
-export interface RewardVersion {
-  number: number;
-  ref: string;
-  definition: Spec;
-  note?: string;
-  created_at: string;
-  created_by: Actor | string | null;
-}
-
-export interface Reward {
-  id: string;
-  slug: string;
-  name: string;
-  created_at: string;
-  latest_version: RewardVersion | null;
-  versions?: RewardVersion[];
-}
-
-export interface TryResult {
-  reward: number | null;
-  parts: Record<string, number>;
-  error: string | null;
-}
-
-export interface Policy {
-  id: string;
-  slug: string;
-  name: string;
-  path: string;
-  architecture: string;
-  parameters: number;
-  vocab_size: number;
-  max_position_embeddings: number;
-  bytes: number;
-  sha256: string;
-  created_at: string;
-}
-
-export type Role = "viewer" | "editor" | "operator" | "admin";
-
-export interface Session {
-  authenticated: boolean;
-  user: { email: string; name: string; password_is_temporary: boolean } | null;
-  team: { id: string; name: string; slug: string } | null;
-  role: Role | null;
-  teams: { id: string; name: string; slug: string }[];
-}
-
-export interface Member {
-  id: string;
-  email: string;
-  name: string;
-  role: Role;
-  created_at: string;
-  password?: string | null;
-}
-
-export interface Token {
-  id: string;
-  name: string;
-  prefix: string;
-  role: Role;
-  created_by: string;
-  created_at: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-  secret?: string;
-}
-
-export interface AuditEntry {
-  id: string;
-  number: number;
-  created_at: string;
-  actor: Actor;
-  action: string;
-  target_type: string;
-  target_id: string;
-  before: Json;
-  after: Json;
-  reason: string;
-  hash: string;
-}
-
-export function actorName(actor: Actor | string | null | undefined): string {
-  if (!actor) return "system";
-  return typeof actor === "string" ? actor : actor.name || actor.id;
 }

@@ -58,7 +58,7 @@ const mono = "'JetBrains Mono Variable', ui-monospace, SFMono-Regular, Menlo, 'D
 
 export const theme = createTheme({
   primaryColor: "petrol",
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   colors: { petrol, dark, gray },
   white: "#ffffff",

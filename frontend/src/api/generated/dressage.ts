@@ -336,7 +336,7 @@ export const getRewardSchema = (
 /**
  * Score pasted samples. Stores nothing.
  */
-export const tryReward = (
+export const scoreSamples = (
     tryRewardRequest: TryRewardRequest,
  options?: SecondParameter<typeof http<TryRewardResult>>,) => {
       return http<TryRewardResult>(
@@ -861,7 +861,7 @@ export type CreateRewardResult = NonNullable<Awaited<ReturnType<typeof createRew
 export type GetRewardResult = NonNullable<Awaited<ReturnType<typeof getReward>>>
 export type CreateRewardVersionResult = NonNullable<Awaited<ReturnType<typeof createRewardVersion>>>
 export type GetRewardSchemaResult = NonNullable<Awaited<ReturnType<typeof getRewardSchema>>>
-export type TryRewardResult = NonNullable<Awaited<ReturnType<typeof tryReward>>>
+export type ScoreSamplesResult = NonNullable<Awaited<ReturnType<typeof scoreSamples>>>
 export type ListRunsResult = NonNullable<Awaited<ReturnType<typeof listRuns>>>
 export type CreateRunResult = NonNullable<Awaited<ReturnType<typeof createRun>>>
 export type GetRunResult = NonNullable<Awaited<ReturnType<typeof getRun>>>

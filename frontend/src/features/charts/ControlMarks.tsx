@@ -1,6 +1,6 @@
 /** The flags on top of the control lines: who changed what, when, and why. */
 import { HoverCard, Text, UnstyledButton } from "@mantine/core";
-import { actorName, type Control } from "@/api/model";
+import type { Control } from "@/api/model";
 import { ControlChange } from "@/features/controls/ControlChange";
 import { formatTime } from "@/lib/format";
 import classes from "./charts.module.css";
@@ -35,7 +35,7 @@ export function ControlMarks({ marks, positions }: { marks: ControlMark[]; posit
             </Text>
           )}
           <Text size="xs" c="dimmed" mt={4}>
-            {actorName(control.actor)} · {formatTime(control.created_at)} · revision {control.revision}
+            {control.actor} · {formatTime(control.created_at)} · revision {control.revision}
           </Text>
           <Text size="xs" c="dimmed" className="num">
             applied at step {control.applied_step}

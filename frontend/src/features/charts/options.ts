@@ -143,7 +143,10 @@ function lineSeries(line: LineStyle): uPlot.Series[] {
 /** Some air above and below; a flat line keeps a readable scale. */
 function padded(_: uPlot, min: number | null, max: number | null): [number, number] {
   if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
-  if (min === max) return [min - Math.max(Math.abs(min) * 0.1, 0.05), max + Math.max(Math.abs(max) * 0.1, 0.05)];
+  if (min === max) {
+    const room = min === 0 ? 1 : Math.abs(min) * 0.5;
+    return [min === 0 ? 0 : min - room, max + room];
+  }
   const air = (max - min) * 0.08;
   return [min >= 0 && min - air < 0 ? 0 : min - air, max + air];
 }

@@ -89,7 +89,7 @@ function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
         <Accordion
           variant="default"
           chevronPosition="left"
-          styles={{ control: { paddingInline: 0 }, content: { padding: 0 } }}
+          styles={{ control: { paddingInline: 0 }, content: { padding: "4px 0 0" }, chevron: { marginInlineEnd: 8 } }}
         >
           <Accordion.Item value="all" style={{ border: 0 }}>
             <Accordion.Control data-testid="all-fields">

@@ -3,7 +3,7 @@ import { Badge, Button, Group, Paper, Table, Text, Tooltip } from "@mantine/core
 import { modals } from "@mantine/modals";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { actorName, type Control, type ControlState, type Run } from "@/api/model";
+import type { Control, ControlState, Run } from "@/api/model";
 import { controlsQuery } from "@/features/runs/queries";
 import { useCan } from "@/features/session/session";
 import { DASH, formatTime, formatValue } from "@/lib/format";
@@ -73,7 +73,7 @@ export function ControlsTab({ run }: { run: Run }) {
               <Table.Td ta="right">{control.applied_step ?? DASH}</Table.Td>
               <Table.Td ta="right">{control.settled_step ?? DASH}</Table.Td>
               <Table.Td maw={220}>
-                {actorName(control.actor)}
+                {control.actor}
                 {control.reason && (
                   <Text size="xs" c="dimmed">
                     {control.reason}

@@ -2,7 +2,7 @@
 import { ActionIcon, Alert, Button, Group, Loader, Stack, Text, TextInput, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
-import { actorName, type Control, type Json, type Run, type Target } from "@/api/model";
+import type { Control, Json, Run, Target } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
 import { ControlChange } from "./ControlChange";
 import { BOUNDARIES } from "./labels";
@@ -81,7 +81,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
         <Alert color="yellow" mt={8} p="xs" title="Someone else was quicker" data-testid="control-conflict">
           {conflict.others.map((other, index) => (
             <Text key={index} size="xs">
-              {actorName(other.actor)}: <ControlChange control={{ target: "", before: null, value: null, ...other }} />
+              {other.actor}: <ControlChange control={{ target: "", before: null, value: null, ...other }} />
               {other.reason && ` – “${other.reason}”`}
             </Text>
           ))}

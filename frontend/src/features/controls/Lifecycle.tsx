@@ -1,17 +1,14 @@
 /** Start, pause, resume, checkpoint, stop. */
+import { type RunAct, runs } from "@/api/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { send } from "@/api/http";
 import type { Run } from "@/api/model";
 import { useCan } from "@/features/session/session";
-import { newKey } from "@/lib/key";
 import { toast, toastError } from "@/ui/toast";
 
-export type Act = "start" | "pause" | "resume" | "cancel" | "checkpoint";
-
-const FAILED: Record<Act, string> = {
+const FAILED: Record<RunAct, string> = {
   start: "The run was not started",
   pause: "The run was not paused",
   resume: "The run does not go on",
@@ -22,7 +19,7 @@ const FAILED: Record<Act, string> = {
 export function useRunAct(run: Run) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (act: Act) => send<Run>("POST", `/runs/${run.id}/${act}`, {}, { "Idempotency-Key": newKey() }),
+    mutationFn: (act: RunAct) => runs.act(run.id, act),
     onSuccess: (_, act) => {
       if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");
     },
@@ -34,7 +31,7 @@ export function useRunAct(run: Run) {
 export function Lifecycle({ run }: { run: Run }) {
   const act = useRunAct(run);
   const operator = useCan("operator");
-  const busy = (name: Act) => act.isPending && act.variables === name;
+  const busy = (name: RunAct) => act.isPending && act.variables === name;
   const common = { size: "xs", disabled: !operator || act.isPending } as const;
   const wished = wish(run);
   const stop = () =>
@@ -102,8 +99,8 @@ export function Lifecycle({ run }: { run: Run }) {
         {live && (
           <Button
             {...common}
-            variant="light"
-            color="red"
+            variant="default"
+            c="var(--c-bad)"
             leftSection={<IconPlayerStop size={14} />}
             loading={busy("cancel")}
             onClick={stop}

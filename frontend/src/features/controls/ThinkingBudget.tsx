@@ -1,8 +1,7 @@
 /** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
+import { telemetry } from "@/api/client";
 import { Group, Slider, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { get } from "@/api/http";
-import type { List, Rollout } from "@/api/model";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";
@@ -20,7 +19,7 @@ interface Props {
 export function ThinkingBudget({ runId, path, state, longest }: Props) {
   const recent = useQuery({
     queryKey: ["run", runId, "rollouts", "recent"],
-    queryFn: ({ signal }) => get<List<Rollout>>(`/runs/${runId}/rollouts`, { limit: 200 }, signal),
+    queryFn: ({ signal }) => telemetry.rollouts(runId, { limit: 200 }, signal),
   });
   const rows = recent.data?.data ?? [];
   const lengths = rows.map(row => row.thinking_tokens);
@@ -60,7 +59,7 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
         <div style={{ width: 104 }}>
           <NumberField
             value={budget}
-            unit="tokens"
+            unit={budget === null ? undefined : "tokens"}
             disabled={state.disabled}
             placeholder="no limit"
             ariaLabel="Thinking budget"

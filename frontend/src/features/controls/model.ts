@@ -1,5 +1,5 @@
 /** What the control rail says about a change: pure functions over controls and targets. */
-import { type Control, type Json, type Spec, type Target } from "@/api/model";
+import type { Control, Json, Spec, Target } from "@/api/model";
 import { Problem } from "@/api/http";
 import { parseNumber } from "@/features/schema-form/NumberField";
 import { same } from "@/features/schema-form/pointer";

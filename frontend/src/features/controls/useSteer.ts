@@ -1,8 +1,7 @@
 /** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
+import { controls } from "@/api/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { send } from "@/api/http";
 import type { Control, Json, List, Run } from "@/api/model";
-import { newKey } from "@/lib/key";
 
 export interface Change {
   target: string;
@@ -23,12 +22,7 @@ export function useSteer(runId: string) {
       let seen = revision;
       const made: Control[] = [];
       for (const change of changes) {
-        const control = await send<Control>(
-          "POST",
-          `/runs/${runId}/controls`,
-          { ...change, apply_at: "next", reason },
-          { "If-Match": `"${seen}"`, "Idempotency-Key": newKey() },
-        );
+        const control = await controls.stage(runId, { ...change, reason }, seen);
         seen = control.revision;
         made.push(control);
         remember(client, runId, control);
@@ -39,6 +33,8 @@ export function useSteer(runId: string) {
   });
 }
 
+export type ControlAct = "cancel" | "revert" | "rewind";
+
 export function useControlAct(runId: string) {
   const client = useQueryClient();
   return useMutation({
@@ -48,18 +44,12 @@ export function useControlAct(runId: string) {
       revision,
     }: {
       control: Control;
-      act: "cancel" | "revert" | "rewind";
+      act: ControlAct;
       revision: number;
-    }) =>
-      send<Control | Run>(
-        "POST",
-        `/runs/${runId}/controls/${control.id}/${act}`,
-        {},
-        {
-          "If-Match": `"${revision}"`,
-          "Idempotency-Key": newKey(),
-        },
-      ),
+    }): Promise<{ id: string }> => {
+      if (act === "revert") return controls.revert(runId, control.id, revision);
+      return act === "cancel" ? controls.cancel(runId, control.id) : controls.rewind(runId, control.id);
+    },
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
   });
 }

@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconUpload } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { actorName, type DatasetVersion, type Json } from "@/api/model";
+import type { DatasetVersion, Json } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
@@ -88,7 +88,7 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
         ["Rows", version.rows.toLocaleString("en-GB")],
         ["Size", formatBytes(version.bytes)],
         ["Uploaded", formatAgo(version.created_at)],
-        ["By", actorName(version.created_by)],
+        ["By", version.created_by],
         [
           "SHA-256",
           <span key="hash" className="mono" title={version.sha256}>

@@ -1,8 +1,9 @@
 /** Upload with the faults of the file shown by their line numbers; nothing is made when there is one. */
+import { datasets as datasetsApi } from "@/api/client";
 import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { http, Problem } from "@/api/http";
+import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
 import { fieldError } from "@/lib/problems";
 import { DropFile } from "@/ui/DropFile";
@@ -21,15 +22,9 @@ export function UploadForm({ dataset, onDone }: Props) {
   const client = useQueryClient();
   const upload = useMutation({
     mutationFn: async () => {
-      const data = new FormData();
-      if (file) data.append("file", file);
-      if (!dataset) {
-        data.append("name", name);
-        data.append("description", description);
-      }
-      const url = dataset ? `/api/v1/datasets/${dataset.id}/versions` : "/api/v1/datasets";
-      const made = await http<Dataset>({ url, method: "POST", data });
-      return dataset?.id ?? made.id;
+      if (!file) throw new Error("Choose a file first.");
+      if (dataset) return datasetsApi.createVersion(dataset.id, file).then(() => dataset.id);
+      return datasetsApi.create({ file, name, description }).then(made => made.id);
     },
     onSuccess: async id => {
       await client.invalidateQueries({ queryKey: ["datasets"] });

@@ -1,9 +1,9 @@
+import { policies as policiesApi } from "@/api/client";
 import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBrain, IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { send } from "@/api/http";
 import type { Policy } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
@@ -81,7 +81,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const [path, setPath] = useState("");
   const client = useQueryClient();
   const register = useMutation({
-    mutationFn: () => send<Policy>("POST", "/policies", { name, path }),
+    mutationFn: () => policiesApi.register(name, path),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["policies"] });
       onDone();

@@ -1,8 +1,7 @@
+import { policies } from "@/api/client";
 import { queryOptions } from "@tanstack/react-query";
-import { get } from "@/api/http";
-import type { List, Policy } from "@/api/model";
 
 export const policiesQuery = queryOptions({
   queryKey: ["policies"],
-  queryFn: ({ signal }) => get<List<Policy>>("/policies", { limit: 100 }, signal),
+  queryFn: ({ signal }) => policies.list(signal),
 });

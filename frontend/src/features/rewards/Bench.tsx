@@ -1,11 +1,11 @@
 /** Scores samples with the definition as it stands in the form, before any run spends time on it. */
+import { datasets as datasetsApi, rewards } from "@/api/client";
 import { Button, Group, NumberInput, Paper, Select, Stack, Text, Textarea, Title } from "@mantine/core";
 import { IconFlask, IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { get, send } from "@/api/http";
-import type { Json, List, Spec, TryResult } from "@/api/model";
-import { datasetsQuery, type Row } from "@/features/datasets/queries";
+import type { Json, Row, Spec } from "@/api/model";
+import { datasetsQuery } from "@/features/datasets/queries";
 import { useCan } from "@/features/session/session";
 import { ErrorState } from "@/ui/ErrorState";
 import { fieldError, formError } from "@/lib/problems";
@@ -28,14 +28,13 @@ export function Bench({ definition }: { definition: Spec }) {
   const editor = useCan("editor");
   const run = useMutation({
     mutationFn: () =>
-      send<{ results: TryResult[] }>("POST", "/rewards/try", {
+      rewards.score({
         definition,
         samples: samples.map(({ output_text, item, tokens }) => ({
           output_text,
           item: JSON.parse(item) as Json,
           ...(tokens === "" ? {} : { completion_tokens: tokens }),
         })),
-        thinking: { start: "<think>", end: "</think>" },
       }),
   });
   const set = (index: number, change: Partial<Sample>) =>
@@ -137,7 +136,7 @@ function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
     mutationFn: async (id: string) => {
       const dataset = datasets.data?.data.find(one => one.id === id);
       const number = dataset?.latest_version?.number ?? 1;
-      return get<List<Row>>(`/datasets/${id}/versions/${number}/rows`, { limit: 5 });
+      return datasetsApi.rows(id, number, { limit: 5 });
     },
     onSuccess: page => onRows(page.data),
   });

@@ -1,4 +1,5 @@
 /** A reward: definition on the left, the bench that tries it on the right. */
+import { rewards } from "@/api/client";
 import {
   Alert,
   Anchor,
@@ -16,8 +17,8 @@ import {
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { Problem, send } from "@/api/http";
-import { actorName, type Json, type Reward, type RewardVersion, type Spec } from "@/api/model";
+import { Problem } from "@/api/http";
+import type { Json, Reward, RewardVersion, Spec } from "@/api/model";
 import { same } from "@/features/schema-form/pointer";
 import { initialValue, type JsonSchema, withDefaults } from "@/features/schema-form/schema";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
@@ -78,8 +79,8 @@ function Editor({ schema, reward, versions = [], version }: EditorProps) {
   const save = useMutation({
     mutationFn: () =>
       reward
-        ? send<RewardVersion>("POST", `/rewards/${reward.id}/versions`, { definition, note }).then(() => reward.id)
-        : send<Reward>("POST", "/rewards", { name, definition }).then(made => made.id),
+        ? rewards.createVersion(reward.id, definition, note).then(() => reward.id)
+        : rewards.create(name, definition).then(made => made.id),
     onSuccess: async id => {
       await client.invalidateQueries({ queryKey: ["rewards"] });
       void navigate({ to: "/rewards/$rewardId", params: { rewardId: id }, search: {} });
@@ -99,7 +100,7 @@ function Editor({ schema, reward, versions = [], version }: EditorProps) {
         title={reward?.name ?? "New reward"}
         description={
           version &&
-          `Version ${version.number}, ${formatAgo(version.created_at)} by ${actorName(version.created_by)}${version.note ? `: ${version.note}` : ""}`
+          `Version ${version.number}, ${formatAgo(version.created_at)} by ${version.created_by}${version.note ? `: ${version.note}` : ""}`
         }
         actions={
           version && (

@@ -1,5 +1,6 @@
 import { Badge, Group, Text, Tooltip } from "@mantine/core";
 import type { Rollout } from "@/api/model";
+import { decodeValue } from "@/features/charts/merge";
 import { formatNumber } from "@/lib/format";
 
 type Scored = Pick<Rollout, "reward" | "reward_parts" | "reward_error" | "excluded">;
@@ -21,7 +22,7 @@ export function RewardCell({ row }: { row: Scored }) {
       </Text>
       {parts.length > 1 && (
         <Text size="xs" c="dimmed" className="num" style={{ whiteSpace: "nowrap" }}>
-          {parts.map(([name, value]) => `${name} ${formatNumber(value, 2)}`).join(" · ")}
+          {parts.map(([name, value]) => `${name} ${formatNumber(decodeValue(value), 2)}`).join(" · ")}
         </Text>
       )}
     </Group>

@@ -1,8 +1,8 @@
 /** A group side by side: the same prompt, and what the policy made of it. */
+import { telemetry } from "@/api/client";
 import { Badge, Drawer, Group, Paper, Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { get } from "@/api/http";
-import type { List, Rollout, Run } from "@/api/model";
+import type { Rollout, Run } from "@/api/model";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
 import { RewardCell } from "./RewardCell";
@@ -20,7 +20,7 @@ export function RolloutDrawer({ run, selected, onSelect }: Props) {
   const [group = "", sample = ""] = selected?.split(":") ?? [];
   const siblings = useQuery({
     queryKey: ["run", run.id, "rollouts", "group", group],
-    queryFn: ({ signal }) => get<List<Rollout>>(`/runs/${run.id}/rollouts`, { group_id: group, limit: 200 }, signal),
+    queryFn: ({ signal }) => telemetry.rollouts(run.id, { group_id: group, limit: 200 }, signal),
     enabled: selected !== null,
     select: list => [...list.data].sort((a, b) => a.sample - b.sample),
   });

@@ -1,3 +1,4 @@
+import { runs } from "@/api/client";
 import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -5,7 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useCan } from "@/features/session/session";
 import { newKey } from "@/lib/key";
 import { toastError } from "@/ui/toast";
-import { createRun, recipesQuery } from "./queries";
+import { recipesQuery } from "./queries";
 
 /** One click from an empty team to a run that trains. */
 export function DemoRunButton() {
@@ -14,7 +15,7 @@ export function DemoRunButton() {
   const operator = useCan("operator");
   const navigate = useNavigate();
   const create = useMutation({
-    mutationFn: () => createRun({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }, newKey()),
+    mutationFn: () => runs.create({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }, newKey()),
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
     onError: error => toastError("The demo run was not created", error),
   });

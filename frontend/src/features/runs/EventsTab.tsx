@@ -26,11 +26,7 @@ export function EventsTab({ run }: { run: Run }) {
   const { kind } = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
   const events = useInfiniteQuery(eventsQuery(run.id, kind));
-  const rows = (events.data?.pages.flatMap(page => page.data) ?? [])
-    .filter(
-      event => kind !== undefined || (event.kind !== "step" && event.kind !== "phase" && event.kind !== "rollouts"),
-    )
-    .sort((a, b) => b.seq - a.seq);
+  const rows = (events.data?.pages.flatMap(page => page.data) ?? []).sort((a, b) => b.seq - a.seq);
   return (
     <>
       <div className={classes.toolbar} style={{ overflowX: "auto", flexWrap: "nowrap" }}>

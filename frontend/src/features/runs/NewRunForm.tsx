@@ -1,10 +1,10 @@
 /** The form of a new run beside its differences, faults and the buttons that create it. */
+import { runs } from "@/api/client";
 import { Tabs, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { send } from "@/api/http";
-import type { Json, Run, Spec } from "@/api/model";
+import type { Json, Spec } from "@/api/model";
 import { diff } from "@/features/schema-form/pointer";
 import type { JsonSchema } from "@/features/schema-form/schema";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
@@ -12,7 +12,6 @@ import { newKey } from "@/lib/key";
 import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import { PICKERS } from "./pickers";
-import { createRun } from "./queries";
 import classes from "./runs.module.css";
 import { SectionNav, SpecSections } from "./SpecSections";
 import { TextTab } from "./TextTab";
@@ -40,16 +39,10 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const errors = checked.validation?.errors ?? NO_ERRORS;
   const create = useMutation({
     mutationFn: async (start: boolean) => {
-      if (!fork) return createRun({ name, spec, start }, key);
-      const run = await send<Run>(
-        "POST",
-        `/runs/${fork.run}/fork`,
-        { name, spec, checkpoint: fork.checkpoint },
-        {
-          "Idempotency-Key": key,
-        },
-      );
-      return start ? send<Run>("POST", `/runs/${run.id}/start`, {}) : run;
+      if (!fork) return runs.create({ name, spec, start }, key);
+      const run = await runs.fork(fork.run, { name, spec, checkpoint: fork.checkpoint }, key);
+      if (start) await runs.act(run.id, "start");
+      return run;
     },
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
     // The same key with another body is refused; a corrected document is a new request.

@@ -107,5 +107,5 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 function checkpoint(run: Run, now: number): string {
   const last = run.last_checkpoint;
   if (!last) return DASH;
-  return `step ${last.step} · ${formatAgo(last.created_at ?? last.at, now)}`;
+  return `step ${last.step} · ${formatAgo(last.created_at, now)}`;
 }

@@ -1,8 +1,8 @@
 /** Latest reward with its course. */
+import { telemetry } from "@/api/client";
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { get } from "@/api/http";
-import type { MetricData, Run } from "@/api/model";
+import type { Run } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 import { Sparkline } from "@/ui/Sparkline";
 
@@ -11,8 +11,7 @@ const REWARD = "critic/score/mean";
 export function RewardTrend({ run }: { run: Run }) {
   const trend = useQuery({
     queryKey: ["trend", run.id, Math.floor(run.step / 5)],
-    queryFn: ({ signal }) =>
-      get<MetricData>(`/runs/${run.id}/metrics`, { keys: REWARD, x: "step", max_points: 40 }, signal),
+    queryFn: ({ signal }) => telemetry.metrics(run.id, { keys: REWARD, x: "step", max_points: 40 }, signal),
     enabled: run.step > 0,
     placeholderData: previous => previous,
     staleTime: 60_000,

@@ -1,10 +1,10 @@
+import { runs } from "@/api/client";
 import { ActionIcon, Anchor, Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
 import { IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import { send } from "@/api/http";
-import { actorName, type Run } from "@/api/model";
+import type { Run } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
 import { StateBadge } from "@/ui/StateBadge";
@@ -38,7 +38,7 @@ export function RunHeader({ run }: { run: Run }) {
           <StateBadge state={run.state} size="md" />
         </Group>
         <Text size="xs" c="dimmed" mt={2} truncate>
-          <span className="mono">{run.policy}</span> · by {actorName(run.created_by)} · {formatAgo(run.created_at)}
+          <span className="mono">{run.policy}</span> · by {run.created_by} · {formatAgo(run.created_at)}
           {run.attempt > 1 && ` · attempt ${run.attempt}`}
           {parent && (
             <>
@@ -109,7 +109,7 @@ function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
   const [name, setName] = useState(run.name);
   const client = useQueryClient();
   const rename = useMutation({
-    mutationFn: () => send<Run>("PATCH", `/runs/${run.id}`, { name }),
+    mutationFn: () => runs.rename(run.id, name),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["run", run.id], exact: true });
       onDone();

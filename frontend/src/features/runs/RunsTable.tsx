@@ -1,7 +1,7 @@
 import { Anchor, Paper, Progress, Table, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
-import { actorName, type Run } from "@/api/model";
+import type { Run } from "@/api/model";
 import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
 import { StateBadge } from "@/ui/StateBadge";
 import { RewardTrend } from "./RewardTrend";
@@ -46,7 +46,7 @@ export function RunsTable({ runs }: { runs: Run[] }) {
               <Table.Td className="mono">{run.policy}</Table.Td>
               <Table.Td maw={160}>
                 <Text size="sm" truncate>
-                  {actorName(run.created_by)}
+                  {run.created_by}
                 </Text>
               </Table.Td>
               <Table.Td ta="right" title={run.created_at} style={{ whiteSpace: "nowrap" }}>

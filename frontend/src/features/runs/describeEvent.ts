@@ -1,6 +1,5 @@
 /** Events in words. */
 import type { Control, RunEvent } from "@/api/model";
-import { actorName } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
 import { progressText } from "@/features/controls/model";
 import { formatBytes, formatNumber, formatValue } from "@/lib/format";
@@ -33,7 +32,7 @@ export function describe(event: RunEvent): Description {
       return {
         level: control.state === "rejected" ? "error" : "control",
         text: `${targetLabel(control.target)} ${formatValue(control.before)} → ${formatValue(control.value)}: ${progressText(control)}`,
-        detail: `${actorName(control.actor)}${control.reason ? ` – “${control.reason}”` : ""}`,
+        detail: `${control.actor}${control.reason ? ` – “${control.reason}”` : ""}`,
       };
     }
     case "alert":
@@ -46,7 +45,7 @@ export function describe(event: RunEvent): Description {
       return {
         level: "good",
         text: `Saved ${formatBytes(data.bytes as number | undefined)}`,
-        detail: `${word("reason").replaceAll("_", " ")} · ${word("path")}`,
+        detail: [word("reason").replaceAll("_", " "), word("path")].filter(Boolean).join(" · "),
       };
     case "eval":
     case "step": {

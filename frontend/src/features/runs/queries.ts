@@ -1,45 +1,30 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { get, send } from "@/api/http";
-import type {
-  Checkpoint,
-  Control,
-  List,
-  MetricData,
-  Recipe,
-  Rollout,
-  Run,
-  RunEvent,
-  RunState,
-  Spec,
-  Target,
-  Validation,
-  XAxis,
-} from "@/api/model";
-import type { JsonSchema } from "@/features/schema-form/schema";
+import { controls, page, runs, spec, telemetry } from "@/api/client";
+import type { Recipe, RunState, Target, XAxis } from "@/api/model";
 
 export const runsQuery = (state?: RunState) =>
   queryOptions({
     queryKey: ["runs", { state: state ?? null }],
-    queryFn: ({ signal }) => get<List<Run>>("/runs", { state, limit: 100 }, signal),
+    queryFn: ({ signal }) => runs.list(state, signal),
     placeholderData: keepPreviousData,
   });
 
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
-    queryFn: ({ signal }) => get<Run>(`/runs/${id}`, undefined, signal),
+    queryFn: ({ signal }) => runs.read(id, signal),
   });
 
 export const controlsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "controls"],
-    queryFn: ({ signal }) => get<List<Control>>(`/runs/${id}/controls`, { limit: 200 }, signal),
+    queryFn: ({ signal }) => controls.list(id, signal),
   });
 
 export const targetsQuery = (id: string, revision: number) =>
   queryOptions({
     queryKey: ["run", id, "targets", revision],
-    queryFn: ({ signal }) => get<{ data: Target[] }>(`/runs/${id}/targets`, undefined, signal),
+    queryFn: ({ signal }) => controls.targets(id, signal),
     select: (found): Target[] => found.data,
     placeholderData: keepPreviousData,
   });
@@ -55,7 +40,7 @@ export interface Window {
 export const metricNamesQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "metric-names"],
-    queryFn: ({ signal }) => get<{ data: { name: string }[] }>(`/runs/${id}/metrics/names`, undefined, signal),
+    queryFn: ({ signal }) => telemetry.names(id, signal),
     select: (found): string[] => found.data.map(one => one.name),
   });
 
@@ -66,8 +51,7 @@ export const metricsKey = (id: string, { x, from, to }: Window) =>
 export const metricsQuery = (id: string, keys: string[], window: Window) =>
   queryOptions({
     queryKey: [...metricsKey(id, window), keys.join(",")],
-    queryFn: ({ signal }) =>
-      get<MetricData>(`/runs/${id}/metrics`, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal),
+    queryFn: ({ signal }) => telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal),
     enabled: keys.length > 0,
     staleTime: Infinity, // the stream keeps it fresh
     refetchOnWindowFocus: false,
@@ -84,9 +68,9 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "rollouts", filter],
     queryFn: ({ signal, pageParam }) =>
-      get<List<Rollout>>(
-        `/runs/${id}/rollouts`,
-        { step: filter.step, source: filter.source, min_reward: filter.min, limit: 64, after: pageParam ?? undefined },
+      telemetry.rollouts(
+        id,
+        { step: filter.step, source: filter.source, min_reward: filter.min, limit: 64, ...page(pageParam) },
         signal,
       ),
     initialPageParam: null as string | null,
@@ -94,11 +78,18 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
     placeholderData: keepPreviousData,
   });
 
+/** All kinds but the ones that come with every step. */
+const EVERY_KIND = "state,desired,control,eval,checkpoint,alert,log,run";
+
 export const eventsQuery = (id: string, kind?: string) =>
   infiniteQueryOptions({
     queryKey: ["run", id, "events", kind ?? null],
     queryFn: ({ signal, pageParam }) =>
-      get<List<RunEvent>>(`/runs/${id}/events`, { kind, limit: 100, after: pageParam ?? undefined }, signal),
+      telemetry.events(
+        id,
+        { kind: kind ?? EVERY_KIND, limit: 100, ...(pageParam === null ? {} : { after: Number(pageParam) }) },
+        signal,
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
   });
@@ -106,23 +97,18 @@ export const eventsQuery = (id: string, kind?: string) =>
 export const checkpointsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "checkpoints"],
-    queryFn: ({ signal }) => get<List<Checkpoint>>(`/runs/${id}/checkpoints`, { limit: 100 }, signal),
+    queryFn: ({ signal }) => runs.checkpoints(id, signal),
   });
 
 export const specSchemaQuery = queryOptions({
   queryKey: ["spec", "schema"],
-  queryFn: ({ signal }) => get<JsonSchema>("/spec/schema", undefined, signal),
+  queryFn: ({ signal }) => spec.schema(signal),
   staleTime: Infinity,
 });
 
 export const recipesQuery = queryOptions({
   queryKey: ["spec", "recipes"],
-  queryFn: ({ signal }) => get<{ data: Recipe[] } | Recipe[]>("/spec/recipes", undefined, signal),
-  select: (found): Recipe[] => (Array.isArray(found) ? found : found.data),
+  queryFn: ({ signal }) => spec.recipes(signal),
+  select: (found): Recipe[] => found.data,
   staleTime: Infinity,
 });
-
-export const validateSpec = (spec: Spec) => send<Validation>("POST", "/spec/validate", { spec });
-
-export const createRun = (body: { name: string; spec: Spec; start: boolean }, key: string) =>
-  send<Run>("POST", "/runs", body, { "Idempotency-Key": key });

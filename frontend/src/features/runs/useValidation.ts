@@ -1,7 +1,7 @@
+import { spec as specApi } from "@/api/client";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Spec, Validation } from "@/api/model";
-import { validateSpec } from "./queries";
 
 export interface Checked {
   validation: Validation | undefined;
@@ -15,7 +15,7 @@ export function useValidation(spec: Spec): Checked {
   const [settled] = useDebouncedValue(spec, 350);
   const query = useQuery({
     queryKey: ["spec", "validate", settled],
-    queryFn: () => validateSpec(settled),
+    queryFn: () => specApi.validate(settled),
     placeholderData: keepPreviousData,
     gcTime: 60_000,
     staleTime: 30_000,

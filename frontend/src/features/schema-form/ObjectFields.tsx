@@ -9,7 +9,10 @@ const WIDE = ["object", "union", "array", "json"];
 export function ObjectFields({ schema, path, value, onChange, skip }: FieldProps & { skip?: string }) {
   const { root } = useForm();
   const object = isObject(value) ? value : {};
-  const names = Object.keys(schema.properties ?? {}).filter(name => name !== skip);
+  const names = Object.keys(schema.properties ?? {}).filter(
+    // A fixed `type` says nothing that can be chosen.
+    name => name !== skip && !(name === "type" && schema.properties?.[name]?.const !== undefined),
+  );
   if (names.length === 0) return null;
   return (
     <div className={classes.grid}>

@@ -1,7 +1,7 @@
+import { session } from "@/api/client";
 import { Button, Group, Modal, PasswordInput, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { send } from "@/api/http";
 import { fieldError, formError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";
@@ -12,7 +12,7 @@ export function PasswordModal({ opened, onClose }: { opened: boolean; onClose: (
   const [next, setNext] = useState("");
   const client = useQueryClient();
   const change = useMutation({
-    mutationFn: () => send<void>("POST", "/session/password", { current, new: next }),
+    mutationFn: () => session.changePassword({ current, new: next }),
     onSuccess: async () => {
       setCurrent("");
       setNext("");

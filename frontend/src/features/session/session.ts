@@ -1,11 +1,11 @@
 /** Who is signed in, and what the role allows. */
+import { session } from "@/api/client";
 import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { get, send } from "@/api/http";
 import type { Role, Session } from "@/api/model";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => get<Session>("/session", undefined, signal),
+  queryFn: ({ signal }) => session.read(signal),
   staleTime: 60_000,
 });
 
@@ -17,14 +17,14 @@ const RANK: Record<Role, number> = { viewer: 0, editor: 1, operator: 2, admin: 3
 
 /** Whether the signed-in person's role is at least `role`. */
 export function useCan(role: Role): boolean {
-  const session = useSession();
-  return session.role !== null && RANK[session.role] >= RANK[role];
+  const { role: own } = useSession();
+  return own !== null && RANK[own] >= RANK[role];
 }
 
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { email: string; password: string }) => send<Session>("POST", "/session", body),
+    mutationFn: (body: { email: string; password: string }) => session.signIn(body),
     onSuccess: () => client.fetchQuery({ ...sessionQuery, staleTime: 0 }),
   });
 }
@@ -32,7 +32,7 @@ export function useSignIn() {
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => send<void>("DELETE", "/session"),
+    mutationFn: () => session.signOut(),
     onSuccess: () => client.clear(),
   });
 }
@@ -40,7 +40,7 @@ export function useSignOut() {
 export function useChooseTeam() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (team: string) => send<Session>("POST", "/session/team", { team }),
+    mutationFn: (team: string) => session.chooseTeam(team),
     onSuccess: () => client.clear(),
   });
 }

@@ -1,7 +1,7 @@
+import { team } from "@/api/client";
 import { Badge, Button, Group, Paper, Table, Text } from "@mantine/core";
 import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { get } from "@/api/http";
 import type { AuditEntry } from "@/api/model";
 import { formatTime, formatValue } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
@@ -102,8 +102,7 @@ function short(value: AuditEntry["after"]): string {
 function Chain() {
   const check = useQuery({
     queryKey: ["audit", "verification"],
-    queryFn: ({ signal }) =>
-      get<{ valid: boolean; entries: number; first_broken: number | null }>("/audit/verification", undefined, signal),
+    queryFn: ({ signal }) => team.verifyAudit(signal),
   });
   if (!check.data) return <Text size="xs" mb="xs" mih={18} />;
   const { valid, entries, first_broken } = check.data;

@@ -1,9 +1,9 @@
+import { team } from "@/api/client";
 import { ActionIcon, Button, Group, Paper, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconTrash, IconUserPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { send } from "@/api/http";
 import type { Member, Role } from "@/api/model";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
@@ -23,12 +23,12 @@ export function MembersTab() {
   const client = useQueryClient();
   const refresh = () => void client.invalidateQueries({ queryKey: ["members"] });
   const change = useMutation({
-    mutationFn: ({ id, role }: { id: string; role: Role }) => send("PATCH", `/teams/current/members/${id}`, { role }),
+    mutationFn: ({ id, role }: { id: string; role: Role }) => team.changeRole(id, role),
     onError: error => toastError("The role was not changed", error),
     onSettled: refresh,
   });
   const remove = useMutation({
-    mutationFn: (id: string) => send("DELETE", `/teams/current/members/${id}`),
+    mutationFn: (id: string) => team.removeMember(id),
     onError: error => toastError("The member was not removed", error),
     onSettled: refresh,
   });
@@ -50,9 +50,11 @@ export function MembersTab() {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Member</Table.Th>
-              <Table.Th w={170}>Role</Table.Th>
-              <Table.Th>May</Table.Th>
-              <Table.Th ta="right">Since</Table.Th>
+              <Table.Th miw={120}>Role</Table.Th>
+              <Table.Th visibleFrom="sm">May</Table.Th>
+              <Table.Th ta="right" visibleFrom="sm">
+                Since
+              </Table.Th>
               <Table.Th w={48} />
             </Table.Tr>
           </Table.Thead>
@@ -86,8 +88,12 @@ export function MembersTab() {
                     disabled={!admin}
                   />
                 </Table.Td>
-                <Table.Td c="dimmed">{ROLES.find(role => role.value === member.role)?.can}</Table.Td>
-                <Table.Td ta="right">{formatAgo(member.created_at)}</Table.Td>
+                <Table.Td c="dimmed" visibleFrom="sm">
+                  {ROLES.find(role => role.value === member.role)?.can}
+                </Table.Td>
+                <Table.Td ta="right" visibleFrom="sm">
+                  {formatAgo(member.created_at)}
+                </Table.Td>
                 <Table.Td>
                   {admin && member.email !== session.user?.email && (
                     <Tooltip label="Remove from the team">
@@ -111,7 +117,7 @@ function AddMember({ onAdded }: { onAdded: () => void }) {
   const [role, setRole] = useState<Role>("viewer");
   const [shown, setShown] = useState<Member | null>(null);
   const add = useMutation({
-    mutationFn: () => send<Member>("POST", "/teams/current/members", { email, role }),
+    mutationFn: () => team.addMember({ email, role }),
     onSuccess: member => {
       setEmail("");
       setShown(member.password ? member : null);

@@ -1,9 +1,10 @@
+import { team } from "@/api/client";
 import { ActionIcon, Badge, Button, Group, Paper, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconKey, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { send } from "@/api/http";
+import type { NewToken } from "@/api/generated/dressage.schemas";
 import type { Role, Token } from "@/api/model";
 import { DASH, formatAgo } from "@/lib/format";
 import { fieldError, formError } from "@/lib/problems";
@@ -20,7 +21,7 @@ export function TokensTab() {
   const client = useQueryClient();
   const refresh = () => void client.invalidateQueries({ queryKey: ["tokens"] });
   const revoke = useMutation({
-    mutationFn: (id: string) => send("DELETE", `/tokens/${id}`),
+    mutationFn: (id: string) => team.revokeToken(id),
     onError: error => toastError("The token was not revoked", error),
     onSettled: refresh,
   });
@@ -91,9 +92,9 @@ export function TokensTab() {
 function CreateToken({ onCreated }: { onCreated: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("viewer");
-  const [made, setMade] = useState<Token | null>(null);
+  const [made, setMade] = useState<NewToken | null>(null);
   const create = useMutation({
-    mutationFn: () => send<Token>("POST", "/tokens", { name, role }),
+    mutationFn: () => team.createToken({ name, role }),
     onSuccess: token => {
       setName("");
       setMade(token);

@@ -1,0 +1,128 @@
+/** The generated client with the documents of `model.ts`, the one place where generated types are narrowed. */
+import type { JsonSchema } from "@/features/schema-form/schema";
+import { newKey } from "@/lib/key";
+import * as api from "./generated/dressage";
+import type * as G from "./generated/dressage.schemas";
+import type {
+  Control,
+  Json,
+  List,
+  MetricData,
+  Recipe,
+  Reward,
+  Rollout,
+  Row,
+  Run,
+  RunEvent,
+  Spec,
+  Target,
+  TryResult,
+  Validation,
+} from "./model";
+
+type Signal = AbortSignal | undefined;
+const key = (given?: string) => ({ "Idempotency-Key": given ?? newKey() });
+
+export const session = {
+  read: (signal: Signal) => api.getSession({ signal }),
+  signIn: (body: G.LoginRequest) => api.signIn(body),
+  signOut: () => api.signOut(),
+  chooseTeam: (team: string) => api.chooseTeam({ team }),
+  changePassword: (body: G.PasswordRequest) => api.changePassword(body),
+};
+
+export const team = {
+  members: (signal: Signal) => api.listMembers({ limit: 200 }, { signal }),
+  addMember: (body: G.AddMemberRequest) => api.addMember(body),
+  changeRole: (id: string, role: G.Member["role"]) => api.changeMemberRole(id, { role }),
+  removeMember: (id: string) => api.removeMember(id),
+  tokens: (signal: Signal) => api.listTokens({ limit: 200 }, { signal }),
+  createToken: (body: G.CreateTokenRequest) => api.createToken(body),
+  revokeToken: (id: string) => api.revokeToken(id),
+  audit: (after: string | null, signal: Signal) => api.listAuditEntries({ limit: 50, ...page(after) }, { signal }),
+  verifyAudit: (signal: Signal) => api.verifyAudit({ signal }),
+};
+
+export const datasets = {
+  list: (signal: Signal) => api.listDatasets({ limit: 200 }, { signal }),
+  read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
+  rows: (id: string, version: number, params: G.ListDatasetRowsParams, signal?: Signal) =>
+    api.listDatasetRows(id, version, params, { signal }) as Promise<Omit<G.DatasetRowPage, "data"> & { data: Row[] }>,
+  create: (body: G.CreateDatasetRequest) => api.createDataset(body, key()),
+  createVersion: (id: string, file: File) => api.createDatasetVersion(id, { file }, key()),
+};
+
+export const rewards = {
+  list: (signal: Signal) => api.listRewards({ limit: 200 }, { signal }) as unknown as Promise<List<Reward>>,
+  read: (id: string, signal: Signal) => api.getReward(id, { signal }) as unknown as Promise<Reward>,
+  schema: (signal: Signal) => api.getRewardSchema({ signal }) as Promise<JsonSchema>,
+  create: (name: string, definition: Spec) =>
+    api.createReward({ name, definition: definition as unknown as G.RewardDefinitionRequest }, key()),
+  createVersion: (id: string, definition: Spec, note: string) =>
+    api.createRewardVersion(id, { note, definition: definition as unknown as G.RewardDefinitionRequest }, key()),
+  score: (body: { definition: Spec; samples: { output_text: string; item: Json; completion_tokens?: number }[] }) =>
+    api.scoreSamples(body as unknown as G.TryRewardRequest) as Promise<{ results: TryResult[] }>,
+};
+
+export const policies = {
+  list: (signal: Signal) => api.listPolicies({ limit: 200 }, { signal }),
+  register: (name: string, path: string) => api.registerPolicy({ name, path }, key()),
+};
+
+export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint";
+const ACTS = {
+  start: api.startRun,
+  pause: api.pauseRun,
+  resume: api.resumeRun,
+  cancel: api.cancelRun,
+  checkpoint: api.checkpointRun,
+};
+
+export const runs = {
+  list: (state: string | undefined, signal: Signal) =>
+    api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }) as Promise<List<Run>>,
+  read: (id: string, signal: Signal) => api.getRun(id, { signal }) as unknown as Promise<Run>,
+  create: (body: { name: string; spec: Spec; start: boolean }, idempotencyKey: string) =>
+    api.createRun(body as unknown as G.CreateRunRequest, key(idempotencyKey)) as unknown as Promise<Run>,
+  fork: (id: string, body: { name: string; spec: Spec; checkpoint: string | null }, idempotencyKey: string) =>
+    api.forkRun(id, body as unknown as G.ForkRequest, key(idempotencyKey)) as unknown as Promise<Run>,
+  rename: (id: string, name: string) => api.updateRun(id, { name }),
+  act: (id: string, act: RunAct) => ACTS[act](id),
+  checkpoints: (id: string, signal: Signal) => api.listCheckpoints(id, { limit: 200 }, { signal }),
+};
+
+export const controls = {
+  targets: (id: string, signal: Signal) => api.listTargets(id, { signal }) as Promise<{ data: Target[] }>,
+  list: (id: string, signal: Signal) =>
+    api.listControls(id, { limit: 200 }, { signal }) as unknown as Promise<List<Control>>,
+  stage: (id: string, change: { target: string; value: Json; reason: string }, revision: number) =>
+    api.stageControl(id, { ...change, apply_at: "next" } as G.StageControlRequest, {
+      "If-Match": `"${revision}"`,
+      ...key(),
+    }) as unknown as Promise<Control>,
+  cancel: (id: string, control: string) => api.cancelControl(id, control),
+  revert: (id: string, control: string, revision: number) =>
+    api.revertControl(id, control, {}, key(), { headers: { "If-Match": `"${revision}"` } }),
+  rewind: (id: string, control: string) => api.rewindControl(id, control, {}, key()),
+};
+
+export const telemetry = {
+  names: (id: string, signal: Signal) => api.listMetricNames(id, { signal }),
+  metrics: (id: string, params: G.GetMetricsParams, signal: Signal) =>
+    api.getMetrics(id, params, { signal }) as Promise<MetricData>,
+  rollouts: (id: string, params: G.ListRolloutsParams, signal: Signal) =>
+    api.listRollouts(id, params, { signal }) as Promise<List<Rollout>>,
+  events: (id: string, params: G.ListEventsParams, signal: Signal) =>
+    api.listEvents(id, params, { signal }) as Promise<List<RunEvent>>,
+};
+
+export const spec = {
+  schema: (signal: Signal) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,
+  recipes: (signal: Signal) => api.listRecipes({ signal }) as Promise<{ data: Recipe[] }>,
+  validate: (document: Spec) => api.validateSpec({ spec: document }) as unknown as Promise<Validation>,
+};
+
+/** The cursor of a further page. */
+export function page(after: string | null): { after?: string } {
+  return after === null ? {} : { after };
+}
