@@ -17,7 +17,7 @@ BUDGET = 3
 def test_sign_in_refuses_a_wrong_password(page: Page) -> None:
     page.goto("/runs")
     page.get_by_label("Email").fill(EMAIL)
-    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("textbox", name="Password").fill("not the password")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("The email or the password is wrong.")).to_be_visible()
 
@@ -57,7 +57,7 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
 def _sign_in(page: Page) -> None:
     page.goto("/runs")
     page.get_by_label("Email").fill(EMAIL)
-    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
 
@@ -65,7 +65,7 @@ def _sign_in(page: Page) -> None:
 def _create_from_the_form(page: Page) -> str:
     page.goto("/runs/new")
     page.get_by_test_id("preset-demo").click()
-    page.get_by_label("Name", exact=True).first.fill("Made in the browser")
+    page.get_by_label("Name").first.fill("Made in the browser")
     page.get_by_test_id("create-and-start").click()
     page.wait_for_url(re.compile(r"/runs/run_\w+"))
     return page.url.rpartition("/")[2].partition("?")[0]
@@ -84,7 +84,7 @@ def _reward_rises_on_the_page(page: Page) -> None:
 
 def _set_thinking_budget(page: Page) -> None:
     knob = page.get_by_test_id("thinking-budget")
-    knob.get_by_text("limited").click()
+    knob.get_by_role("switch", name="limited").check()
     knob.get_by_label("Thinking budget", exact=True).fill(str(BUDGET))
     knob.get_by_label("Reason for the change").fill("what does thinking buy?")
     knob.get_by_role("button", name="Apply").click()

@@ -34,7 +34,11 @@ def pytest_load_initial_conftests() -> None:
     postgres.prepare()
     cache.prepare()
     for server in (postgres, cache):
-        _SERVERS.append(subprocess.Popen(server.command, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent))
+        _SERVERS.append(
+            subprocess.Popen(
+                server.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent
+            )
+        )
     os.environ["DATABASE_URL"], os.environ["REDIS_URL"] = postgres.url, cache.url
     _wait(lambda: psycopg.connect(postgres.url).close(), "PostgreSQL")
     _wait(lambda: redis.Redis.from_url(cache.url).ping(), "Redis")

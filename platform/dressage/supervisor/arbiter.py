@@ -2,10 +2,13 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
+import psutil
 from circus import get_arbiter
 from circus.arbiter import Arbiter
 from circus.exc import ConflictError
+from circus.watcher import Watcher
 
 from dressage.config import Config
 from dressage.embedded.sockets import socket_dir
@@ -13,13 +16,16 @@ from dressage.supervisor.output import PrefixedOutput
 from dressage.supervisor.processes import Process, base_environment
 
 
-def make_arbiter(config: Config, processes: list[Process], before: dict[str, Callable[[], None]]) -> Arbiter:
+def make_arbiter(
+    config: Config, processes: list[Process], before: dict[str, Callable[[], None]], family: list[psutil.Process]
+) -> Arbiter:
     """A circus arbiter over ``processes``.
 
     Args:
         config: the installation.
         processes: in the order in which they start.
         before: per process name, what must be done before its first start (wait for the database, migrate).
+        family: filled with the descendants of each process when it is stopped; see ``end``.
     """
     environment = base_environment(config)
     width = max(len(process.name) for process in processes)
@@ -40,8 +46,9 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
             "stderr_stream": output,
             "close_child_stdin": True,
         }
+        watcher["hooks"] = {"before_stop": (_remember(family), True)}
         if process.name in before:
-            watcher["hooks"] = {"before_start": (_hook(before[process.name]), False)}
+            watcher["hooks"]["before_start"] = (_hook(before[process.name]), False)
         watchers.append(watcher)
     logging.getLogger("circus").setLevel(logging.WARNING)
     logging.getLogger("tornado.application").addFilter(_is_not_a_conflict)
@@ -53,6 +60,24 @@ def make_arbiter(config: Config, processes: list[Process], before: dict[str, Cal
         check_delay=0.5,
         proc_name="dressage",
     )
+
+
+def end(family: list[psutil.Process], seconds: float = 5.0) -> None:
+    """Kill what has outlived its parent: Ray's agents and actors end by themselves, but not always soon."""
+    _, alive = psutil.wait_procs(family, timeout=seconds)
+    for process in alive:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def _remember(family: list[psutil.Process]) -> Callable[..., bool]:
+    def run(watcher: Watcher, *_: object, **__: object) -> bool:
+        for pid in watcher.processes:
+            with suppress(psutil.NoSuchProcess):
+                family.extend(psutil.Process(pid).children(recursive=True))
+        return True
+
+    return run
 
 
 def _is_not_a_conflict(record: logging.LogRecord) -> bool:

@@ -46,6 +46,8 @@ class RayHead:
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_DISABLE_IMPORT_WARNING": "1",
             "RAY_DEDUP_LOGS": "0",
+            # A run in training never drains: it is resumed from its checkpoint at the next start.
+            "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
             # Actors may wait long for memory-hungry engines; the run's own watch decides, not Ray's memory monitor.
             "RAY_memory_monitor_refresh_ms": "0",
         }

@@ -8,10 +8,11 @@ import threading
 from argparse import ArgumentParser
 from typing import Any
 
+import psutil
 from django.core.management.base import BaseCommand, CommandError
 
 from dressage.config import ROOT, config
-from dressage.supervisor.arbiter import make_arbiter
+from dressage.supervisor.arbiter import end, make_arbiter
 from dressage.supervisor.processes import base_environment, servers, services
 from dressage.supervisor.ray_head import RayHead
 from dressage.supervisor.ready import wait_for_database, wait_for_redis, wait_for_web
@@ -40,12 +41,14 @@ class Command(BaseCommand):
         ray = None if config.ray_address else RayHead.prepare(config.home)
         processes = [*servers(config), *services(config, ray)]
         first_service = next(process.name for process in processes if process.name not in ("postgres", "redis"))
-        arbiter = make_arbiter(config, processes, before={first_service: self._wait_and_migrate})
+        family: list[psutil.Process] = []
+        arbiter = make_arbiter(config, processes, {first_service: self._wait_and_migrate}, family)
         threading.Thread(target=self._announce, args=(options["demo"], options["no_run"]), daemon=True).start()
         try:
             arbiter.start()
         finally:
             arbiter.stop()
+            end(family)
             lock.close()
 
     def _wait_and_migrate(self) -> None:
