@@ -7,6 +7,7 @@ export interface LivePoint {
   attempt: number;
   step: number;
   at: string;
+  tokens: number | null;
   metrics: Record<string, number>;
 }
 
@@ -25,15 +26,15 @@ export function livePoint(event: RunEvent): LivePoint | null {
   for (const [name, value] of Object.entries((event.data.metrics ?? {}) as Record<string, unknown>)) {
     metrics[name] = decodeValue(value);
   }
-  if (typeof event.data.tokens_total === "number") metrics["training/tokens_total"] = event.data.tokens_total;
-  return { seq: event.seq, attempt: event.attempt, step: event.step, at: event.at, metrics };
+  const tokens = typeof event.data.tokens_total === "number" ? event.data.tokens_total : null;
+  return { seq: event.seq, attempt: event.attempt, step: event.step, at: event.at, tokens, metrics };
 }
 
 /** What is on the x axis at a point. Time counts seconds since `origin`, the start of the run. */
 function position(point: LivePoint, x: MetricData["x"], origin: number): number | null {
   if (x === "step") return point.step;
   if (x === "time") return (Date.parse(point.at) - origin) / 1000;
-  return point.metrics["training/tokens_total"] ?? null;
+  return point.tokens;
 }
 
 const empty = (): MetricSeries => ({ x: [], min: [], mean: [], max: [], raw_count: 0, nan: [] });

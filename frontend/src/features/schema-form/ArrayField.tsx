@@ -1,5 +1,5 @@
 /** A list: each member in a row of its own, with add, remove and order. */
-import { ActionIcon, Button, Group, Input, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconX } from "@tabler/icons-react";
 import type { Json } from "@/api/model";
 import { humanize } from "@/lib/format";
@@ -27,9 +27,7 @@ export function ArrayField(props: FieldProps) {
   return (
     <div className={classes.array} data-pointer={path.join("/")}>
       <Group justify="space-between" mb={4}>
-        <Input.Label component="span">
-          <FieldLabel {...props} />
-        </Input.Label>
+        <FieldLabel {...props} />
         {!readOnly && (schema.maxItems === undefined || list.length < schema.maxItems) && (
           <Button
             size="compact-xs"

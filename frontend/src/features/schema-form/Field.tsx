@@ -1,5 +1,5 @@
 /** One field of a schema form: chooses the input by the kind of the schema. */
-import { Input, Select, Switch, TextInput } from "@mantine/core";
+import { Select, Switch, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { ArrayField } from "./ArrayField";
 import { useForm, type FieldProps } from "./context";
@@ -46,9 +46,9 @@ function Labelled(props: FieldProps) {
   const error = faults.map(fault => fault.detail).join(" ") || undefined;
   return (
     <div className={classes.field} data-pointer={props.path.join("/")}>
-      <Input.Label htmlFor={id} component="label" className={classes.inputLabel}>
-        <FieldLabel {...props} />
-      </Input.Label>
+      <div className={classes.inputLabel}>
+        <FieldLabel {...props} htmlFor={id} />
+      </div>
       <BareInput {...props} id={id} error={error} />
     </div>
   );

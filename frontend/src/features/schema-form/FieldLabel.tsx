@@ -1,4 +1,4 @@
-/** Label of a field: name, what it means, whether it may be steered, and a way back to the preset. */
+/** Label of a field, with its tools beside (not in) it: name, what it means, whether it may be steered, and a way back to the preset. */
 import { ActionIcon, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconInfoCircle, IconSteeringWheel } from "@tabler/icons-react";
 import { formatValue, humanize } from "@/lib/format";
@@ -12,14 +12,14 @@ export function fieldName(path: FieldProps["path"]): string {
   return typeof last === "number" ? `Item ${last + 1}` : humanize(String(last ?? ""));
 }
 
-export function FieldLabel({ schema, path, value, onChange }: FieldProps) {
+export function FieldLabel({ schema, path, value, onChange, htmlFor }: FieldProps & { htmlFor?: string }) {
   const { base, readOnly } = useForm();
   const before = getIn(base, path);
   const changed = before !== undefined && !same(before, value);
   return (
     <Group gap={4} wrap="nowrap" component="span" className={classes.label}>
       {changed && <span className={classes.changed} title="Changed from the preset" />}
-      <span>{fieldName(path)}</span>
+      {htmlFor ? <label htmlFor={htmlFor}>{fieldName(path)}</label> : <span>{fieldName(path)}</span>}
       <Explanation schema={schema} />
       {schema.steer && (
         <Tooltip label="May be changed while the run goes">

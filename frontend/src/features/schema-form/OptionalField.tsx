@@ -1,6 +1,6 @@
 /** A value that may be absent: a switch, and the input when it is on. */
-import { Group, Input, Switch, Text } from "@mantine/core";
-import { useId, useRef } from "react";
+import { Group, Switch, Text } from "@mantine/core";
+import { useId, useRef, useState } from "react";
 import type { Json } from "@/api/model";
 import { useForm, type FieldProps } from "./context";
 import { BareInput } from "./Field";
@@ -16,25 +16,23 @@ export function OptionalField(props: FieldProps) {
   const id = useId();
   const inner = present(schema, root);
   const kept = useRef<Json | undefined>(undefined);
-  const on = value !== null && value !== undefined;
+  // A number that is being retyped is empty for a moment: its input must stay.
+  const [open, setOpen] = useState(false);
+  const on = open || (value !== null && value !== undefined);
   const error =
     errorsAt(errors, path)
       .map(fault => fault.detail)
       .join(" ") || undefined;
   const toggle = (next: boolean) => {
-    if (!next) kept.current = value;
+    if (!next && value !== null) kept.current = value;
+    setOpen(next);
     onChange(next ? (kept.current ?? start(initialValue(inner, root))) : null);
   };
   const isObjectField = kindOf(inner) === "object";
   return (
     <div className={isObjectField ? classes.union : classes.field} data-pointer={path.join("/")}>
       <Group gap={8} justify="space-between" wrap="nowrap" className={classes.inputLabel}>
-        <Input.Label
-          htmlFor={on && !isObjectField ? id : undefined}
-          component={on && !isObjectField ? "label" : "span"}
-        >
-          <FieldLabel {...props} />
-        </Input.Label>
+        <FieldLabel {...props} htmlFor={on && !isObjectField ? id : undefined} />
         <Switch
           size="xs"
           checked={on}

@@ -1,5 +1,5 @@
 /** A choice among methods, each with parameters of its own; what was typed for one is kept while another is tried. */
-import { Input, Select, Text } from "@mantine/core";
+import { Select, Text } from "@mantine/core";
 import { useId, useRef } from "react";
 import type { Json } from "@/api/model";
 import { humanize } from "@/lib/format";
@@ -31,9 +31,9 @@ export function UnionField(props: FieldProps & { bare?: boolean }) {
       <div className={classes.unionHead}>
         <div className={classes.field}>
           {!bare && (
-            <Input.Label htmlFor={id} component="label" className={classes.inputLabel}>
-              <FieldLabel {...props} />
-            </Input.Label>
+            <div className={classes.inputLabel}>
+              <FieldLabel {...props} htmlFor={id} />
+            </div>
           )}
           <Select
             id={id}

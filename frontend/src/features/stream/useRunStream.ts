@@ -77,23 +77,13 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], ru
       ...point,
       metrics: Object.fromEntries(Object.entries(point.metrics).filter(([name]) => wanted.has(name))),
     }));
-    client.setQueryData<MetricData>(query.queryKey, data =>
-      data ? mergePoints(data, data.x === "tokens" ? withTokens(own, points) : own, origin) : data,
-    );
+    client.setQueryData<MetricData>(query.queryKey, data => (data ? mergePoints(data, own, origin) : data));
   }
   const names = client.getQueryData<{ data: { name: string }[] }>(["run", runId, "metric-names"]);
   const known = new Set(names?.data.map(one => one.name));
   if (names && points.some(point => Object.keys(point.metrics).some(name => !known.has(name)))) {
     void client.invalidateQueries({ queryKey: ["run", runId, "metric-names"] });
   }
-}
-
-/** The token axis needs the token count even where it is not drawn. */
-function withTokens(own: LivePoint[], all: LivePoint[]): LivePoint[] {
-  return own.map((point, index) => {
-    const tokens = all[index]?.metrics["training/tokens_total"];
-    return tokens === undefined ? point : { ...point, metrics: { ...point.metrics, "training/tokens_total": tokens } };
-  });
 }
 
 function writeControl(client: QueryClient, runId: string, control: Control): void {

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "@/api/http";
+import type { Control, Target } from "@/api/model";
+import {
+  bounds,
+  changes,
+  conflictOf,
+  inForce,
+  isComplete,
+  lastFor,
+  marked,
+  progressText,
+  shareCut,
+  shares,
+  valueAt,
+} from "./model";
+
+const control = (change: Partial<Control>): Control => ({
+  id: "ctl_1",
+  revision: 1,
+  target: "thinking.budget",
+  boundary: "group_dispatch",
+  before: null,
+  value: 8,
+  state: "staged",
+  apply_at: "next",
+  reason: "",
+  actor: "ada@example.com",
+  created_at: "2026-11-21T06:00:00Z",
+  reverts: null,
+  checkpoint: null,
+  applied_step: null,
+  applied_group: null,
+  settled_step: null,
+  error: null,
+  ...change,
+});
+const target = (path: string, value: Target["value"]): Target => ({
+  path,
+  boundary: "group_dispatch",
+  value,
+  schema: { type: "number" },
+});
+
+describe("progress", () => {
+  it.each([
+    [{}, "staged, waiting for the worker"],
+    [{ apply_at: 40 }, "staged for step 40"],
+    [{ state: "applied", applied_step: 12, applied_group: "12-3" }, "applied at step 12 (group 12-3), settling"],
+    [{ state: "settled", applied_step: 12, settled_step: 13 }, "applied at step 12, settled at step 13"],
+    [{ state: "rejected", error: "no reference policy" }, "rejected: no reference policy"],
+  ] as [Partial<Control>, string][])("%o", (change, text) => expect(progressText(control(change))).toBe(text));
+
+  it("is a line on the charts only once the worker has confirmed a step", () => {
+    const all = [
+      control({ id: "staged" }),
+      control({ id: "applied", state: "applied", applied_step: 5 }),
+      control({ id: "settled", state: "settled", applied_step: 3, settled_step: 4 }),
+      control({ id: "rejected", state: "rejected" }),
+    ];
+    expect(marked(all).map(one => one.id)).toEqual(["applied", "settled"]);
+  });
+
+  it("goes quiet a while after it has settled", () => {
+    const settled = control({ state: "settled", applied_step: 10, settled_step: 11 });
+    expect(lastFor([settled], "thinking.budget", 30)).toBe(settled);
+    expect(lastFor([settled], "thinking.budget", 32)).toBeUndefined();
+  });
+});
+
+describe("changes", () => {
+  it("compares with what is staged, where something is", () => {
+    const targets = [target("thinking.budget", null)];
+    expect(changes({ "thinking.budget": 8 }, targets, [])).toEqual([{ target: "thinking.budget", value: 8 }]);
+    expect(changes({ "thinking.budget": 8 }, targets, [control({ value: 8 })])).toEqual([]);
+    expect(changes({ "thinking.budget": null }, targets, [control({ value: 8 })])).toHaveLength(1);
+  });
+
+  it("raises a weight before another falls to zero", () => {
+    const targets = [target("data.sources.a.weight", 1), target("data.sources.b.weight", 0)];
+    const sent = changes({ "data.sources.a.weight": 0, "data.sources.b.weight": 1 }, targets, []);
+    expect(sent.map(one => one.target)).toEqual(["data.sources.b.weight", "data.sources.a.weight"]);
+  });
+
+  it.each([
+    [0.1, 0.3, 0.6, 0.9, "max"],
+    [0.6, 0.9, 0.1, 0.3, "min"],
+    [0.1, 0.8, 0.9, 1, "max"],
+  ])("moves a band from %s–%s to %s–%s by its %s edge first", (low, high, nextLow, nextHigh, first) => {
+    const targets = [target("curriculum.min_pass_rate", low), target("curriculum.max_pass_rate", high)];
+    const drafts = { "curriculum.min_pass_rate": nextLow, "curriculum.max_pass_rate": nextHigh };
+    expect(changes(drafts, targets, [])[0]?.target).toBe(`curriculum.${first}_pass_rate`);
+  });
+});
+
+it("reads what is in force from the spec, by name or type of list members", () => {
+  const spec = {
+    data: { sources: [{ name: "mul", weight: 0.3 }] },
+    corrections: [{ type: "truncated_is", ratio_max: 2 }],
+  };
+  expect(valueAt(spec, "data.sources.mul.weight")).toBe(0.3);
+  expect(valueAt(spec, "corrections.truncated_is.ratio_max")).toBe(2);
+  expect(valueAt(spec, "data.sources.add.weight")).toBeUndefined();
+  expect(inForce([target("data.sources.mul.weight", 0.9)], spec)[0]?.value).toBe(0.3);
+});
+
+it("reads the other person's change from a 412", () => {
+  const problem = new Problem(412, { revision: 3, changes: [control({ revision: 3, value: 16 })] });
+  expect(conflictOf(problem)).toMatchObject({ revision: 3, others: [{ value: 16, actor: "ada@example.com" }] });
+  expect(conflictOf(new Problem(409, {}))).toBeNull();
+  expect(conflictOf(null)).toBeNull();
+});
+
+it("previews a budget and a mixture", () => {
+  expect(shareCut([2, 4, 8, 16], 4)).toBe(0.5);
+  expect(shareCut([2, 4], null)).toBe(0);
+  expect(shareCut([], 4)).toBeNull();
+  expect(shares([3, 1, 0])).toEqual([0.75, 0.25, 0]);
+  expect(shares([0, 0])).toEqual([0, 0]);
+});
+
+it("knows which values may be sent", () => {
+  const optional = { anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }] };
+  expect(isComplete(null, optional)).toBe(true);
+  expect(isComplete("x", optional)).toBe(false);
+  expect(isComplete(null, { type: "number" })).toBe(false);
+  expect(bounds(optional)).toEqual({ min: 0, max: 64 });
+});

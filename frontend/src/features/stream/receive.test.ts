@@ -1,0 +1,64 @@
+import { QueryClient } from "@tanstack/react-query";
+import { beforeEach, expect, it } from "vitest";
+import type { Control, MetricData, Run } from "@/api/model";
+import { metricsKey } from "@/features/runs/queries";
+import { receive } from "./useRunStream";
+
+let client: QueryClient;
+const key = [...metricsKey("run_1", { x: "step" }), "reward"];
+const data: MetricData = {
+  x: "step",
+  series: { reward: { x: [1], min: [0.1], mean: [0.1], max: [0.1], raw_count: 1, nan: [] } },
+};
+const step = (number: number, attempt = 1) => ({
+  seq: number + 10,
+  kind: "step",
+  step: number,
+  at: "2026-11-21T06:00:00.000Z",
+  attempt,
+  data: { metrics: { reward: 0.2, "not/drawn": 1 }, tokens_total: 5, seconds: 1 },
+});
+
+beforeEach(() => {
+  client = new QueryClient();
+  client.setQueryData(["run", "run_1"], { id: "run_1", step: 1, attempt: 1, spec: {} } as unknown as Run);
+  client.setQueryData(key, data);
+});
+
+it("writes steps into the drawn metrics and the run into its header", () => {
+  receive(client, "run_1", { type: "events", seq: 12, events: [step(2)], run: { step: 2, attempt: 1 } });
+  const drawn = client.getQueryData<MetricData>(key);
+  expect(drawn?.series.reward?.x).toEqual([1, 2]);
+  expect(drawn?.series["not/drawn"]).toBeUndefined();
+  expect(client.getQueryData<Run>(["run", "run_1"])).toMatchObject({ step: 2, spec: {} });
+});
+
+it("asks again for everything drawn when a new attempt repeats steps", () => {
+  receive(client, "run_1", { type: "events", seq: 12, events: [step(1, 2)], run: { step: 1, attempt: 2 } });
+  expect(client.getQueryState(key)?.isInvalidated).toBe(true);
+  expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]);
+});
+
+it("leaves a zoomed window alone", () => {
+  const zoomed = [...metricsKey("run_1", { x: "step", from: 0, to: 1 }), "reward"];
+  client.setQueryData(zoomed, data);
+  receive(client, "run_1", { type: "events", seq: 12, events: [step(2)] });
+  expect(client.getQueryData(zoomed)).toBe(data);
+});
+
+it("replaces a control by its newer state", () => {
+  const control = { id: "ctl_1", revision: 1, state: "staged" } as Control;
+  client.setQueryData(["run", "run_1", "controls"], { object: "list", data: [control], has_more: false, next: null });
+  const event = {
+    seq: 13,
+    kind: "control",
+    step: 3,
+    at: "",
+    attempt: 1,
+    data: { control: { ...control, state: "applied" } },
+  };
+  receive(client, "run_1", { type: "events", seq: 13, events: [event] });
+  expect(client.getQueryData(["run", "run_1", "controls"])).toMatchObject({
+    data: [{ id: "ctl_1", state: "applied" }],
+  });
+});

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { StreamClient, type Frame, type StreamStatus } from "./streamClient";
+
+/** The wire end of a WebSocket, driven by the test. */
+class Wire {
+  static opened: Wire[] = [];
+  onopen: (() => void) | null = null;
+  onclose: (() => void) | null = null;
+  onmessage: ((message: { data: string }) => void) | null = null;
+  constructor(readonly url: string) {
+    Wire.opened.push(this);
+  }
+  close(): void {
+    this.onclose?.();
+  }
+  send(frame: Frame): void {
+    this.onmessage?.({ data: JSON.stringify(frame) });
+  }
+}
+
+const wire = (index: number) => Wire.opened[index] as Wire;
+let frames: Frame[];
+let statuses: StreamStatus[];
+let resumed: boolean[];
+
+function open(): StreamClient {
+  return new StreamClient({
+    url: "ws://host/ws/v1/runs/run_1",
+    onFrame: frame => frames.push(frame),
+    onStatus: status => statuses.push(status),
+    onOpen: again => resumed.push(again),
+    socket: url => new Wire(url) as unknown as WebSocket,
+    delay: attempt => 100 * 2 ** attempt,
+    silence: 1000,
+  });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  Wire.opened = [];
+  frames = [];
+  statuses = [];
+  resumed = [];
+});
+afterEach(() => vi.useRealTimers());
+
+describe("resume", () => {
+  it("asks for what follows the last frame it has seen", () => {
+    const client = open();
+    expect(wire(0).url).toBe("ws://host/ws/v1/runs/run_1");
+    wire(0).onopen?.();
+    wire(0).send({ type: "events", seq: 41 });
+    wire(0).send({ type: "events", seq: 44 });
+    wire(0).close();
+    vi.advanceTimersByTime(100);
+    expect(wire(1).url).toBe("ws://host/ws/v1/runs/run_1?after=44");
+    wire(1).onopen?.();
+    expect(resumed).toEqual([false, true]);
+    client.close();
+  });
+
+  it("hands on no frame twice", () => {
+    open();
+    wire(0).onopen?.();
+    wire(0).send({ type: "events", seq: 41 });
+    wire(0).send({ type: "events", seq: 41 });
+    wire(0).send({ type: "events", seq: 40 });
+    wire(0).send({ type: "events", seq: 42 });
+    expect(frames.map(frame => frame.seq)).toEqual([41, 42]);
+  });
+
+  it("keeps pings to itself", () => {
+    open();
+    wire(0).onopen?.();
+    wire(0).send({ type: "ping" });
+    expect(frames).toEqual([]);
+  });
+});
+
+describe("reconnection", () => {
+  it("waits longer after each failure, and starts over after a success", () => {
+    open();
+    wire(0).close();
+    vi.advanceTimersByTime(100);
+    wire(1).close();
+    vi.advanceTimersByTime(199);
+    expect(Wire.opened).toHaveLength(2);
+    vi.advanceTimersByTime(1);
+    expect(Wire.opened).toHaveLength(3);
+    wire(2).onopen?.();
+    wire(2).close();
+    vi.advanceTimersByTime(100);
+    expect(Wire.opened).toHaveLength(4);
+    expect(statuses).toContain("lost");
+  });
+
+  it("takes silence for a dead connection", () => {
+    open();
+    wire(0).onopen?.();
+    vi.advanceTimersByTime(900);
+    wire(0).send({ type: "ping" });
+    vi.advanceTimersByTime(900);
+    expect(Wire.opened).toHaveLength(1);
+    vi.advanceTimersByTime(200);
+    expect(Wire.opened).toHaveLength(2);
+  });
+
+  it("stays closed once it was closed", () => {
+    const client = open();
+    wire(0).onopen?.();
+    client.close();
+    vi.advanceTimersByTime(60_000);
+    expect(Wire.opened).toHaveLength(1);
+  });
+});
