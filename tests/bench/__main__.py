@@ -1,7 +1,9 @@
 """``python -m tests.bench [name …]``: measures speed and memory and prints the figures beside their targets."""
 
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.bench import rollout_share, time_to_reward, web_memory
 from tests.bench.report import Figure, show
@@ -15,16 +17,26 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
 }
 
 
+SCRIPTS = {"ingest": "telemetry_ingest.py", "query": "telemetry_query.py"}
+"""Benchmarks that bring a platform of their own."""
+
+
 def main() -> None:
     """Run the named benchmarks, or all."""
-    chosen = sys.argv[1:] or list(BENCHMARKS)
-    unknown = [name for name in chosen if name not in BENCHMARKS]
+    known = [*SCRIPTS, *BENCHMARKS]
+    chosen = sys.argv[1:] or known
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
-    with Installation() as installation:
-        for name in chosen:
-            title, measure = BENCHMARKS[name]
-            show(title, measure(installation))
+        sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in (name for name in chosen if name in SCRIPTS):
+        print(flush=True)
+        subprocess.run([sys.executable, str(Path(__file__).with_name(SCRIPTS[name]))], check=True)
+    trained = [name for name in chosen if name in BENCHMARKS]
+    if trained:
+        with Installation() as installation:
+            for name in trained:
+                title, measure = BENCHMARKS[name]
+                show(title, measure(installation))
 
 
 if __name__ == "__main__":
