@@ -1,6 +1,7 @@
 /** The look of the console: warm stone neutrals, one petrol accent, tabular numerals. */
 import {
   ActionIcon,
+  Alert,
   Badge,
   Button,
   Card,
@@ -83,6 +84,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   focusRing: "auto",
   components: {
+    Alert: Alert.extend({ styles: { title: { color: "var(--c-text)" }, message: { color: "var(--c-text)" } } }),
     Button: Button.extend({ defaultProps: { size: "sm" }, styles: { root: { fontWeight: 550 } } }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: "md" } }),

@@ -491,7 +491,7 @@ export interface LiveRun {
   id: string;
   name: string;
   notes: string;
-  state: State1acEnum;
+  state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
   queue_position: LiveRunQueuePosition;
@@ -1206,7 +1206,7 @@ export interface Run {
   id: string;
   name: string;
   notes: string;
-  state: State1acEnum;
+  state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
   queue_position: RunQueuePosition;
@@ -1978,6 +1978,31 @@ export interface RunSpecZeroAdvantageFilter {
   tolerance?: number;
 }
 
+/**
+ * * `draft` - Draft
+* `queued` - Queued
+* `starting` - Starting
+* `running` - Running
+* `paused` - Paused
+* `succeeded` - Succeeded
+* `failed` - Failed
+* `cancelled` - Cancelled
+ */
+export type RunStateEnum = typeof RunStateEnum[keyof typeof RunStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunStateEnum = {
+  draft: 'draft',
+  queued: 'queued',
+  starting: 'starting',
+  running: 'running',
+  paused: 'paused',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
+
 export type ScheduleEnum = typeof ScheduleEnum[keyof typeof ScheduleEnum];
 
 
@@ -2061,31 +2086,6 @@ export interface StageControlRequest {
   /** @maxLength 2000 */
   reason?: string;
 }
-
-/**
- * * `draft` - Draft
-* `queued` - Queued
-* `starting` - Starting
-* `running` - Running
-* `paused` - Paused
-* `succeeded` - Succeeded
-* `failed` - Failed
-* `cancelled` - Cancelled
- */
-export type State1acEnum = typeof State1acEnum[keyof typeof State1acEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const State1acEnum = {
-  draft: 'draft',
-  queued: 'queued',
-  starting: 'starting',
-  running: 'running',
-  paused: 'paused',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  cancelled: 'cancelled',
-} as const;
 
 export type StdEnum = typeof StdEnum[keyof typeof StdEnum];
 

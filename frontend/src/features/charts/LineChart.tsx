@@ -35,8 +35,10 @@ export function LineChart(props: LineChartProps) {
   const plot = useRef<uPlot | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const [positions, setPositions] = useState<Map<string, number>>(new Map());
-  const aligned = useMemo(() => align(series, smoothing), [series, smoothing]);
-  const raw = useMemo(() => (smoothing > 0 ? align(series, 0).mean : null), [series, smoothing]);
+  // Rare values and settings are shown as they are.
+  const weights = useMemo(() => lines.map(line => (line.points || line.stepped ? 0 : smoothing)), [lines, smoothing]);
+  const aligned = useMemo(() => align(series, weights), [series, weights]);
+  const raw = useMemo(() => (smoothing > 0 ? align(series).mean : null), [series, smoothing]);
   const data = useMemo(() => columns(aligned, raw, log), [aligned, raw, log]);
   const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
   const handlers = useRef(props);

@@ -12,7 +12,8 @@ export interface Aligned {
   nan: number[];
 }
 
-export function align(series: (MetricSeries | undefined)[], smoothing = 0): Aligned {
+/** `smoothing` has one weight per series; a missing one is 0. */
+export function align(series: (MetricSeries | undefined)[], smoothing: number[] = []): Aligned {
   const positions = new Set<number>();
   for (const one of series) for (const x of one?.x ?? []) positions.add(x);
   const x = [...positions].sort((a, b) => a - b);
@@ -26,7 +27,7 @@ export function align(series: (MetricSeries | undefined)[], smoothing = 0): Alig
   };
   return {
     x,
-    mean: series.map(one => column(one, smooth(one?.mean ?? [], smoothing))),
+    mean: series.map((one, index) => column(one, smooth(one?.mean ?? [], smoothing[index] ?? 0))),
     min: series.map(one => column(one, one?.min ?? [])),
     max: series.map(one => column(one, one?.max ?? [])),
     nan: [...new Set(series.flatMap(one => one?.nan ?? []))].sort((a, b) => a - b),

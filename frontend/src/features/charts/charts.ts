@@ -109,7 +109,7 @@ export const CHARTS: ChartSpec[] = [
     hint: "Global norm before clipping; the learning rate on the right axis.",
     lines: lines(
       { key: "actor/grad_norm", label: "grad norm", color: 0 },
-      { key: "actor/lr", label: "lr", color: 1, axis: "right" },
+      { key: "actor/lr", label: "lr", color: 1, axis: "right", stepped: true },
     ),
   },
   {

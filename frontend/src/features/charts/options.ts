@@ -70,7 +70,8 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
     side,
     size: 46,
     gap: 4,
-    grid: side === 3 ? axis.grid : { show: false },
+    grid: side === 3 ? { ...axis.grid, ...(log ? { filter: decades } : {}) } : { show: false },
+    ...(log && side === 3 ? { filter: decades } : {}),
     values: (_, splits) => splits.map(value => (value === null ? "" : tick(value))),
   });
   return {
@@ -143,12 +144,24 @@ function lineSeries(line: LineStyle): uPlot.Series[] {
 /** Some air above and below; a flat line keeps a readable scale. */
 function padded(_: uPlot, min: number | null, max: number | null): [number, number] {
   if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
-  if (min === max) {
+  if (max - min <= 1e-9 * Math.max(Math.abs(min), Math.abs(max))) {
     const room = min === 0 ? 1 : Math.abs(min) * 0.5;
     return [min === 0 ? 0 : min - room, max + room];
   }
   const air = (max - min) * 0.08;
   return [min >= 0 && min - air < 0 ? 0 : min - air, max + air];
+}
+
+/** On a logarithmic axis only powers of ten bear a label and a line; between few of them, 2 and 5 help. */
+function decades(_: uPlot, splits: (number | null)[]): (number | null)[] {
+  const leading = splits.map(value =>
+    value === null || value <= 0 ? 0 : value / 10 ** Math.floor(Math.log10(value) + 1e-9),
+  );
+  const full = leading.filter(digit => Math.abs(digit - 1) < 1e-6).length >= 2;
+  const shown = full ? [1] : [1, 2, 5];
+  return splits.map((value, index) =>
+    shown.some(digit => Math.abs((leading[index] ?? 0) - digit) < 1e-6) ? value : null,
+  );
 }
 
 function tick(value: number): string {

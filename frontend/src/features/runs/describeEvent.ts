@@ -27,6 +27,13 @@ export function describe(event: RunEvent): Description {
         detail: [word("reason"), word("detail")].filter(Boolean).join(" · ") || undefined,
       };
     }
+    case "desired":
+      return { level: "info", text: `${word("actor")} wants it ${word("to")}` };
+    case "run":
+      return {
+        level: "info",
+        text: `${word("actor")} changed ${(data.changed as string[] | undefined)?.join(" and ") ?? "it"}`,
+      };
     case "control": {
       const control = data.control as Control;
       return {

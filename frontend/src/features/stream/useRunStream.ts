@@ -59,7 +59,9 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], ru
     void client.invalidateQueries({ queryKey: ["run", runId, "metrics"] });
     return;
   }
-  const origin = run?.started_at ? Date.parse(run.started_at) : 0;
+  // The platform counts time from the same moment.
+  const started = run?.started_at ?? run?.created_at;
+  const origin = started ? Date.parse(started) : 0;
   const metrics = client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] });
   for (const query of metrics) {
     const [, , , , from, to, keys] = query.queryKey as [
