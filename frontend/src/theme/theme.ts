@@ -57,6 +57,13 @@ const gray: MantineColorsTuple = [
 const sans = "'Inter Variable', system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const mono = "'JetBrains Mono Variable', ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace";
 
+/** Modals and drawers: one surface, with a title that reads as one. */
+const SHEET = {
+  content: { background: "var(--c-surface)" },
+  header: { background: "var(--c-surface)" },
+  title: { fontWeight: 600 },
+};
+
 export const theme = createTheme({
   primaryColor: "petrol",
   primaryShade: { light: 7, dark: 6 },
@@ -96,8 +103,8 @@ export const theme = createTheme({
     }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 12, fz: "sm" } }),
     Tabs: Tabs.extend({ styles: { tab: { fontSize: "0.8125rem", fontWeight: 530 } } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 120 } } }),
-    Drawer: Drawer.extend({ defaultProps: { transitionProps: { duration: 150 } } }),
+    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 120 } }, styles: SHEET }),
+    Drawer: Drawer.extend({ defaultProps: { transitionProps: { duration: 150 } }, styles: SHEET }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, multiline: true, maw: 340, fz: "xs", withArrow: true } }),
   },
 });

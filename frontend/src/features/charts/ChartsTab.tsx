@@ -1,12 +1,13 @@
 /** The grid of live charts with one crosshair, one zoom and one x axis. */
 import { Button, Group, SegmentedControl, Skeleton, Slider, Text } from "@mantine/core";
-import { IconZoomReset } from "@tabler/icons-react";
+import { IconChartLine, IconZoomReset } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Control, Run, XAxis } from "@/api/model";
 import { controlsQuery, metricNamesQuery, metricsQuery } from "@/features/runs/queries";
 import runClasses from "@/features/runs/runs.module.css";
+import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { interpolate } from "./align";
 import { ChartCard } from "./ChartCard";
@@ -53,6 +54,7 @@ export function ChartsTab({ run }: { run: Run }) {
       void navigate({ search: previous => ({ ...previous, tab: "rollouts", step: Math.round(step) }) });
     }
   };
+  const waiting = (run.state === "draft" || run.state === "queued") && names.isSuccess && known.length === 0;
   const visible = CHARTS.filter(
     chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
   );
@@ -115,7 +117,8 @@ export function ChartsTab({ run }: { run: Run }) {
       </div>
       {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
-      <div className={classes.grid}>
+      {waiting && <NotStarted run={run} />}
+      <div className={classes.grid} hidden={waiting}>
         {names.isPending || (keys.length > 0 && metrics.isPending)
           ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)
           : visible.map(chart => (
@@ -135,6 +138,19 @@ export function ChartsTab({ run }: { run: Run }) {
             ))}
       </div>
     </>
+  );
+}
+
+function NotStarted({ run }: { run: Run }) {
+  return (
+    <EmptyState
+      icon={<IconChartLine size={40} stroke={1.3} />}
+      title={run.state === "draft" ? "Not started yet" : "Waiting in the queue"}
+    >
+      {run.state === "draft"
+        ? "Start the run, and its charts appear here with the first step."
+        : run.state_reason || "The run starts as soon as a place is free."}
+    </EmptyState>
   );
 }
 

@@ -12,6 +12,9 @@ import classes from "./charts.module.css";
 import { ControlMarks, type ControlMark } from "./ControlMarks";
 import { chartOptions, type Drawn, formatX, type LineStyle } from "./options";
 
+/** Milliseconds within which a second click belongs to the first. */
+const DOUBLE_CLICK = 240;
+
 export interface LineChartProps {
   label: string;
   lines: LineStyle[];
@@ -63,20 +66,26 @@ export function LineChart(props: LineChartProps) {
         drawn: () => drawn.current,
         onCursor: setCursor,
         onZoom: found => handlers.current.onZoom(found),
-        onReset: () => handlers.current.onZoom(null),
         onDraw: current => setPositions(previous => placed(current, drawn.current, previous)),
       }),
       undefined,
       element,
     );
     plot.current = made;
-    // uPlot swallows the click that ends a drag, so this one means a point.
+    // uPlot swallows the click that ends a drag, so a click means a point – unless a second one makes it a reset.
+    let picking: number | undefined;
     made.over.addEventListener("click", () => {
+      window.clearTimeout(picking);
       const index = made.cursor.idx;
       const x = index === null || index === undefined ? undefined : made.data[0][index];
-      if (x !== undefined) handlers.current.onPick?.(x);
+      if (x !== undefined) picking = window.setTimeout(() => handlers.current.onPick?.(x), DOUBLE_CLICK);
+    });
+    made.over.addEventListener("dblclick", () => {
+      window.clearTimeout(picking);
+      handlers.current.onZoom(null);
     });
     return () => {
+      window.clearTimeout(picking);
       made.destroy();
       plot.current = null;
     };

@@ -54,7 +54,6 @@ export interface OptionsInput {
   drawn: () => Drawn;
   onCursor: (index: number | null) => void;
   onZoom: (range: [number, number]) => void;
-  onReset: () => void;
   onDraw: (plot: uPlot) => void;
 }
 
@@ -83,8 +82,7 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
       sync: { key: input.syncKey },
       drag: { x: true, y: false, setScale: false, dist: 6 },
       points: { size: 6 },
-      focus: { prox: 24 },
-      bind: { dblclick: () => () => (input.onReset(), null) },
+      bind: { dblclick: () => null },
     },
     scales: {
       x: {

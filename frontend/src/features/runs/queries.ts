@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { controls, page, runs, spec, telemetry } from "@/api/client";
 import type { Recipe, RunState, Target, XAxis } from "@/api/model";
+import { withPoints } from "@/features/stream/recent";
 
 export const runsQuery = (state?: RunState) =>
   queryOptions({
@@ -51,7 +52,10 @@ export const metricsKey = (id: string, { x, from, to }: Window) =>
 export const metricsQuery = (id: string, keys: string[], window: Window) =>
   queryOptions({
     queryKey: [...metricsKey(id, window), keys.join(",")],
-    queryFn: ({ signal }) => telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal),
+    queryFn: async ({ client, signal }) => {
+      const data = await telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal);
+      return window.from === undefined && window.to === undefined ? withPoints(client, id, keys, data) : data;
+    },
     enabled: keys.length > 0,
     staleTime: Infinity, // the stream keeps it fresh
     refetchOnWindowFocus: false,

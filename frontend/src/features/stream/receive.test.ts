@@ -2,6 +2,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it } from "vitest";
 import type { Control, MetricData, Run } from "@/api/model";
 import { metricsKey } from "@/features/runs/queries";
+import { forget, withPoints } from "./recent";
 import { receive } from "./useRunStream";
 
 let client: QueryClient;
@@ -21,6 +22,7 @@ const step = (number: number, attempt = 1) => ({
 
 beforeEach(() => {
   client = new QueryClient();
+  forget("run_1");
   client.setQueryData(["run", "run_1"], { id: "run_1", step: 1, attempt: 1, spec: {} } as unknown as Run);
   client.setQueryData(key, data);
 });
@@ -61,4 +63,20 @@ it("replaces a control by its newer state", () => {
   expect(client.getQueryData(["run", "run_1", "controls"])).toMatchObject({
     data: [{ id: "ctl_1", state: "applied" }],
   });
+});
+
+it("adds to a late answer the points that came while it was on its way", () => {
+  receive(client, "run_1", { type: "events", seq: 12, events: [step(2), step(3)] });
+  expect(withPoints(client, "run_1", ["reward"], data).series.reward?.x).toEqual([1, 2, 3]);
+});
+
+it("forgets the points of an attempt that a newer one repeats", () => {
+  receive(client, "run_1", { type: "events", seq: 12, events: [step(2), step(3)] });
+  receive(client, "run_1", { type: "events", seq: 13, events: [step(2, 2)] });
+  expect(withPoints(client, "run_1", ["reward"], data).series.reward?.x).toEqual([1, 2]);
+});
+
+it("asks again as soon as the run has a new attempt, before its first step", () => {
+  receive(client, "run_1", { type: "events", seq: 12, events: [], run: { step: 1, attempt: 2 } });
+  expect(client.getQueryState(key)?.isInvalidated).toBe(true);
 });

@@ -2,8 +2,16 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Control, List, MetricData, Run, RunEvent } from "@/api/model";
-import { type LivePoint, livePoint, mergePoints, needsReload } from "@/features/charts/merge";
+import { type LivePoint, livePoint, needsReload } from "@/features/charts/merge";
+import { MAX_POINTS } from "@/features/runs/queries";
+import { forget, remember, withPoints } from "./recent";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
+
+/** Points of one series beyond which they are asked for again, down-sampled. */
+const MOST_DRAWN = 4 * MAX_POINTS;
+
+/** Kinds that come with every step; the list of events leaves them out. */
+const EVERY_STEP = new Set(["step", "rollouts", "phase"]);
 
 export interface RunStream {
   status: StreamStatus;
@@ -29,7 +37,10 @@ export function useRunStream(runId: string): RunStream {
         if (frame.type === "events") receive(client, runId, frame);
       },
     });
-    return () => socket.close();
+    return () => {
+      socket.close();
+      forget(runId);
+    };
   }, [client, runId]);
   return stream;
 }
@@ -40,52 +51,57 @@ export function receive(client: QueryClient, runId: string, frame: Frame): void 
   const before = client.getQueryData<Run>(["run", runId]);
   const run = frame.run as Partial<Run> | undefined;
   if (run) client.setQueryData<Run>(["run", runId], known => (known ? { ...known, ...run } : known));
+  if (before && run?.attempt !== undefined && run.attempt > before.attempt) {
+    // What the attempt before has done after its last checkpoint no longer counts.
+    void client.invalidateQueries({ queryKey: ["run", runId, "metrics"] });
+  }
   const points = events.map(livePoint).filter(point => point !== null);
   if (points.length > 0) writePoints(client, runId, points, before);
   const kinds = new Set(events.map(event => event.kind));
   for (const event of events) if (event.kind === "control") writeControl(client, runId, event.data.control as Control);
-  const stale: string[] = [];
-  if (kinds.has("control")) stale.push("targets");
-  if (kinds.has("rollouts")) stale.push("rollouts");
-  if (kinds.has("checkpoint")) stale.push("checkpoints");
-  if (events.length > 0) stale.push("events");
-  for (const part of stale) void client.invalidateQueries({ queryKey: ["run", runId, part] });
+  if (kinds.has("rollouts")) invalidateSoon(client, runId, "rollouts", 2000);
+  if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
+  if (kinds.has("checkpoint")) void client.invalidateQueries({ queryKey: ["run", runId, "checkpoints"] });
+  if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId, "targets"] });
   // The applied spec changes with applied controls; the stream does not repeat it.
   if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId], exact: true });
 }
 
 function writePoints(client: QueryClient, runId: string, points: LivePoint[], run: Run | undefined): void {
+  remember(runId, points);
   if (run && needsReload(points, run.attempt)) {
     void client.invalidateQueries({ queryKey: ["run", runId, "metrics"] });
     return;
   }
-  // The platform counts time from the same moment.
-  const started = run?.started_at ?? run?.created_at;
-  const origin = started ? Date.parse(started) : 0;
-  const metrics = client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] });
-  for (const query of metrics) {
-    const [, , , , from, to, keys] = query.queryKey as [
-      string,
-      string,
-      string,
-      string,
-      number | null,
-      number | null,
-      string,
-    ];
+  for (const { queryKey } of client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] })) {
+    const [from, to, keys] = queryKey.slice(4) as [number | null, number | null, string];
     if (from !== null || to !== null) continue; // a zoomed window is history
-    const wanted = new Set(keys.split(","));
-    const own = points.map(point => ({
-      ...point,
-      metrics: Object.fromEntries(Object.entries(point.metrics).filter(([name]) => wanted.has(name))),
-    }));
-    client.setQueryData<MetricData>(query.queryKey, data => (data ? mergePoints(data, own, origin) : data));
+    const drawn = client.setQueryData<MetricData>(queryKey, data =>
+      data ? withPoints(client, runId, keys.split(","), data, points) : data,
+    );
+    // After a long while of watching, the platform thins the points out again.
+    if (Object.values(drawn?.series ?? {}).some(series => series.x.length > MOST_DRAWN)) {
+      void client.invalidateQueries({ queryKey });
+    }
   }
   const names = client.getQueryData<{ data: { name: string }[] }>(["run", runId, "metric-names"]);
   const known = new Set(names?.data.map(one => one.name));
   if (names && points.some(point => Object.keys(point.metrics).some(name => !known.has(name)))) {
     void client.invalidateQueries({ queryKey: ["run", runId, "metric-names"] });
   }
+}
+
+const waiting = new Map<string, number>();
+
+/** Asks again for a part of the run, but not more often than every `wait` milliseconds, however quick the steps are. */
+function invalidateSoon(client: QueryClient, runId: string, part: string, wait: number): void {
+  const key = `${runId}/${part}`;
+  if (waiting.has(key)) return;
+  const ask = () => {
+    waiting.delete(key);
+    void client.invalidateQueries({ queryKey: ["run", runId, part] });
+  };
+  waiting.set(key, window.setTimeout(ask, wait));
 }
 
 function writeControl(client: QueryClient, runId: string, control: Control): void {
