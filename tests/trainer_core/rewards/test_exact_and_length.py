@@ -40,7 +40,11 @@ def test_exact_compares_numbers_as_text() -> None:
     assert ExactGrader().grade(sample("24.0"), {"answer": 24}) == 0.0
 
 
-@pytest.mark.parametrize("item", [{}, {"answer": None}, {"answer": ["a"]}, {"answer": {"a": 1}}, {"answer": False}])
+@pytest.mark.parametrize(
+    "item",
+    [{}, {"answer": None}, {"answer": ["a"]}, {"answer": {"a": 1}}, {"answer": False}, {"answer": 10**5000}],
+    ids=["missing", "null", "list", "object", "bool", "huge"],
+)
 def test_exact_needs_a_gold_answer(item: dict[str, object]) -> None:
     with pytest.raises(GraderError, match="'answer'"):
         ExactGrader().grade(sample("x"), item)

@@ -14,8 +14,8 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[-+−])?(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
     r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}%)?"
 )
-_TAIL = 2000
-"""Characters of an answer that are searched: the last number counts, and a hostile answer may be megabytes long."""
+_LONGEST = 4000
+"""Characters of a number; longer ones are none. Python itself does not read more than 4300 digits."""
 _LARGEST_POWER = 400
 """Covers every float; 1e999999999 would fill the memory."""
 
@@ -45,11 +45,14 @@ class NumericGrader(SpecModel):
 
 
 def last_number(text: str) -> Fraction | None:
-    """The last number in ``text``, exactly, or None. Division by zero is no number."""
+    """The last number in ``text``, exactly, or None. Division by zero is no number, nor is one above 4000 characters.
+
+    Takes linear time. The whole text is searched: a number that began before a window would be read in part.
+    """
     last = None
-    for match in _NUMBER.finditer(text, max(0, len(text) - _TAIL)):
+    for match in _NUMBER.finditer(text):
         last = match
-    return None if last is None else _parse(last.groupdict())
+    return None if last is None or len(last.group()) > _LONGEST else _parse(last.groupdict())
 
 
 def _parse(parts: Mapping[str, str | None]) -> Fraction | None:
