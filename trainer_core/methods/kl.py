@@ -19,6 +19,7 @@ def penalty(estimator: Literal["k1", "k2", "k3"], logprobs: Tensor, reference_lo
         case "k2":
             return difference.square() / 2
         case "k3":
-            # expm1 keeps the difference of near-equal policies, where exp(d) − 1 − d would cancel.
-            bounded = difference.clamp(-20.0, 20.0)
+            # expm1 keeps the difference of near-equal policies, where exp(d) − 1 − d would cancel. Only large d
+            # overflows; a bound below would end the pull on tokens that the reference finds all but impossible.
+            bounded = difference.clamp(max=20.0)
             return bounded.expm1() - bounded

@@ -84,6 +84,15 @@ def test_as_part_of_the_reward_it_has_no_gradient() -> None:
     assert not kl.penalty("k3", logprobs.detach(), vector(-1.5)).requires_grad
 
 
+def test_k3_pulls_on_tokens_that_the_reference_finds_all_but_impossible() -> None:
+    for difference in (-15.0, -25.0, -300.0):
+        logprobs = vector(0.0).requires_grad_()
+        value = kl.penalty("k3", logprobs, vector(difference))
+        value.sum().backward()
+        assert value.item() == pytest.approx(math.exp(difference) - 1 - difference, rel=1e-15)
+        assert logprobs.grad is not None and logprobs.grad.item() == pytest.approx(1 - math.exp(difference), rel=1e-15)
+
+
 @pytest.mark.parametrize("difference", [1000.0, -1000.0])
 def test_k3_stays_finite_for_a_broken_token(difference: float) -> None:
     logprobs = torch.tensor([0.0], requires_grad=True)
