@@ -11,6 +11,9 @@ from trainer_core.spec.run import RunSpec
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.trajectory import Group, Trajectory
 
+_ROUNDING = 1e-9
+"""Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""
+
 
 def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: float, version: int) -> dict[str, float]:
     """Every metric of a step's groups, after rewards, filters and update.
@@ -49,7 +52,7 @@ def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
     """Whether the answer counts as right; overlong shaping is no part of it. None when the reward failed."""
     if trajectory.reward is None or trajectory.reward_error is not None:
         return None
-    return trajectory.reward - trajectory.reward_parts.get("overlong", 0.0) >= threshold
+    return trajectory.reward - trajectory.reward_parts.get("overlong", 0.0) >= threshold - _ROUNDING
 
 
 def pass_rate(groups: Sequence[Group], threshold: float) -> float:
@@ -83,7 +86,7 @@ def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[s
     if not differences:
         return {}
     difference, age = np.concatenate(differences), np.concatenate(ages)
-    bounded = np.clip(difference, -20.0, 20.0)
+    bounded = np.minimum(difference, 20.0)
     weights = np.exp(bounded)
     return {
         "rollout_corr/kl": float(-difference.mean()),

@@ -85,6 +85,22 @@ def test_overlong_shaping_does_not_turn_a_right_answer_into_a_failure() -> None:
     assert pass_rate(batch, 0.5) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("reward", "threshold", "parts"),
+    [
+        (0.7 + 0.1, 0.8, {}),  # 0.7999999999999999
+        ((0.1 - 2 / 3) + 0.0, 0.1, {"overlong": -2 / 3}),
+        ((0.1 - 0.5) + 0.0, 0.1, {"overlong": -0.5}),
+    ],
+)
+def test_rounding_does_not_turn_a_right_answer_into_a_failure(
+    reward: float, threshold: float, parts: dict[str, float]
+) -> None:
+    assert reward - parts.get("overlong", 0.0) < threshold
+    assert pass_rate([group([trajectory(reward, reward_parts=parts)])], threshold) == 1.0
+    assert pass_rate([group([trajectory(reward - 1e-6, reward_parts=parts)])], threshold) == 0.0
+
+
 def test_success_starts_at_the_threshold() -> None:
     assert pass_rate([rewarded(0.5, 0.4999, 1.0, None)], 0.5) == pytest.approx(2 / 3)
 
@@ -140,6 +156,12 @@ def test_signs_by_hand() -> None:
     assert found["rollout_corr/kl"] == 0.5
     assert found["rollout_corr/k3_kl"] == pytest.approx(math.exp(-0.5) - 1 + 0.5)
     assert found["rollout_corr/rollout_is_mean"] == pytest.approx(math.exp(-0.5))
+
+
+def test_a_token_that_the_learner_finds_all_but_impossible_counts_in_full() -> None:
+    found = scored((0.0, -50.0), (-1.0, -1.0))
+    assert found["rollout_corr/k3_kl"] == pytest.approx((math.exp(-50.0) - 1 + 50.0) / 2, rel=1e-12)
+    assert found["rollout_corr/kl"] == 25.0
 
 
 def test_equal_policies_do_not_differ() -> None:
