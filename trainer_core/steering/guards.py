@@ -44,12 +44,15 @@ class GuardWatch:
 
     def state(self) -> dict[str, Any]:
         """For the checkpoint."""
-        return {"outside": list(self._outside)}
+        return {"guards": self._identity(), "outside": list(self._outside)}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from a checkpoint. A state of other guards than these is ignored: they start anew."""
-        if len(state["outside"]) == len(self._guards):
+        if state.get("guards") == self._identity():
             self._outside = list(state["outside"])
+
+    def _identity(self) -> list[dict[str, Any]]:
+        return [guard.model_dump(mode="json") for guard in self._guards]
 
 
 def _violation(guard: Guard, value: float) -> str | None:

@@ -64,6 +64,9 @@ def test_resumes_in_the_middle_of_a_count() -> None:
 
 
 def test_a_state_of_other_guards_starts_anew() -> None:
-    guard = watch(for_steps=2)
-    guard.load({"outside": [1, 1]})
-    assert acts(guard, 1.0) == [False]
+    for values in ({"max": 0.2}, {"for_steps": 3}, {"metric": "actor/entropy"}):
+        guard = watch(for_steps=2)
+        other = GuardWatch([MetricBound(**{"metric": KL, "max": 0.1, "for_steps": 2, **values})])
+        other.check(1, {KL: 1.0, "actor/entropy": 1.0})
+        guard.load(json.loads(json.dumps(other.state())))
+        assert acts(guard, 1.0, 1.0) == [False, True]
