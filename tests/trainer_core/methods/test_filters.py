@@ -28,6 +28,12 @@ def test_failed_rewards_do_not_make_a_group_unequal_and_keep_their_reason() -> N
     assert reasons(batch) == [["zero_advantage", "zero_advantage", "reward_error"]]
 
 
+def test_a_failure_that_is_left_out_but_scored_zero_does_not_make_a_group_unequal() -> None:
+    batch = [group([trajectory(1.0), trajectory(1.0), trajectory(0.0, excluded="reward_error")])]
+    filters.apply((ZeroAdvantageFilter(),), batch)
+    assert reasons(batch) == [["zero_advantage", "zero_advantage", "reward_error"]]
+
+
 def test_cut_completions_are_left_out_one_by_one() -> None:
     batch = [
         group([trajectory(1.0, finish_reason="length"), trajectory(0.0), trajectory(0.0, finish_reason="aborted")])

@@ -5,9 +5,12 @@ from trainer_core.trajectory import Group
 
 
 def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group]) -> None:
-    """Exclude the trajectories of groups whose known rewards differ by at most ``tolerance``."""
+    """Exclude the trajectories of groups whose known rewards differ by at most ``tolerance``.
+
+    The rewards are those that the advantages are made of: one that failed counts neither here nor there.
+    """
     for group in groups:
-        rewards = [trajectory.reward for trajectory in group.trajectories if trajectory.reward is not None]
+        rewards = [t.reward for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]
         if rewards and max(rewards) - min(rewards) <= spec.tolerance:
             for trajectory in group.trajectories:
                 trajectory.excluded = trajectory.excluded or "zero_advantage"
