@@ -68,7 +68,9 @@ def loss_share(
     penalty = None
     if reference_logprobs is not None:
         current = logprobs if spec.kl.placement == "loss" else old_logprobs
-        penalty = kl.penalty(spec.kl.estimator, current, reference_logprobs)
+        # Filled before, not after: a broken value outside the mask would turn a zero gradient into NaN.
+        known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
+        penalty = kl.penalty(spec.kl.estimator, *known)
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
         if spec.kl.placement == "reward":
             advantages = advantages - spec.kl.coefficient * penalty
