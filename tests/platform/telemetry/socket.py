@@ -1,7 +1,5 @@
 """A browser's end of a WebSocket, straight into the ASGI application."""
 
-import asyncio
-import contextlib
 import json
 from typing import Any
 
@@ -31,6 +29,4 @@ class Socket(ApplicationCommunicator):
     async def disconnect(self) -> None:
         """Close from the browser's side."""
         await self.send_input({"type": "websocket.disconnect", "code": 1000})
-        # The consumer ends at once; the channel layer's read of Redis is cut off, as it would go on for seconds.
-        with contextlib.suppress(asyncio.TimeoutError):
-            await self.wait(timeout=0.2)
+        await self.wait(timeout=10)

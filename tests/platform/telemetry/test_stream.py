@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async as in_thread
 from channels.layers import channel_layers
 from django.conf import settings
 from django.db import transaction
@@ -76,14 +76,14 @@ def sequence(frames: list[dict[str, Any]]) -> list[int]:
 
 
 async def test_events_arrive_once_and_in_order(make_run: Any, api: Callable[..., APIClient]) -> None:
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         hello = await socket.receive_json()
         assert (hello["type"], hello["seq"], hello["events"]) == ("events", 1, [])
         assert hello["run"]["id"] == run.id
         assert "spec" not in hello["run"]
-        writing = asyncio.create_task(sync_to_async(emit, thread_sensitive=False)(run, 30))
+        writing = asyncio.create_task(in_thread(emit, thread_sensitive=False)(run, 30))
         frames = await until(socket, 31)
         await writing
     assert sequence(frames) == list(range(2, 32))
@@ -94,7 +94,7 @@ async def test_events_arrive_once_and_in_order(make_run: Any, api: Callable[...,
 
 
 async def test_a_long_history_comes_in_bounded_frames(make_run: Any, api: Callable[..., APIClient], team: Team) -> None:
-    run = await sync_to_async(make_run)()
+    run = await in_thread(make_run)()
 
     def fill() -> None:
         rows = [
@@ -103,8 +103,8 @@ async def test_a_long_history_comes_in_bounded_frames(make_run: Any, api: Callab
         Event.objects.bulk_create(rows)
         Run.objects.filter(pk=run.pk).update(event_seq=501)
 
-    await sync_to_async(fill)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    await in_thread(fill)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}?after=0", session) as socket:
         frames = await until(socket, 501)
     assert sequence(frames) == list(range(1, 502))
@@ -112,12 +112,12 @@ async def test_a_long_history_comes_in_bounded_frames(make_run: Any, api: Callab
 
 
 async def test_frames_are_coalesced(make_run: Any, api: Callable[..., APIClient]) -> None:
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         await socket.receive_json()
         began = time.monotonic()
-        writing = asyncio.create_task(sync_to_async(emit, thread_sensitive=False)(run, 100))
+        writing = asyncio.create_task(in_thread(emit, thread_sensitive=False)(run, 100))
         frames = await until(socket, 101)
         seconds = time.monotonic() - began
         await writing
@@ -129,21 +129,21 @@ async def test_a_lost_doorbell_only_delays(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doorbell, "_ring", lambda *_: None)
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         await socket.receive_json()
-        await sync_to_async(emit)(run)
+        await in_thread(emit)(run)
         assert sequence(await until(socket, 2)) == [2]
 
 
 async def test_phases_come_without_a_number(make_run: Any, api: Callable[..., APIClient]) -> None:
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         await socket.receive_json()
         progress = {"phase": "generate", "done": 1, "total": 2, "step": 1, "at": "x"}
-        await sync_to_async(Run.objects.filter(pk=run.pk).update)(progress=progress)
+        await in_thread(Run.objects.filter(pk=run.pk).update)(progress=progress)
         frame = await socket.receive_json()
         assert (frame["seq"], frame["events"], frame["run"]["progress"]) == (None, [], progress)
 
@@ -151,8 +151,8 @@ async def test_phases_come_without_a_number(make_run: Any, api: Callable[..., AP
 async def test_pings(make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "PING_S", 0.1)
     monkeypatch.setattr(base, "POLL_S", 0.3)
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         await socket.receive_json()
         assert await socket.receive_json() == {"type": "ping"}
@@ -161,13 +161,13 @@ async def test_pings(make_run: Any, api: Callable[..., APIClient], monkeypatch: 
 
 
 async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> None:
-    run = await sync_to_async(make_run)()
-    token, secret = await sync_to_async(create_token)(team, actor, name="t", role=Role.VIEWER, expires_at=None)
+    run = await in_thread(make_run)()
+    token, secret = await in_thread(create_token)(team, actor, name="t", role=Role.VIEWER, expires_at=None)
     bearer = (b"authorization", f"Bearer {secret}".encode())
     async with watch(f"/ws/v1/runs/{run.id}", bearer) as socket:
         assert (await socket.receive_json())["run"]["id"] == run.id
-        await sync_to_async(ApiToken.objects.filter(pk=token.pk).update)(revoked_at=token.created_at)
-        await sync_to_async(emit)(run)
+        await in_thread(ApiToken.objects.filter(pk=token.pk).update)(revoked_at=token.created_at)
+        await in_thread(emit)(run)
         assert await close_code(socket) == 4403
     async with watch(f"/ws/v1/runs/{run.id}?token={secret}") as socket:
         assert await close_code(socket) == 4401
@@ -175,8 +175,8 @@ async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> No
 
 @pytest.mark.parametrize("how", ["membership", "logout", "password", "deactivated"])
 async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., APIClient], how: str) -> None:
-    run = await sync_to_async(make_run)()
-    client = await sync_to_async(api)("viewer")
+    run = await in_thread(make_run)()
+    client = await in_thread(api)("viewer")
     session = (b"cookie", cookie(client))
 
     def revoke() -> None:
@@ -192,15 +192,15 @@ async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., 
 
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
         await socket.receive_json()
-        await sync_to_async(revoke)()
-        await sync_to_async(emit)(run)
+        await in_thread(revoke)()
+        await in_thread(emit)(run)
         assert await close_code(socket) == 4403
 
 
 async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:
-    run = await sync_to_async(make_run)()
-    stranger = (b"cookie", cookie(await sync_to_async(api)("admin", team=other_team)))
-    ours = (b"cookie", cookie(await sync_to_async(api)("viewer")))
+    run = await in_thread(make_run)()
+    stranger = (b"cookie", cookie(await in_thread(api)("admin", team=other_team)))
+    ours = (b"cookie", cookie(await in_thread(api)("viewer")))
     for headers, path, code in (
         ([], f"/ws/v1/runs/{run.id}", 4401),
         ([], "/ws/v1/team", 4401),
@@ -215,13 +215,13 @@ async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team
 
 
 async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:
-    run = await sync_to_async(make_run)()
-    session = (b"cookie", cookie(await sync_to_async(api)("viewer")))
-    stranger = (b"cookie", cookie(await sync_to_async(api)("viewer", team=other_team)))
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
+    stranger = (b"cookie", cookie(await in_thread(api)("viewer", team=other_team)))
     async with watch("/ws/v1/team", session) as socket, watch("/ws/v1/team", stranger) as other:
         first = await socket.receive_json()
         assert (first["type"], first["run"]["id"], first["run"]["state"]) == ("run", run.id, "draft")
-        fresh = await sync_to_async(make_run)("second")
+        fresh = await in_thread(make_run)("second")
         assert (await socket.receive_json())["run"]["id"] == fresh.id
         assert await other.receive_nothing(timeout=0.5)
 
@@ -229,7 +229,7 @@ async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], othe
 async def test_rings_of_one_transaction_are_one(make_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[Any] = []
     monkeypatch.setattr(doorbell, "_ring", lambda *args: rung.append(args))
-    run = await sync_to_async(make_run)()
+    run = await in_thread(make_run)()
     rung.clear()
 
     def write() -> None:
@@ -237,5 +237,5 @@ async def test_rings_of_one_transaction_are_one(make_run: Any, monkeypatch: pyte
             for _ in range(5):
                 append_event(locked(run.id), "log", {})
 
-    await sync_to_async(write)()
+    await in_thread(write)()
     assert rung == [(run.id, run.team_id)]

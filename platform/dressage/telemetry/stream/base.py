@@ -7,6 +7,7 @@ client that reads slowly is sent less often and then more at once: nothing is qu
 import asyncio
 import contextlib
 import time
+from functools import partial
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -14,12 +15,16 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from dressage.telemetry.stream.access import Watcher, identify, still_allowed
 
+_in_thread = partial(database_sync_to_async, thread_sensitive=False)
+"""Reads the database in a thread of the pool: by default all connections of a process would share one thread."""
 NOT_SIGNED_IN, REVOKED, NO_SUCH_RUN, BAD_REQUEST = 4401, 4403, 4404, 4400
 FRAME_S = 0.25
 """Shortest time between two frames."""
 POLL_S = 2.0
 """Longest time between two looks into the database."""
 PING_S = 15.0
+YOUNG_S = 2.0
+"""Age up to which the channel layer may still be connecting to Redis for a connection of ours."""
 
 
 class StreamConsumer(AsyncJsonWebsocketConsumer):
@@ -31,16 +36,17 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
     _pump: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
+        self._since = time.monotonic()
         # Accepted first, so that browsers get to see why they are refused.
         await self.accept()
-        watcher = await database_sync_to_async(identify)(self.scope)
+        watcher = await _in_thread(identify)(self.scope)
         if watcher is None:
             await self.close(NOT_SIGNED_IN)
             return
         self.watcher = watcher
         self._bell = asyncio.Event()
         self.more = False
-        code = await database_sync_to_async(self.open)()
+        code = await _in_thread(self.open)()
         if code is not None:
             await self.close(code)
             return
@@ -53,6 +59,10 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
             with contextlib.suppress(asyncio.CancelledError):
                 await self._pump
             await self.channel_layer.group_discard(self.group(), self.channel_name)
+        if time.monotonic() - self._since < YOUNG_S:
+            # redis-py loses a cancellation that comes while it connects, and the layer would go on reading this
+            # channel for ever. A message lets that read end.
+            await self.channel_layer.send(self.channel_name, {"type": "ring", "run_id": ""})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
@@ -81,7 +91,7 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
         sent = time.monotonic()
         while True:
             self._bell.clear()
-            frames = await database_sync_to_async(self._look)()
+            frames = await _in_thread(self._look)()
             if frames is None:
                 await self.close(REVOKED)
                 return
