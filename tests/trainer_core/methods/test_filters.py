@@ -43,9 +43,17 @@ def test_cut_completions_are_left_out_one_by_one() -> None:
 
 
 def test_the_first_reason_stays() -> None:
-    batch = [group([trajectory(1.0, finish_reason="length"), trajectory(1.0)])]
-    filters.apply((TruncatedFilter(), ZeroAdvantageFilter()), batch)
-    assert reasons(batch) == [["truncated", "zero_advantage"]]
+    def batch() -> list[Group]:
+        failed = trajectory(None, finish_reason="length", excluded="reward_error")
+        return [group([trajectory(1.0, finish_reason="length"), trajectory(1.0), failed])]
+
+    for order, expected in (
+        ((TruncatedFilter(), ZeroAdvantageFilter()), ["truncated", "zero_advantage", "reward_error"]),
+        ((ZeroAdvantageFilter(), TruncatedFilter()), ["zero_advantage", "zero_advantage", "reward_error"]),
+    ):
+        groups = batch()
+        filters.apply(order, groups)
+        assert reasons(groups) == [expected]
 
 
 def test_no_filter_leaves_nobody_out() -> None:

@@ -67,15 +67,15 @@ def test_bounds_are_the_band_itself() -> None:
 
 
 def test_clipped_shares_tell_the_edges_apart() -> None:
-    ratios = vector(1.5, 1.5, 0.5, 0.5, 1.0, 9.0)
+    ratios = vector(1.5, 1.5, 0.5, 0.5, 1.5, 9.0)
     advantages = vector(1.0, -1.0, 1.0, -1.0, 1.0, 1.0)
     mask = torch.tensor([True] * 5 + [False])
     _, _, metrics = evaluate(BAND, ratios, advantages, mask)
-    assert metrics["actor/pg_clipfrac"] == pytest.approx(2 / 5)
-    assert metrics["actor/clip_high_share"] == pytest.approx(1 / 5)
+    assert metrics["actor/pg_clipfrac"] == pytest.approx(3 / 5)
+    assert metrics["actor/clip_high_share"] == pytest.approx(2 / 5)
     assert metrics["actor/clip_low_share"] == pytest.approx(1 / 5)
     assert "actor/pg_clipfrac_lower" not in metrics
-    expected = -(2 * math.log(1.5) + 2 * math.log(0.5)) / 5
+    expected = -(3 * math.log(1.5) + 2 * math.log(0.5)) / 5
     assert metrics["actor/ppo_kl"] == pytest.approx(expected, abs=1e-12)
 
 

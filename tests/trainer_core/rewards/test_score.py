@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.rewards.completions import sample
 from trainer_core.rewards import RewardDefinition, Score, score, score_batch, split_thinking
+from trainer_core.rewards.graders.numeric import NumericGrader
 
 CORRECT = {"name": "correct", "weight": 2.0, "grader": {"type": "numeric"}}
 FORM = {"name": "form", "weight": 0.5, "grader": {"type": "format"}}
@@ -35,6 +36,14 @@ def test_trouble_with_one_part_is_an_error_of_the_whole() -> None:
     assert found.reward is None
     assert found.error == "correct: the gold answer 'many' is not a number"
     assert found.parts == {"form": 1.0}
+
+
+@pytest.mark.parametrize("grade", [float("nan"), float("inf"), -float("inf")])
+def test_a_grade_that_is_no_number_is_an_error(grade: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No grader of today returns one; one of tomorrow might.
+    monkeypatch.setattr(NumericGrader, "grade", lambda *_: grade)
+    found = score(definition(CORRECT, FORM), sample("<think>a</think>24"), {"answer": "24"})
+    assert found == Score(None, {"form": 1.0}, f"correct: the grade is {grade}, not a finite number")
 
 
 @settings(max_examples=100, deadline=None)
