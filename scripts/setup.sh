@@ -49,7 +49,7 @@ fi
 
 if [ ! -x .venv/bin/node ] && [ ! -x .node/bin/node ]; then
   say "Setting up Node"
-  if node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null; then
+  if node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null; then
     .venv/bin/nodeenv --quiet --node=system .node
   else
     .venv/bin/nodeenv --quiet --prebuilt --node=20.20.2 .node
