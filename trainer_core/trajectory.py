@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-FinishReason = Literal["stop", "length", "aborted"]
+FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
 
 
 @dataclass(slots=True)

@@ -11,20 +11,7 @@ from numpy.typing import NDArray
 from trainer_core.trajectory import Group, Trajectory
 from worker.engine.types import Completion, FinishReason
 
-FINISH_REASONS: tuple[FinishReason, ...] = ("stop", "length", "aborted")
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationStats:
-    """Load of one engine while it worked on its part of a batch."""
-
-    wall_s: float
-    busy_s: float
-    generated_tokens: int
-    kv_usage: float
-    """Largest share of the KV cache in use, in [0, 1]."""
-    running: float
-    """Mean number of running sequences over the engine's steps."""
+FINISH_REASONS: tuple[FinishReason, ...] = ("stop", "length", "aborted", "repetition", "pruned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +19,7 @@ class Chunk:
     """Whole groups of M completions with T tokens in all."""
 
     groups: NDArray[np.int32]
-    """Index of each completion's group in the batch, shape [M]; the samples of a group stand together."""
+    """Index of each completion's group among those of the message, shape [M]; a group's samples stand together."""
     offsets: NDArray[np.int64]
     """First token of each completion, and T at the end, shape [M + 1]."""
     token_ids: NDArray[np.int32]
@@ -55,7 +42,7 @@ class Chunk:
 
 
 def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
-    """Columns of whole groups, given as (index in the batch, completions in sample order)."""
+    """Columns of whole groups, given as (index, completions in sample order)."""
     completions = [completion for _, group in finished for completion in group]
     lengths = [len(completion.token_ids) for completion in completions]
     offsets = np.zeros(len(lengths) + 1, np.int64)
@@ -74,14 +61,16 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
     )
 
 
-def unpack(chunk: Chunk, groups: Sequence[Group], prompts: Sequence[NDArray[np.int32]], temperature: float) -> set[int]:
-    """Append the chunk's trajectories to their groups. Returns the indices of these groups.
+def unpack(
+    chunk: Chunk, groups: Sequence[Group], prompts: Sequence[NDArray[np.int32]], temperatures: Sequence[float]
+) -> None:
+    """Append the chunk's trajectories to their groups.
 
     Args:
         chunk: whole groups.
-        groups: all groups of the batch, by index.
+        groups: by the indices that the chunk names.
         prompts: token ids of their prompts, each shape [P].
-        temperature: at which all of them were sampled.
+        temperatures: at which each group was sampled.
     """
     bounds = chunk.offsets.tolist()
     for row, index in enumerate(chunk.groups.tolist()):
@@ -96,13 +85,12 @@ def unpack(chunk: Chunk, groups: Sequence[Group], prompts: Sequence[NDArray[np.i
                 versions=chunk.versions[span],
                 sampled=chunk.sampled[span],
                 finish_reason=FINISH_REASONS[chunk.finish[row]],
-                temperature=temperature,
+                temperature=temperatures[index],
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
                 generation_seconds=float(chunk.seconds[row]),
             )
         )
-    return set(chunk.groups.tolist())
 
 
 def repack(trajectories: Sequence[Trajectory]) -> Chunk:

@@ -1,30 +1,54 @@
 """The rollout engine: vLLM in this process, stepped by its owner.
 
-Pausing is not stepping. Between two steps the owner may submit, abort, score, or replace the weights, with requests in
-flight and nothing lost: a request goes on after an update, and each of its tokens carries the version that made it.
+Pausing is not stepping. Between two steps the owner may submit, park, abort, score, or replace the weights, with
+requests in flight and nothing lost: a request goes on after an update, and each of its tokens carries the version that
+made it.
 
     submit ──► [vLLM waiting ─► running] ──step()──► Completion
-                     ▲                        │
-                     └─ prompt + thinking ◄───┘ thinking budget spent: the rest goes on as a new vLLM request
+       ▲             ▲            │           │
+       │             │          park()        │ thinking budget spent: the rest goes on as a new vLLM request
+       │             │            ▼           │
+       └── prefix ───┼──────── Partial        │
+                     └─ prompt + thinking ◄───┘
                         + forced end
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from worker.engine.live import LiveRequest
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
-from worker.engine.types import Completion, EngineConfig, EngineError, EngineStats, FinishReason, Request
+from worker.engine.types import (
+    AbortReason,
+    Completion,
+    EngineConfig,
+    EngineError,
+    EngineStats,
+    FinishReason,
+    KvOnUpdate,
+    Partial,
+    Request,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from vllm.v1.engine import EngineCoreOutputs
+
+
+class Halted(NamedTuple):
+    """Requests that the last token stopped, whatever vLLM thinks of them."""
+
+    exhausted: list[LiveRequest]
+    """Their thinking budget is spent."""
+    repeating: list[LiveRequest]
+
 
 FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": "aborted"}
 
@@ -50,7 +74,10 @@ class Engine:
         self._broken: str | None = None
         self._generated_tokens = 0
         self._prompt_tokens = 0
+        self._ended: Counter[FinishReason] = Counter()
+        self._budget_violations = 0
         self._busy_s = 0.0
+        self._loads = 0
         self.version = config.version
 
     def __enter__(self) -> Engine:
@@ -72,7 +99,10 @@ class Engine:
         return self._weights.shapes
 
     def submit(self, request: Request) -> None:
-        """Queue a request. Raises `ValueError` for an empty, too long, out-of-vocabulary or duplicate one."""
+        """Queue a request. Raises `ValueError` for an empty, too long, out-of-vocabulary or duplicate one.
+
+        A prefix that leaves no room for another token completes with the next step, as "length".
+        """
         prompt, sampling = request.prompt_ids, request.sampling
         if request.request_id in self._live:
             raise ValueError(f"request {request.request_id!r} is already unfinished")
@@ -82,11 +112,15 @@ class Engine:
             raise ValueError(f"the prompt holds ids outside the vocabulary of {self._vocab_size}")
         if sampling.thinking_budget is not None and self._config.think is None:
             raise ValueError("a thinking budget needs EngineConfig.think, the markers around thinking")
+        if request.prefix is not None:
+            _check_prefix(request, request.prefix, self._vocab_size)
         limit = min(sampling.max_tokens, self._max_model_len - len(prompt))
         live = LiveRequest(request, self._config.think, limit=limit, version=self.version)
         self._live[request.request_id] = live
-        self._prompt_tokens += len(prompt)
-        if live.thinking is not None and live.thinking.exhausted:
+        self._prompt_tokens += len(prompt) + len(live.token_ids)
+        if live.remaining <= 0:
+            self._done.append(self._finish(live, "length"))
+        elif live.thinking is not None and live.thinking.exhausted:
             self._force_end_of_thinking(live)
         else:
             self._enqueue(live)
@@ -101,8 +135,8 @@ class Engine:
             outputs, _ = self._core.step_fn()
             decoded = self._core.scheduler.take_decoded()
             if decoded is not None:
-                spent = self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs)
-                self._settle(spent, decoded.finished)
+                halted = self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs)
+                self._settle(halted, decoded.finished)
             else:
                 self._settle(*self._absorb_outputs(outputs))
             finished += self._done
@@ -110,21 +144,33 @@ class Engine:
         self._busy_s += time.perf_counter() - started
         return finished
 
-    def abort(self, request_ids: Iterable[str] | None = None) -> list[Completion]:
-        """End these requests (None: all) now. Returns their partial outputs; unknown ids raise `KeyError`."""
-        ids = list(self._live) if request_ids is None else list(request_ids)
-        lives = [self._live[request_id] for request_id in ids]
-        self._core.abort_requests([live.core_id for live in lives if live.core_id in self._by_core_id])
-        return [self._finish(live, "aborted") for live in lives]
+    def abort(self, request_ids: Iterable[str] | None = None, *, reason: AbortReason = "aborted") -> list[Completion]:
+        """End these requests (None: all) now, for good, with `reason`: "pruned" for those not worth finishing.
+
+        Returns their partial outputs; unknown ids raise `KeyError` and end nothing.
+        """
+        return [self._finish(live, reason) for live in self._stop(request_ids)]
+
+    def park(self, request_ids: Iterable[str] | None = None) -> list[Partial]:
+        """Take these requests (None: all) out, in the order of submission, waiting ones with an empty prefix.
+
+        A later `Request.prefix`, here or in another engine, goes on with each. Unknown ids raise `KeyError` and park
+        nothing. What has finished is not parked: the next `step` delivers it.
+        """
+        lives = self._stop(request_ids)
+        for live in lives:
+            self._forget(live)
+        return [live.partial() for live in lives]
 
     def load_weights(
-        self, version: int, tensors: Mapping[str, np.ndarray | torch.Tensor], *, drop_kv: bool = True
+        self, version: int, tensors: Mapping[str, np.ndarray | torch.Tensor], *, kv: KvOnUpdate = "recompute"
     ) -> None:
-        """Serve `tensors` (Hugging Face names) as `version` from the next step on.
+        """Serve `tensors` (Hugging Face names) as `version` from the next step on. Requests may be running.
 
-        With `drop_kv` running requests recompute their KV cache under the new weights; without, they go on with the
-        keys and values the old weights wrote, and only new prefixes are computed afresh. Raises `WeightsRefusedError`
-        for unknown, missing, misshaped or non-finite tensors and leaves the old version serving.
+        With `kv="recompute"` running requests are preempted and their KV cache is computed anew under the new weights;
+        with "keep" they go on with the keys and values the old weights wrote (a preempted one may still find its own).
+        In both cases a request submitted from now on never sees keys and values of older weights. Raises
+        `WeightsRefusedError` for unknown, missing, misshaped or non-finite tensors and leaves the old version serving.
         """
         checked = self._weights.check(tensors)
         try:
@@ -134,15 +180,17 @@ class Engine:
             raise EngineError(self._broken) from error
         self._broken = None
         self.version = version
+        self._loads += 1
         for live in self._live.values():
             live.mark_version(version)
-        if drop_kv:
+        if kv == "recompute":
             self.drop_kv()
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token given its prefix (temperature 1, full vocabulary); lists of length n - 1.
 
-        Requests in flight do not advance. For the probe after a weight update.
+        Requests in flight do not advance and keep their KV cache, unless it leaves no room for a sequence: then they
+        are preempted, which loses nothing either. For the probe after a weight update.
         """
         if self._broken is not None:
             raise EngineError(self._broken)
@@ -158,14 +206,19 @@ class Engine:
 
     def stats(self) -> EngineStats:
         """Load now and totals since start."""
-        running, waiting = self._core.scheduler.get_request_counts()
+        scheduler = self._core.scheduler
+        running, waiting = scheduler.get_request_counts()
         return EngineStats(
             running=running,
             waiting=waiting,
-            kv_usage=float(self._core.scheduler.get_kv_cache_usage()),
-            preemptions=self._core.scheduler.num_preemptions,
+            running_tokens=sum(request.num_tokens for request in scheduler.running),
+            kv_usage=float(scheduler.get_kv_cache_usage()),
+            preemptions=scheduler.num_preemptions,
             generated_tokens=self._generated_tokens,
             prompt_tokens=self._prompt_tokens,
+            aborted=self._ended["aborted"] + self._ended["pruned"],
+            repetitions=self._ended["repetition"],
+            budget_violations=self._budget_violations,
             busy_s=self._busy_s,
         )
 
@@ -196,28 +249,32 @@ class Engine:
             prompt_token_ids=[*request.prompt_ids, *live.token_ids],
             sampling_params=params,
             pooling_params=None,
-            # Blocks are shared among requests of one version only: keys and values of older weights never match.
-            cache_salt=str(self.version),
+            # Blocks are shared among requests of one load of weights only: keys and values of older ones never match,
+            # not even where a version comes back.
+            cache_salt=str(self._loads),
             block_hasher=self._core.request_block_hasher,
         )
         live.segment += 1
         self._by_core_id[live.core_id] = live
         self._core.add_request(core_request)
 
-    def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> list[LiveRequest]:
-        """Append one token to each request. Returns those whose thinking budget is spent. The hot loop."""
+    def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> Halted:
+        """Append one token to each request. Returns those that may not simply go on. The hot loop."""
         by_core_id = self._by_core_id
-        spent = []
+        halted = Halted([], [])
         for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
             live = by_core_id[core_id]
             live.token_ids.append(token)
             live.logprobs.append(logprob)
-            if live.thinking is not None and live.thinking.feed(live.token_ids):
-                spent.append(live)
+            exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
+            if live.repetition is not None and live.repetition.feed(live.token_ids, logprob):
+                halted.repeating.append(live)
+            elif exhausted:
+                halted.exhausted.append(live)
         self._generated_tokens += len(tokens)
-        return spent
+        return halted
 
-    def _absorb_outputs(self, outputs: dict[int, EngineCoreOutputs] | None) -> tuple[list[LiveRequest], dict[str, str]]:
+    def _absorb_outputs(self, outputs: dict[int, EngineCoreOutputs] | None) -> tuple[Halted, dict[str, str]]:
         """The same for vLLM's own output objects, which steps with admissions or prefill produce."""
         ids: list[str] = []
         tokens: list[int] = []
@@ -233,13 +290,17 @@ class Engine:
                     logprobs.append(float(output.new_logprobs.logprobs[0, 0]))
         return self._absorb_columns(ids, tokens, logprobs), ended
 
-    def _settle(self, spent: list[LiveRequest], ended: Mapping[str, str]) -> None:
+    def _settle(self, halted: Halted, ended: Mapping[str, str]) -> None:
         """Deliver what ended in this step; close thinking where the budget ran out before the request did."""
-        for live in spent:
+        for live in halted.exhausted:
             if live.core_id not in ended:
                 self._core.abort_requests([live.core_id])
                 self._by_core_id.pop(live.core_id)
                 self._force_end_of_thinking(live)
+        for live in halted.repeating:
+            if live.core_id not in ended:
+                self._core.abort_requests([live.core_id])
+                self._done.append(self._finish(live, "repetition"))
         for core_id, reason in ended.items():
             if reason not in FINISH:
                 raise EngineError(f"vLLM ended request {core_id!r} with {reason!r}")
@@ -254,7 +315,31 @@ class Engine:
         else:
             self._done.append(self._finish(live, "length"))
 
+    def _stop(self, request_ids: Iterable[str] | None) -> list[LiveRequest]:
+        """Take requests (None: all) out of vLLM. Raises `KeyError` for an unknown one before anything stops."""
+        ids = list(self._live) if request_ids is None else list(dict.fromkeys(request_ids))
+        lives = [self._live[request_id] for request_id in ids]
+        self._core.abort_requests([live.core_id for live in lives])
+        return lives
+
     def _finish(self, live: LiveRequest, reason: FinishReason) -> Completion:
+        self._forget(live)
+        self._ended[reason] += 1
+        completion = live.complete(reason)
+        self._budget_violations += live.breaks_budget(completion.sampled)
+        return completion
+
+    def _forget(self, live: LiveRequest) -> None:
         self._live.pop(live.request.request_id)
         self._by_core_id.pop(live.core_id, None)
-        return live.complete(reason)
+
+
+def _check_prefix(request: Request, prefix: Partial, vocab_size: int) -> None:
+    """Raise `ValueError` for a prefix that is not one of this request."""
+    size = len(prefix.token_ids)
+    if prefix.prompt_ids != request.prompt_ids:
+        raise ValueError(f"the prefix of request {request.request_id!r} continues another prompt")
+    if not size == len(prefix.logprobs) == len(prefix.versions) == len(prefix.sampled):
+        raise ValueError(f"the prefix of request {request.request_id!r} has columns of different lengths")
+    if size and not 0 <= min(prefix.token_ids) <= max(prefix.token_ids) < vocab_size:
+        raise ValueError(f"the prefix holds ids outside the vocabulary of {vocab_size}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
-from worker.engine.thinking import ThinkingTracker
-from worker.engine.types import Completion, FinishReason, Request, ThinkTokens
+from worker.engine.repetition import RepetitionWatch
+from worker.engine.thinking import ThinkingTracker, count_thinking
+from worker.engine.types import Completion, FinishReason, Partial, Request, ThinkTokens
 
 
 class LiveRequest:
@@ -14,9 +15,11 @@ class LiveRequest:
     __slots__ = (
         "_forced_spans",
         "_limit",
+        "_markers",
         "_version_runs",
         "core_id",
         "logprobs",
+        "repetition",
         "request",
         "segment",
         "started_at",
@@ -26,16 +29,25 @@ class LiveRequest:
 
     def __init__(self, request: Request, markers: ThinkTokens | None, *, limit: int, version: int) -> None:
         self.request = request
+        self._markers = markers
         self._limit = limit  # tokens that fit, sampled and forced together
         self.core_id = request.request_id
-        self.segment = 0
-        self.token_ids: list[int] = []
-        self.logprobs: list[float] = []
-        self.started_at = time.monotonic()
+        prefix, sampling = request.prefix, request.sampling
+        self.segment = prefix.segments if prefix is not None else 0
+        self.token_ids: list[int] = list(prefix.token_ids) if prefix is not None else []
+        self.logprobs: list[float] = list(prefix.logprobs) if prefix is not None else []
+        self.started_at = time.monotonic() - (prefix.seconds if prefix is not None else 0.0)
         self.thinking = (
-            None if markers is None else ThinkingTracker(markers, request.prompt_ids, request.sampling.thinking_budget)
+            None if markers is None else ThinkingTracker(markers, request.prompt_ids, sampling.thinking_budget)
         )
-        self._version_runs: list[tuple[int, int]] = [(0, version)]
+        if self.thinking is not None and prefix is not None and prefix.thinking is not None:
+            self.thinking.restore(prefix.thinking)
+        self.repetition = (
+            RepetitionWatch(sampling, self.token_ids, self.logprobs, prefix.sampled if prefix is not None else [])
+            if sampling.probability_run is not None or sampling.ngram_loop is not None
+            else None
+        )
+        self._version_runs: list[tuple[int, int]] = [(len(self.token_ids), version)]
         self._forced_spans: list[tuple[int, int]] = []
 
     @property
@@ -54,17 +66,20 @@ class LiveRequest:
         self.token_ids.extend(tokens)
         self.logprobs.extend([0.0] * len(tokens))
         self._forced_spans.append((start, len(self.token_ids)))
+        if self.repetition is not None:
+            self.repetition.interrupt(self.token_ids, len(tokens))
+
+    def breaks_budget(self, sampled: list[bool]) -> bool:
+        """Whether the text itself holds more thinking than the budget and the forced tokens together allow."""
+        budget = self.request.sampling.thinking_budget
+        if self._markers is None or budget is None:
+            return False
+        thought = count_thinking(self._markers, self.request.prompt_ids, self.token_ids)
+        return thought > budget + sampled.count(False)
 
     def complete(self, reason: FinishReason) -> Completion:
         """The request's outcome as of now."""
-        size = len(self.token_ids)
-        versions: list[int] = []
-        ends = [start for start, _ in self._version_runs[1:]] + [size]
-        for (start, version), end in zip(self._version_runs, ends, strict=False):
-            versions.extend([version] * (end - start))
-        sampled = [True] * size
-        for start, end in self._forced_spans:
-            sampled[start:end] = [False] * (end - start)
+        versions, sampled = self._columns()
         return Completion(
             request_id=self.request.request_id,
             prompt_ids=self.request.prompt_ids,
@@ -78,3 +93,32 @@ class LiveRequest:
             started_at=self.started_at,
             finished_at=time.monotonic(),
         )
+
+    def partial(self) -> Partial:
+        """What it takes to go on with the request elsewhere."""
+        versions, sampled = self._columns()
+        return Partial(
+            request_id=self.request.request_id,
+            prompt_ids=self.request.prompt_ids,
+            token_ids=self.token_ids,
+            logprobs=self.logprobs,
+            versions=versions,
+            sampled=sampled,
+            thinking=None if self.thinking is None else self.thinking.state,
+            segments=self.segment,
+            started_at=self.started_at,
+            seconds=time.monotonic() - self.started_at,
+        )
+
+    def _columns(self) -> tuple[list[int], list[bool]]:
+        """The version of each token, and whether the policy chose it."""
+        prefix, size = self.request.prefix, len(self.token_ids)
+        versions = list(prefix.versions) if prefix is not None else []
+        ends = [start for start, _ in self._version_runs[1:]] + [size]
+        for (start, version), end in zip(self._version_runs, ends, strict=True):
+            versions.extend([version] * (end - start))
+        sampled = list(prefix.sampled) if prefix is not None else []
+        sampled.extend([True] * (size - len(sampled)))
+        for start, end in self._forced_spans:
+            sampled[start:end] = [False] * (end - start)
+        return versions, sampled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from worker.engine.types import ThinkTokens
+from worker.engine.types import ThinkingState, ThinkTokens
 
 
 class ThinkingTracker:
@@ -49,6 +49,16 @@ class ThinkingTracker:
         """Whether thinking is open and may not go on."""
         return self.open and self._budget is not None and self.spent >= self._budget
 
+    @property
+    def state(self) -> ThinkingState:
+        """What `restore` needs to go on elsewhere."""
+        return ThinkingState(self.open, self.spent, self._counted, self._opened_at, self.budget_hit)
+
+    def restore(self, state: ThinkingState) -> None:
+        """Go on where a tracker of the same markers and prompt stood."""
+        self.open, self.spent, self.budget_hit = state.open, state.spent, state.budget_hit
+        self._counted, self._opened_at = state.counted, state.opened_at
+
     def feed(self, token_ids: list[int]) -> bool:
         """Account for the last token of `token_ids` (the completion so far). Returns `exhausted`."""
         if self.open:
@@ -86,6 +96,16 @@ class ThinkingTracker:
         if len(token_ids) >= size:
             return token_ids[-size:] == marker
         return (self._prompt_tail + token_ids)[-size:] == marker
+
+
+def count_thinking(markers: ThinkTokens, prompt_ids: Sequence[int], token_ids: Sequence[int]) -> int:
+    """Tokens between the markers of a whole completion, whoever wrote them: what an observer of the text counts."""
+    tracker = ThinkingTracker(markers, prompt_ids, None)
+    seen: list[int] = []
+    for token in token_ids:
+        seen.append(token)
+        tracker.feed(seen)
+    return tracker.spent
 
 
 def _find_last(sequence: Sequence[int], marker: list[int]) -> int:

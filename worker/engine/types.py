@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-FinishReason = Literal["stop", "length", "aborted"]
+FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
+AbortReason = Literal["aborted", "pruned"]
+KvOnUpdate = Literal["keep", "recompute"]
+"""What a weight update does to the cached keys and values of running requests."""
 
 
 class EngineError(RuntimeError):
@@ -17,12 +20,48 @@ class WeightsRefusedError(EngineError):
 
 
 @dataclass(frozen=True, slots=True)
+class ProbabilityRun:
+    """Stop at `tokens` consecutive sampled tokens whose probability is each above `probability`.
+
+    Source: MiniMax-M1 (arXiv 2506.13585), which ends generation at 3000 tokens in a row above 0.99.
+    """
+
+    tokens: int = 3000
+    probability: float = 0.99
+
+    def __post_init__(self) -> None:
+        if self.tokens < 1:
+            raise ValueError(f"tokens of a probability run must be >= 1, got {self.tokens}")
+        if not 0 < self.probability < 1:
+            raise ValueError(f"probability of a run must be in (0, 1), got {self.probability}")
+
+
+@dataclass(frozen=True, slots=True)
+class NgramLoop:
+    """Stop when the last `size` x `repeats` tokens repeat with a period of at most `size` tokens.
+
+    An n-gram of `size` tokens must stand there `repeats` times in a row; a shorter one correspondingly more often, so
+    that a few equal digits are no loop. Fewer than 3 repeats are refused: ordinary text says things twice.
+    """
+
+    size: int
+    repeats: int
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"size of an n-gram loop must be >= 1, got {self.size}")
+        if self.repeats < 3:
+            raise ValueError(f"repeats of an n-gram loop must be >= 3, got {self.repeats}")
+
+
+@dataclass(frozen=True, slots=True)
 class Sampling:
     """How one request is sampled.
 
     `max_tokens` bounds sampled and forced tokens together. `thinking_budget` is the largest number of tokens
     the policy may spend between the thinking markers (None: unlimited). `top_k` -1 means off. Temperature 0 is
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
+    `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition".
     """
 
     temperature: float
@@ -32,10 +71,12 @@ class Sampling:
     thinking_budget: int | None = None
     seed: int | None = None
     stop_token_ids: tuple[int, ...] = ()
+    probability_run: ProbabilityRun | None = None
+    ngram_loop: NgramLoop | None = None
 
     def __post_init__(self) -> None:
-        if self.temperature < 0:
-            raise ValueError(f"temperature must be >= 0, got {self.temperature}")
+        if not 0 <= self.temperature <= 2:  # vLLM refuses hotter sampling
+            raise ValueError(f"temperature must be in [0, 2], got {self.temperature}")
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top_p must be in (0, 1], got {self.top_p}")
         if self.top_k == 0 or self.top_k < -1:
@@ -47,22 +88,67 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingState:
+    """Where a parked request stood in its thinking."""
+
+    open: bool
+    spent: int
+    """Thinking tokens so far, markers excluded."""
+    counted: int
+    """Tokens since thinking last opened."""
+    opened_at: int
+    """Index into the completion before which no end marker can begin."""
+    budget_hit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The unfinished completion of a parked request: all it takes to go on elsewhere. The four lists are as long.
+
+    Plain values throughout, so that it can be pickled, stored and given to another engine. `logprobs`, `versions` and
+    `sampled` mean what they mean in `Completion`; a request that was still waiting has empty lists.
+    """
+
+    request_id: str
+    prompt_ids: tuple[int, ...]
+    token_ids: list[int]
+    logprobs: list[float]
+    versions: list[int]
+    sampled: list[bool]
+    thinking: ThinkingState | None
+    """None where the engine knows no thinking markers."""
+    segments: int
+    """vLLM requests that served it so far: seeds of later ones differ from all before."""
+    started_at: float
+    """`time.monotonic()` of the engine's host when it was submitted, time already parked left out."""
+    seconds: float
+    """Time it spent in engines."""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """One prompt to continue. `request_id` must be unique among the unfinished requests."""
+    """One prompt to continue. `request_id` must be unique among the unfinished requests.
+
+    `prefix` continues a parked request of the same prompt: its tokens are computed anew under the current weights and
+    stay in the completion with the versions and log-probabilities they were drawn with. Length limit and thinking
+    budget are those of `sampling`, counted from the first token of the prefix.
+    """
 
     request_id: str
     prompt_ids: tuple[int, ...]
     sampling: Sampling
+    prefix: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A finished or aborted request. The four token lists have the same length.
+    """A finished or aborted request. The four token lists have the same length, a continued prefix included.
 
     `logprobs` are natural-log probabilities of each token under the distribution it was drawn from: after
     temperature, top-k and top-p, renormalised (0.0 for forced tokens; temperature 0 reports the untempered
     distribution). `versions` is the weight version that produced each token. `sampled` is False for tokens
-    the engine forced. `thinking_tokens` counts the tokens between the markers, the markers excluded.
+    the engine forced. `thinking_tokens` counts the tokens between the markers, the markers excluded. `started_at` and
+    `finished_at` are `time.monotonic()`; their difference leaves out the time a request was parked.
     """
 
     request_id: str
@@ -127,12 +213,25 @@ class EngineConfig:
 
 @dataclass(frozen=True, slots=True)
 class EngineStats:
-    """A snapshot of load and totals since start. `kv_usage` is a share in [0, 1]; `busy_s` is time inside `step`."""
+    """A snapshot of load and totals since start."""
 
     running: int
+    """Sequences that advance with each step."""
     waiting: int
+    running_tokens: int
+    """Prompt and completion tokens of the running sequences: what a router balances by."""
     kv_usage: float
+    """Share of the KV cache in use, in [0, 1]."""
     preemptions: int
     generated_tokens: int
+    """Sampled tokens; forced ones and continued prefixes are not among them."""
     prompt_tokens: int
+    """Tokens of submitted prompts, continued prefixes included."""
+    aborted: int
+    """Requests that ended as "aborted" or "pruned"; parked ones are not among them."""
+    repetitions: int
+    """Requests that ended as "repetition"."""
+    budget_violations: int
+    """Completions whose thinking, counted from their text, exceeds budget plus forced tokens. 0 while enforced."""
     busy_s: float
+    """Time inside `step`."""

@@ -149,7 +149,14 @@ def test_duplicate_request_id_is_refused(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"temperature": -1.0}, {"top_p": 0.0}, {"top_k": 0}, {"max_tokens": 0}, {"thinking_budget": -1}],
+    [
+        {"temperature": -1.0},
+        {"temperature": 2.5},
+        {"top_p": 0.0},
+        {"top_k": 0},
+        {"max_tokens": 0},
+        {"thinking_budget": -1},
+    ],
 )
 def test_impossible_sampling_is_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):

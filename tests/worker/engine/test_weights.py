@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -114,23 +115,25 @@ def test_half_written_weights_stop_the_engine_until_a_full_load(
     assert engine.has_unfinished
 
 
-@pytest.mark.parametrize("drop_kv", [False, True])
-def test_update_with_requests_in_flight(engine: Engine, collect: Collect, tied_policy: Policy, drop_kv: bool) -> None:
+@pytest.mark.parametrize("kv", ["keep", "recompute"])
+def test_update_with_requests_in_flight(
+    engine: Engine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
+) -> None:
     other = perturbed(tied_policy[1])
     for index in range(6):
         engine.submit(Request(f"r{index}", (3, 4, 5 + index), Sampling(1.0, max_tokens=20)))
     finished = {c.request_id: c for _ in range(8) for c in engine.step()}
     preemptions = engine.stats().preemptions
     running = engine.stats().running
-    engine.load_weights(1, state(other), drop_kv=drop_kv)
-    assert engine.stats().preemptions - preemptions == (running if drop_kv else 0)
+    engine.load_weights(1, state(other), kv=kv)
+    assert engine.stats().preemptions - preemptions == (running if kv == "recompute" else 0)
     finished |= collect()
     assert len(finished) == 6
     for completion in finished.values():
         size = len(completion.token_ids)
         assert completion.versions == [0] * min(8, size) + [1] * max(0, size - 8)
     # The first token after the update with a fresh KV cache is exactly what the new weights say.
-    if drop_kv:
+    if kv == "recompute":
         whole = next(c for c in finished.values() if len(c.token_ids) > 8)
         sequence = [*whole.prompt_ids, *whole.token_ids]
         expected = reference_logprobs(other, sequence)[len(whole.prompt_ids) - 1 + 8 :]
@@ -144,7 +147,7 @@ def test_a_new_version_never_reads_the_prefixes_of_an_old_one(
     engine.submit(Request("old", prompt, Sampling(1.0, max_tokens=1)))
     collect()
     other = perturbed(tied_policy[1])
-    engine.load_weights(1, state(other), drop_kv=False)
+    engine.load_weights(1, state(other), kv="keep")
     engine.submit(Request("new", prompt, Sampling(1.0, max_tokens=1)))
     completion = collect()["new"]
     expected = reference_logprobs(other, [*prompt, *completion.token_ids])[-1]
