@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +12,7 @@ import torch
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
-from tests.worker.engine.policies import perturbed, reference_logprobs, state
+from tests.worker.engine.policies import THINK, perturbed, reference_logprobs, state
 from worker.engine import Engine, EngineError, Request, Sampling, WeightsRefusedError
 
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], [5, 6], list(range(2, 58)) * 3]
@@ -132,12 +133,68 @@ def test_update_with_requests_in_flight(
     for completion in finished.values():
         size = len(completion.token_ids)
         assert completion.versions == [0] * min(8, size) + [1] * max(0, size - 8)
-    # The first token after the update with a fresh KV cache is exactly what the new weights say.
-    if kv == "recompute":
-        whole = next(c for c in finished.values() if len(c.token_ids) > 8)
-        sequence = [*whole.prompt_ids, *whole.token_ids]
-        expected = reference_logprobs(other, sequence)[len(whole.prompt_ids) - 1 + 8 :]
-        assert whole.logprobs[8:] == pytest.approx(expected, abs=1e-4)
+        if kv == "recompute":  # every token is exactly what the weights of its version say
+            sequence = [*completion.prompt_ids, *completion.token_ids]
+            old, new = (reference_logprobs(model, sequence)[2:] for model in (tied_policy[1], other))
+            assert completion.logprobs == pytest.approx(old[:8] + new[8:], abs=1e-4)
+
+
+@pytest.mark.parametrize("kv", ["keep", "recompute"])
+def test_update_to_the_same_weights_changes_nothing_but_the_version(
+    engine: Engine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
+) -> None:
+    """Requests that think, are forced to answer, or cross a KV block (of 128 tokens) around the update."""
+    sampling = Sampling(0.0, max_tokens=30)
+    requests = [Request(f"r{index}", (3, 4, 5 + index), sampling) for index in range(4)]
+    requests += [Request(f"t{b}", (3, *THINK.start_ids), replace(sampling, thinking_budget=b)) for b in (4, 9, 20)]
+    requests += [Request(f"b{size}", (3, 4) * size, sampling) for size in (58, 61, 63)]
+    for request in requests:
+        engine.submit(request)
+    expected = collect()
+    engine.drop_kv()
+    for request in requests:
+        engine.submit(request)
+    done = {c.request_id: c for _ in range(7) for c in engine.step()}
+    sizes = {name: len(live.token_ids) for name, live in engine._live.items()}
+    scores = engine.score(SEQUENCES)
+    engine.load_weights(1, state(tied_policy[1]), kv=kv)
+    assert engine.score(SEQUENCES) == scores
+    done |= collect()
+    assert len(done) == len(requests)
+    for name, completion in done.items():
+        whole, cut = expected[name], sizes.get(name, len(completion.token_ids))
+        assert completion.token_ids == whole.token_ids
+        assert (completion.sampled, completion.finish_reason) == (whole.sampled, whole.finish_reason)
+        assert completion.logprobs == pytest.approx(whole.logprobs, abs=1e-4)
+        assert completion.versions == [0] * cut + [1] * (len(completion.token_ids) - cut)
+
+
+def test_kept_cache_goes_on_without_prefill(engine: Engine, tied_policy: Policy) -> None:
+    for index in range(6):
+        engine.submit(Request(f"r{index}", (3, 4, 5 + index), Sampling(1.0, max_tokens=20)))
+    engine.step()
+    before = engine.stats()
+    engine.load_weights(1, state(perturbed(tied_policy[1])), kv="keep")
+    engine.score(SEQUENCES)
+    after = engine.stats()
+    assert (after.preemptions, after.running, after.kv_usage) == (before.preemptions, before.running, before.kv_usage)
+    assert after.running_tokens == before.running_tokens == 4 * before.running
+
+
+def test_version_that_comes_back_never_reads_older_prefixes(
+    engine: Engine, collect: Collect, tied_policy: Policy
+) -> None:
+    """Rolled back and forth under one number, the weights differ all the same."""
+    prompt = tuple([7, 8, 9, 10] * 40)
+    engine.submit(Request("old", prompt, Sampling(1.0, max_tokens=1)))
+    collect()
+    other = perturbed(tied_policy[1])
+    engine.load_weights(0, state(other), kv="keep")
+    engine.submit(Request("new", prompt, Sampling(1.0, max_tokens=1)))
+    completion = collect()["new"]
+    engine.version = -1  # the fixture restores the first weights
+    expected = reference_logprobs(other, [*prompt, *completion.token_ids])[-1]
+    assert completion.logprobs == pytest.approx([expected], abs=1e-4)
 
 
 def test_a_new_version_never_reads_the_prefixes_of_an_old_one(
