@@ -2,6 +2,7 @@
 
 from worker.engine.engine import Engine
 from worker.engine.types import (
+    AdaptiveConcurrency,
     Completion,
     EngineConfig,
     EngineError,
@@ -18,6 +19,7 @@ from worker.engine.types import (
 )
 
 __all__ = [
+    "AdaptiveConcurrency",
     "Completion",
     "Engine",
     "EngineConfig",

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from worker.engine.concurrency import ConcurrencyController, Load
 from worker.engine.live import LiveRequest
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
@@ -50,6 +51,9 @@ class Halted(NamedTuple):
     repeating: list[LiveRequest]
 
 
+CONTROL_EVERY = 4
+"""Engine steps between two looks of the concurrency controller."""
+
 FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": "aborted"}
 
 
@@ -70,6 +74,11 @@ class Engine:
         self._eos = eos_token_ids(config.model_dir) if config.stop_at_eos else ()
         self._live: dict[str, LiveRequest] = {}  # by request id
         self._by_core_id: dict[str, LiveRequest] = {}
+        self._controller = (
+            None if config.concurrency is None else ConcurrencyController(config.concurrency, most=config.max_num_seqs)
+        )
+        self._steps = 0
+        self._planned_preemptions = 0
         self._done: list[Completion] = []  # finished without a step: a budget of 0 that fills max_tokens
         self._broken: str | None = None
         self._generated_tokens = 0
@@ -139,6 +148,9 @@ class Engine:
                 self._settle(halted, decoded.finished)
             else:
                 self._settle(*self._absorb_outputs(outputs))
+            self._steps += 1
+            if self._controller is not None and self._steps % CONTROL_EVERY == 0:
+                self._control(self._controller)
             finished += self._done
             self._done = []
         self._busy_s += time.perf_counter() - started
@@ -186,6 +198,15 @@ class Engine:
         if kv == "recompute":
             self.drop_kv()
 
+    def limit_running(self, limit: int) -> None:
+        """Let at most `limit` sequences run at once; those above it run on to their end. Bounds an adaptive limit."""
+        if not 1 <= limit <= self._config.max_num_seqs:
+            raise ValueError(f"between 1 and {self._config.max_num_seqs} sequences can run, not {limit}")
+        if self._controller is not None:
+            self._controller.cap(limit)
+            limit = self._controller.limit
+        self._core.scheduler.max_num_active_reqs = limit
+
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token given its prefix (temperature 1, full vocabulary); lists of length n - 1.
 
@@ -202,7 +223,9 @@ class Engine:
 
     def drop_kv(self) -> None:
         """Forget every cached key and value; running requests are preempted and recomputed, no token is lost."""
+        before = self._core.scheduler.num_preemptions
         self._core.reset_prefix_cache(reset_running_requests=True)
+        self._planned_preemptions += self._core.scheduler.num_preemptions - before
 
     def stats(self) -> EngineStats:
         """Load now and totals since start."""
@@ -211,6 +234,7 @@ class Engine:
         return EngineStats(
             running=running,
             waiting=waiting,
+            running_limit=scheduler.max_num_active_reqs,
             running_tokens=sum(request.num_tokens for request in scheduler.running),
             kv_usage=float(scheduler.get_kv_cache_usage()),
             preemptions=scheduler.num_preemptions,
@@ -227,6 +251,14 @@ class Engine:
         self._live.clear()
         self._by_core_id.clear()
         self._core.shutdown()
+
+    def _control(self, controller: ConcurrencyController) -> None:
+        """Move the limit on running sequences. Preemptions for the sake of new weights tell nothing about the cache."""
+        scheduler = self._core.scheduler
+        running, waiting = scheduler.get_request_counts()
+        preemptions = scheduler.num_preemptions - self._planned_preemptions
+        load = Load(running, waiting, self._ended.total(), float(scheduler.get_kv_cache_usage()), preemptions)
+        scheduler.max_num_active_reqs = controller.update(load)
 
     def _enqueue(self, live: LiveRequest) -> None:
         """Hand the rest of `live` to vLLM as one request."""

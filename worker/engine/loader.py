@@ -7,7 +7,7 @@ through the model's own name mapping, and pack again.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -19,6 +19,14 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
 LOAD_FORMAT = "dressage"
 RECORD_ATTRIBUTE = "dressage_weight_record"
+HEAD = "lm_head.weight"
+EMBEDDING_SUFFIX = "embed_tokens.weight"
+
+
+def head_name(names: Iterable[str]) -> str:
+    """Which of a checkpoint's tensors projects to logits: the head itself, else the embedding that it is tied to."""
+    names = list(names)
+    return HEAD if HEAD in names else next(name for name in names if name.endswith(EMBEDDING_SUFFIX))
 
 
 @dataclass(slots=True)
@@ -27,6 +35,8 @@ class WeightRecord:
 
     parameters: list[tuple[torch.nn.Module, str, torch.nn.Parameter]] = field(default_factory=list)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    head: torch.Tensor | None = None
+    """The checkpoint's output head (the embedding where tied), kept where the model does not compute in float32."""
 
 
 @register_model_loader(LOAD_FORMAT)
@@ -38,17 +48,23 @@ class PlainWeightLoader(DefaultModelLoader):
         load_config.load_format = "auto"  # the parent knows only the built-in names
         super().__init__(load_config)
         self._shapes: dict[str, tuple[int, ...]] = {}
+        self._heads: dict[str, torch.Tensor] = {}
 
     def get_all_weights(
         self, model_config: ModelConfig, model: torch.nn.Module
     ) -> Generator[tuple[str, torch.Tensor], None, None]:
         for name, tensor in super().get_all_weights(model_config, model):
             self._shapes[name] = tuple(tensor.shape)
+            if name.endswith((HEAD, EMBEDDING_SUFFIX)) and model_config.dtype != torch.float32:
+                self._heads[name] = tensor
             yield name, tensor
 
     def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
         super().load_weights(model, model_config)
         record = WeightRecord(shapes=self._shapes)
+        if self._heads:
+            record.head = self._heads[head_name(self._heads)]
+            self._heads = {}
         for module in model.modules():
             for name, parameter in module.named_parameters(recurse=False):
                 record.parameters.append((module, name, parameter))

@@ -1,4 +1,4 @@
-"""vLLM's scheduler with a short path for the common step: every running request decodes one token, nobody waits.
+"""vLLM's scheduler with a short path for the common step: every running request decodes one token, nobody may enter.
 
 In that step vLLM's general loop re-derives per request what cannot have changed; for a small policy this costs as much
 as a fifth of the step. The short path does the same bookkeeping in one pass and hands results over in columns. Any
@@ -163,7 +163,7 @@ class DecodeScheduler(Scheduler):
         if (
             not self._short_path
             or not running
-            or self.waiting
+            or (self.waiting and len(running) < self.max_num_active_reqs)
             or self.kv_holding_waiting
             or self._pause_state is not PauseState.UNPAUSED
             or len(running) > self.max_num_scheduled_tokens

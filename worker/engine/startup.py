@@ -91,7 +91,13 @@ def build_core(config: EngineConfig) -> CoreParts:
     # vLLM's CPU worker replaces this function by a no-op for the whole process.
     torch.set_num_threads = set_num_threads
     runner = core.model_executor.driver_worker.worker.model_runner
-    return CoreParts(core, vllm_config, WeightStore(runner.get_model(), vllm_config.model_config, runner.device))
+    weights = WeightStore(
+        runner.get_model(),
+        vllm_config.model_config,
+        runner.device,
+        float32_head=config.lm_head_dtype == "float32",
+    )
+    return CoreParts(core, vllm_config, weights)
 
 
 def eos_token_ids(model_dir: str) -> tuple[int, ...]:

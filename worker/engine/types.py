@@ -184,6 +184,27 @@ class ThinkTokens:
 
 
 @dataclass(frozen=True, slots=True)
+class AdaptiveConcurrency:
+    """The number of running sequences follows the KV cache.
+
+    After as many sequences have ended as may run, `increase` more may, if others wait and the cache stayed below
+    `kv_target`. When the full cache threw one out, the limit falls to the share `decrease` of those that ran.
+    """
+
+    kv_target: float = 0.9
+    increase: int = 1
+    decrease: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not 0 < self.kv_target <= 1:
+            raise ValueError(f"kv_target must be in (0, 1], got {self.kv_target}")
+        if self.increase < 1:
+            raise ValueError(f"increase must be >= 1, got {self.increase}")
+        if not 0 < self.decrease < 1:
+            raise ValueError(f"decrease must be in (0, 1), got {self.decrease}")
+
+
+@dataclass(frozen=True, slots=True)
 class EngineConfig:
     """How the engine is built.
 
@@ -192,7 +213,9 @@ class EngineConfig:
     grows with the number of running requests. `threads` is the engine's share of the CPU: one by default, because a
     second gains a small policy nothing and takes the learner's core. `stop_at_eos` adds the model's own
     end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
-    (128 tokens on CPU). `version` is the weight version of `model_dir`.
+    (128 tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in
+    float32 from weights that were never rounded, whatever `dtype` is. `concurrency` None lets `max_num_seqs` sequences
+    run at any time.
     """
 
     model_dir: str
@@ -208,6 +231,8 @@ class EngineConfig:
     stop_at_eos: bool = True
     prefix_caching: bool = True
     version: int = 0
+    lm_head_dtype: Literal["model", "float32"] = "model"
+    concurrency: AdaptiveConcurrency | None = None
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 
 
@@ -218,6 +243,8 @@ class EngineStats:
     running: int
     """Sequences that advance with each step."""
     waiting: int
+    running_limit: int
+    """Sequences that may run at once now."""
     running_tokens: int
     """Prompt and completion tokens of the running sequences: what a router balances by."""
     kv_usage: float

@@ -12,19 +12,19 @@ from vllm.config import ModelConfig
 from vllm.model_executor.model_loader.utils import process_weights_after_loading
 from vllm.utils.torch_utils import set_default_torch_dtype
 
-from worker.engine.loader import RECORD_ATTRIBUTE, WeightRecord
+from worker.engine.head import Float32Head
+from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
 from worker.engine.types import EngineError, WeightsRefusedError
 
 Tensors = Mapping[str, "np.ndarray | torch.Tensor"]
-
-TIED_HEAD = "lm_head.weight"
-EMBEDDING_SUFFIX = "embed_tokens.weight"
 
 
 class WeightStore:
     """The plain parameters of one model and the names an update must bring (those of its checkpoint)."""
 
-    def __init__(self, model: torch.nn.Module, model_config: ModelConfig, device: torch.device) -> None:
+    def __init__(
+        self, model: torch.nn.Module, model_config: ModelConfig, device: torch.device, *, float32_head: bool = False
+    ) -> None:
         record = getattr(model, RECORD_ATTRIBUTE, None)
         if not isinstance(record, WeightRecord):
             raise EngineError("the model was not loaded by PlainWeightLoader: its weights cannot be updated")
@@ -32,6 +32,9 @@ class WeightStore:
         self._model_config = model_config
         self._device = device
         self._record = record
+        # A model that computes in float32 has nothing to gain.
+        self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
+        record.head = None
         self._tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
 
     @property
@@ -43,12 +46,12 @@ class WeightStore:
         """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing."""
         expected = self._record.shapes
         given = {name: _as_tensor(name, value) for name, value in tensors.items()}
-        if self._tied and TIED_HEAD in given and TIED_HEAD not in expected:
+        if self._tied and HEAD in given and HEAD not in expected:
             self._drop_tied_head(given)
         unknown = sorted(set(given) - set(expected))
         missing = sorted(set(expected) - set(given))
-        if self._tied and TIED_HEAD in missing:
-            missing.remove(TIED_HEAD)
+        if self._tied and HEAD in missing:
+            missing.remove(HEAD)
         if unknown or missing:
             raise WeightsRefusedError(f"weights refused: unknown {unknown[:5]}, missing {missing[:5]}")
         for name, tensor in given.items():
@@ -68,6 +71,8 @@ class WeightStore:
             load_weights: Any = self._model.load_weights  # every vLLM model has it; torch's types do not say so
             load_weights(iter(tensors.items()))
             self.pack()
+            if self._head is not None:
+                self._head.load(tensors)
 
     def pack(self) -> None:
         """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
@@ -75,11 +80,11 @@ class WeightStore:
 
     def _drop_tied_head(self, given: dict[str, torch.Tensor]) -> None:
         """A tied model's state dict names the head too; it must be the embedding itself."""
-        head = given.pop(TIED_HEAD)
+        head = given.pop(HEAD)
         embedding = next((value for name, value in given.items() if name.endswith(EMBEDDING_SUFFIX)), None)
         if embedding is None or not torch.equal(head, embedding):
             raise WeightsRefusedError(
-                f"weights refused: {TIED_HEAD} differs from the embedding, but this model ties the two"
+                f"weights refused: {HEAD} differs from the embedding, but this model ties the two"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +40,7 @@ def make_policy(path: Path, *, tied: bool) -> Qwen3ForCausalLM:
     return model
 
 
-def start(path: Path, *, kv_cache_gib: float = 0.05) -> Engine:
+def start(path: Path, *, kv_cache_gib: float = 0.05, **options: Any) -> Engine:
     return Engine(
         EngineConfig(
             model_dir=str(path),
@@ -48,6 +49,7 @@ def start(path: Path, *, kv_cache_gib: float = 0.05) -> Engine:
             max_num_batched_tokens=512,
             kv_cache_gib=kv_cache_gib,
             think=THINK,
+            **options,
         )
     )
 
