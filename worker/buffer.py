@@ -1,98 +1,124 @@
-"""The buffer between generation and learning: whole batches in step order, with a bound on their staleness.
+"""The buffer between generation and learning: groups on their way, and the batches that are made of them.
 
-Staleness of a token is (learner's version before the update) − (version that sampled it). Step s is learned by version
-s − 1. The bound is enforced twice: a batch is only admitted when the weights that will sample it are young enough, and
-every sampled token is checked again when the batch is taken out.
+Staleness of a token is (learner's version before the update) − (version that sampled it). The bound is enforced twice:
+the ledger admits and chooses groups so that it holds, and every sampled token is checked when a batch is taken out.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import Future
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
+from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
 from trainer_core.trajectory import Group
-from worker.chunk import GenerationStats
+from worker.engine import Sampling
+from worker.jobs import GroupJob, Parked
 from worker.steering import Control
 
 
-class StalenessError(RuntimeError):
-    """A batch would be, or is, learned from weights older than the bound allows: a defect, never to be ignored."""
+@dataclass(slots=True)
+class Ticket:
+    """One group on its way through the loop, pinned at dispatch."""
+
+    group: Group
+    prompt: NDArray[np.int32]
+    """Token ids, shape [P]."""
+    spec: RunSpec
+    """As it was at dispatch: sampling, thinking budget, lengths."""
+    samples: int
+    sampling: Sampling
+    parked: Parked | None = None
+    """What there is of it, after it was stopped."""
+
+    @property
+    def name(self) -> str:
+        return self.group.group_id
+
+    def job(self) -> GroupJob:
+        """For the engines."""
+        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked)
 
 
 @dataclass(slots=True)
 class Batch:
-    """The groups of one step: dispatched under one spec and revision, then generated and scored."""
+    """The groups that one step learns from, or those of one evaluation."""
 
     step: int
-    """Training step that learns from it; 0 and above for evaluations as well."""
-    spec: RunSpec
-    """The spec at dispatch: sampling, thinking budget, lengths."""
-    revision: int
-    version: int
-    """Weights that the engine serves at dispatch."""
-    groups: list[Group]
-    prompts: list[NDArray[np.int32]]
-    """Token ids of each group's prompt, shape [P]."""
+    tickets: list[Ticket]
     controls: tuple[Control, ...] = ()
-    """Controls that this batch is the first to be dispatched under."""
-    generation: list[GenerationStats] = field(default_factory=list)
-    generate_s: float = 0.0
-    reward_s: float = 0.0
-    """Time spent waiting for rewards after the last token."""
-
-
-class TrajectoryBuffer:
-    """At most ``max_staleness + 1`` batches, each in generation or ready."""
-
-    def __init__(self, max_staleness: int) -> None:
-        self.max_staleness = max_staleness
-        self._batches: deque[tuple[int, Future[Batch]]] = deque()
+    """Controls of the optimizer step, which this batch is the first to be learned under."""
+    revision: int = 0
+    """Newest steering revision that has touched it."""
 
     @property
-    def overlaps(self) -> bool:
-        """Whether a batch may be generated while the one before it is learned."""
-        return self.max_staleness > 0
+    def groups(self) -> list[Group]:
+        return [ticket.group for ticket in self.tickets]
 
-    def __contains__(self, step: int) -> bool:
-        return any(step == held for held, _ in self._batches)
+    @property
+    def spec(self) -> RunSpec:
+        """The newest spec that any of its groups was dispatched under."""
+        return max(self.tickets, key=lambda ticket: ticket.group.steering_revision).spec
 
-    def admit(self, step: int, version: int, batch: Future[Batch]) -> None:
-        """Hold the batch of ``step``, sampled by ``version``.
+
+@dataclass(slots=True)
+class TrajectoryBuffer:
+    """Tickets by name, and the ledger that knows where each is. Used by the loop's thread alone."""
+
+    ledger: StalenessLedger
+    tickets: dict[str, Ticket] = field(default_factory=dict)
+
+    def add(self, ticket: Ticket) -> None:
+        """A group that waits for its dispatch."""
+        self.ledger.add(ticket.name)
+        self.tickets[ticket.name] = ticket
+
+    def held(self, *states: State) -> list[Ticket]:
+        """Tickets in any of ``states`` (none given: all), oldest first."""
+        return [self.tickets[name] for name in self.ledger.names(*states)]
+
+    def renew(self, ticket: Ticket) -> None:
+        """Put a ticket of the same name in the place of one that is dispatched afresh."""
+        self.tickets[ticket.name] = ticket
+
+    def park(self, parked: dict[str, Parked], keep: bool) -> None:
+        """Take back groups that were stopped; without ``keep`` their tokens are dropped."""
+        for name, prefix in parked.items():
+            if keep:
+                self.ledger.park(name)
+                self.tickets[name].parked = prefix
+            else:
+                self.reset(name)
+
+    def reset(self, name: str) -> None:
+        """Drop a group's tokens, to have it generated afresh."""
+        self.ledger.reset(name)
+        self.tickets[name].parked = None
+        self.tickets[name].group.trajectories.clear()
+
+    def report(self, ticket: Ticket) -> None:
+        """Let a group go that is not trained on. Whoever calls tells so."""
+        self.ledger.report(ticket.name)
+        del self.tickets[ticket.name]
+
+    def take(self, step: int) -> Batch:
+        """The batch of ``step``, oldest groups first.
 
         Raises:
-            StalenessError: too stale, out of order, or no room.
+            StalenessError: there is none yet, or it holds a token that is too old.
         """
-        if step - 1 - version > self.max_staleness:
-            raise StalenessError(f"step {step} would learn from version {version}: bound {self.max_staleness}")
-        if len(self._batches) > self.max_staleness or (self._batches and self._batches[-1][0] != step - 1):
-            raise StalenessError(f"step {step} is out of order behind {[held for held, _ in self._batches]}")
-        self._batches.append((step, batch))
-
-    def future(self, step: int) -> Future[Batch]:
-        """The oldest batch, which must be that of ``step``."""
-        if not self._batches or self._batches[0][0] != step:
-            raise StalenessError(f"step {step} is not next in {[held for held, _ in self._batches]}")
-        return self._batches[0][1]
-
-    def take(self, step: int) -> tuple[Batch, tuple[float, int]]:
-        """Remove the finished batch of ``step``. Returns it with the mean and largest staleness of its tokens."""
-        batch = self.future(step).result()
-        self._batches.popleft()
-        staleness = batch_staleness(batch.groups, step - 1)
-        if staleness[1] > self.max_staleness:
-            raise StalenessError(f"step {step} holds tokens {staleness[1]} versions old: bound {self.max_staleness}")
-        return batch, staleness
+        tickets = [self.tickets.pop(name) for name in self.ledger.take()]
+        age = largest_staleness((ticket.group for ticket in tickets), step - 1)
+        if age > self.ledger.max_staleness:
+            raise StalenessError(f"step {step} holds tokens {age} versions old: bound {self.ledger.max_staleness}")
+        revision = max(ticket.group.steering_revision for ticket in tickets)
+        return Batch(step, tickets, revision=revision)
 
 
-def batch_staleness(groups: list[Group], version: int) -> tuple[float, int]:
-    """Mean and largest distance between ``version`` and the versions that sampled the tokens; (0.0, 0) for none."""
-    versions = [t.versions[t.sampled] for group in groups for t in group.trajectories]
-    flat = np.concatenate(versions) if versions else np.zeros(0, np.int32)
-    if not len(flat):
-        return 0.0, 0
-    return float(version - flat.mean()), int(version - flat.min())
+def largest_staleness(groups: Iterable[Group], version: int) -> int:
+    """Largest distance between ``version`` and the versions that sampled the tokens; 0 for none."""
+    oldest = [t.versions[t.sampled].min() for group in groups for t in group.trajectories if t.sampled.any()]
+    return int(version - min(oldest)) if oldest else 0

@@ -2,20 +2,22 @@
 
                      ┌──────────────── steering: commands from the link ────────────────┐
                      ▼                                                                  ▼
-   curriculum ─► dispatch ─► [generation stage] ─► buffer ─► collect ─► advantages ─► learn
-        ▲                     engines · rewards   (≤ η + 1               (filters)      │
-        │                        ▲                 batches)                             ▼
-        └──── pass rates         └───────── sync_weights (+ probe) ◄──────────── [learning stage]
+   curriculum ─► dispatch ─► [engines · rewards] ─► buffer ─► collect ─► advantages ─► learn
+        ▲        (≤ η ahead)      ▲       ▲        (oldest     │          (filters)     │
+        │                         │       └─ parked ─ first) ◄─┘ batch is full          ▼
+        └──── pass rates          └──────── sync_weights (+ probe) ◄──────────── [learning stage]
                                                                                         │
    the link ◄── journal ◄── report · evaluate · save ◄──────────────────────────────────┘
 
-Each stage is a thread with a queue; the loop only decides what comes next. Between weights and generation the order of
-the generation stage's queue is the order of the calls below: sync, evaluate, generate.
+The loop is the same in every mode. What differs is how far ``dispatch`` may go, and what ``sync_weights`` meets:
 
-    sync  (η = 0)   generate s ─► learn s ─► sync s ─► generate s+1 …
-    async (η = 1)   generate s+1 ∥ learn s, then sync s behind generate s+1: a step takes the longer of the two
+    sync       engines stop at a full batch; the learner works; new weights; the next batch
+    streamed   the same, but ``collect`` hands finished groups to the learner, which accumulates their gradients
+    async      engines never stop: groups are dispatched up to η versions ahead (also in every wait of the loop), and
+               what runs goes on under new weights, or is finished with the old ones first
+    in_flight  as async; what runs keeps the keys and values of the old weights
 
-What a step reports, saves and shows is done while the engines already work on the next batch.
+What a step reports, saves and shows is done while the engines already work on what comes next.
 """
 
 from __future__ import annotations
@@ -57,14 +59,11 @@ def train(run: Run) -> None:
     for step in range(run.first_step, run.last_step + 1):
         run.dispatch(step)
         batch = run.collect(step)
-        if run.overlaps:
-            run.dispatch_ahead(step + 1)
         update = run.learn(batch)
         learned = run.learned(update, batch)
         run.sync_weights(learned.bundle, version=step)
         run.evaluate_if_due(step)
-        if not run.overlaps:
-            run.dispatch_ahead(step + 1)
+        run.dispatch_ahead(step + 1)
         run.report(batch, learned)
         run.save_if_due(step)
         run.pause_if_asked(step)
@@ -132,8 +131,8 @@ class RunController:
     def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> tuple[str | None, str, str | None]:
         """Start and train. Returns how it ended: state (None: the platform shall try again), reason, detail."""
         from worker.learner import LearnerLost
-        from worker.rollout_pool import RolloutError
         from worker.startup import Startup
+        from worker.watch import RolloutError
 
         startup: Startup | None = None
         try:

@@ -1,4 +1,7 @@
-"""Evaluation on held-out prompts: the same prompts, sampling and seed each time, so that the curve is comparable."""
+"""Evaluation on held-out prompts: the same prompts and sampling each time, all by one version of the weights.
+
+Where modes take turns the engines do nothing else meanwhile, and the seed is the same each time, too.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 from trainer_core.rollout_metrics import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.buffer import Batch
+from worker.buffer import Batch, Ticket
 from worker.engine import Sampling
 
 
@@ -32,32 +35,27 @@ def evaluation_due(spec: RunSpec, step: int) -> bool:
     return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
 
 
-def evaluation_batch(sets: list[EvaluationSet], spec: RunSpec, step: int) -> Batch:
-    """All held-out prompts as one batch."""
-    groups = [
-        Group(
-            group_id=f"eval-{step}-{source.name}-{index}",
-            prompt_id=f"{source.name}:{index}",
-            source=source.name,
-            dataset=source.dataset,
-            item=row,
-            prompt_text="",
-            steering_revision=0,
-        )
-        for source in sets
-        for index, row in enumerate(source.rows)
-    ]
-    prompts = [prompt for source in sets for prompt in source.prompts]
-    return Batch(step=step, spec=spec, revision=0, version=step, groups=groups, prompts=prompts)
-
-
-def evaluation_sampling(spec: RunSpec, max_tokens: int) -> Sampling:
-    """Sampling of every evaluation of a run; ``max_tokens`` is the run's first, whatever controls do to it later."""
-    return Sampling(
+def evaluation_batch(sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int) -> Batch:
+    """All held-out prompts as one batch. ``max_tokens`` is the run's first, whatever controls do to it later."""
+    sampling = Sampling(
         temperature=spec.evaluation.temperature,
         max_tokens=max_tokens,
         thinking_budget=spec.evaluation.thinking_budget,
     )
+    tickets = []
+    for source in sets:
+        for index, (row, prompt) in enumerate(zip(source.rows, source.prompts, strict=True)):
+            group = Group(
+                group_id=f"eval-{step}-{source.name}-{index}",
+                prompt_id=f"{source.name}:{index}",
+                source=source.name,
+                dataset=source.dataset,
+                item=row,
+                prompt_text="",
+                steering_revision=0,
+            )
+            tickets.append(Ticket(group, prompt, spec, spec.evaluation.samples_per_prompt, sampling))
+    return Batch(step, tickets)
 
 
 def evaluation_metrics(batch: Batch, threshold: float) -> dict[str, float]:

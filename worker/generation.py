@@ -1,47 +1,123 @@
-"""The generation stage: a thread of its own that keeps the engines busy and has rewards computed as groups finish.
+"""The generation stage: groups go to the engines, their completions to the reward workers, and scored groups come back.
 
-Work is done in the order in which it was handed over: new weights, then the batch that is sampled with them.
+    dispatch ──► Router ──(a thread per engine)──► reward workers ──► [scoring thread] ──► scored() · evaluation
+
+Nothing here decides: what is dispatched, and when weights change, is the loop's business.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import ray
 
 from trainer_core.trajectory import Group
-from worker.buffer import Batch
-from worker.chunk import GenerationStats, repack, unpack
-from worker.engine import Sampling
+from worker.buffer import Batch, Ticket
+from worker.chunk import repack, unpack
+from worker.engine import KvOnUpdate
+from worker.jobs import Collected, Parked
 from worker.reward import Scored
 from worker.reward_pool import PendingScores, RewardPool
-from worker.rollout import RolloutJob
-from worker.rollout_pool import RolloutPool
+from worker.router import Router
+from worker.timeline import Timeline
 
 Progress = Callable[[int, int], None]
 """(groups done, groups in all)."""
 
 
+@dataclass(slots=True)
+class _Evaluation:
+    batch: Batch
+    left: set[str]
+    progress: Progress
+    future: Future[Batch] = field(default_factory=Future)
+
+
 class GenerationStage:
-    """Engines and reward workers behind one queue."""
+    """Engines and reward workers. Driven by the loop's thread."""
 
-    def __init__(self, engines: RolloutPool, rewards: RewardPool) -> None:
-        self._engines, self._rewards = engines, rewards
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="generation")
+    def __init__(self, engines: Router, rewards: RewardPool, timeline: Timeline, stir: Callable[[], None]) -> None:
+        """``stir`` wakes the loop: a group was scored, or the last engine was lost."""
+        self._engines, self._rewards, self._timeline, self._stir = engines, rewards, timeline, stir
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scoring")
+        self._lock = threading.Lock()
+        self._out: dict[str, Ticket] = {}
+        """Tickets whose rewards are not there yet."""
+        self._scored: deque[Ticket] = deque()
+        self._evaluation: _Evaluation | None = None
+        self._failure: BaseException | None = None
+        self._since: float | None = None
+        self._generated_s = 0.0
+        self.reward_s = 0.0
+        """Seconds of reward computation so far."""
+        self.pauses: deque[float] = deque()
+        """Seconds without a token around each weight update, not yet reported."""
+        self.kv_usage = 0.0
+        """Largest share of a KV cache in use, since it was last set to 0."""
+        engines.serve(self._deliver, stir)
 
-    def sync(self, bundle: ray.ObjectRef) -> Future[tuple[float, float]]:
-        """Bring new weights to the engines. Result: largest probe difference in nats, seconds."""
-        return self._thread.submit(self._sync, bundle)
+    @property
+    def engines(self) -> Router:
+        return self._engines
 
-    def generate(self, batch: Batch, samples: int, sampling: Sampling, seed: int, progress: Progress) -> Future[Batch]:
-        """Sample and score ``batch``, ``samples`` completions per prompt."""
-        return self._thread.submit(self._generate, batch, samples, sampling, seed, progress)
+    def check(self) -> None:
+        """Raise what has gone wrong in the stage's threads."""
+        self._engines.check()
+        if self._failure is not None:
+            raise self._failure
 
-    def rescore(self, batch: Batch) -> Future[int]:
+    def dispatch(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
+        """Have groups sampled and scored. With ``alone`` they share the engines with nothing else."""
+        with self._lock:
+            self._out.update((ticket.name, ticket) for ticket in tickets)
+            if self._since is None:
+                self._since = time.perf_counter()
+        self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
+
+    def scored(self) -> list[Ticket]:
+        """Groups whose rewards have come since the last call, in the order in which they came."""
+        found = []
+        while self._scored:
+            found.append(self._scored.popleft())
+        return found
+
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+        """Bring new weights to the engines; see ``Router.update``. Result: largest probe difference in nats."""
+        started = time.time()
+        future = self._engines.update(bundle, version, kv, alone)
+        future.add_done_callback(lambda _: self._timeline.add("sync", "sync", started, time.time()))
+        return future
+
+    def park(self) -> dict[str, Parked]:
+        """Stop what has not finished. Groups that have will still come out of ``scored``."""
+        parked = self._engines.park()
+        with self._lock:
+            for name in parked:
+                del self._out[name]
+            self._clock()
+        return parked
+
+    def evaluate(self, batch: Batch, seed: int, alone: bool, progress: Progress) -> Future[Batch]:
+        """Sample and score a batch that is not trained on."""
+        evaluation = _Evaluation(batch, {ticket.name for ticket in batch.tickets}, progress)
+        self._evaluation = evaluation
+        self.dispatch(batch.tickets, seed, alone)
+        return evaluation.future
+
+    def rescore(self, tickets: Sequence[Ticket]) -> Future[int]:
         """Score once more what failed. Result: how many rewards fail still."""
-        return self._thread.submit(self._rescore, batch)
+        return self._thread.submit(self._rescore, tickets)
+
+    @property
+    def generated_s(self) -> float:
+        """Seconds in which any group was with the engines, so far."""
+        with self._lock:
+            return self._generated_s + (0.0 if self._since is None else time.perf_counter() - self._since)
 
     def close(self) -> None:
         """Kill the actors; work in hand ends with an error that nobody waits for."""
@@ -49,46 +125,77 @@ class GenerationStage:
         self._rewards.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _sync(self, bundle: ray.ObjectRef) -> tuple[float, float]:
-        started = time.perf_counter()
-        difference = self._engines.sync(bundle)
-        return difference, time.perf_counter() - started
+    # ── an engine's thread ──
 
-    def _generate(self, batch: Batch, samples: int, sampling: Sampling, seed: int, progress: Progress) -> Batch:
-        started = time.perf_counter()
-        indices = tuple(range(len(batch.groups)))
-        job = RolloutJob(str(batch.step), indices, tuple(batch.prompts), samples, sampling, seed)
-        pending: list[PendingScores] = []
-        done = 0
-        for item in self._engines.generate(job):
-            if isinstance(item, GenerationStats):
-                batch.generation.append(item)
+    def _deliver(self, worker: int, collected: Collected) -> None:
+        for span in collected.spans:
+            self._timeline.add(f"engine-{worker}", span.phase, span.start, span.end)
+        self.pauses.extend(collected.pauses)
+        self.kv_usage = max(self.kv_usage, collected.kv_usage)
+        if collected.chunk is None:
+            return
+        with self._lock:
+            tickets = [self._out.pop(name) for name in collected.names]
+            self._clock()
+        places = collected.chunk.groups.tolist()
+        items = [tickets[place].group.item for place in places]
+        limits = [tickets[place].sampling.max_tokens for place in places]
+        pending = self._rewards.submit(collected.chunk, items, limits)
+        self._thread.submit(self._score, tickets, pending)
+
+    def _clock(self) -> None:
+        """Stop the clock of generation where nothing is left to generate. Called with the lock."""
+        if self._since is not None and not self._out:
+            self._generated_s += time.perf_counter() - self._since
+            self._since = None
+
+    # ── the scoring thread ──
+
+    def _score(self, tickets: list[Ticket], pending: PendingScores) -> None:
+        try:
+            scored = self._rewards.result(pending)
+            groups = [ticket.group for ticket in tickets]
+            unpack(
+                pending.chunk,
+                groups,
+                [ticket.prompt for ticket in tickets],
+                [ticket.sampling.temperature for ticket in tickets],
+            )
+            _assign(groups, pending, scored)
+        except BaseException as error:
+            self._failure = error
+        else:
+            self.reward_s += scored.seconds
+            self._timeline.add("reward", "reward", time.time() - scored.seconds, time.time())
+            self._hand_over(tickets)
+        self._stir()
+
+    def _hand_over(self, tickets: list[Ticket]) -> None:
+        evaluation = self._evaluation
+        for ticket in tickets:
+            ticket.parked = None
+            if evaluation is None or ticket.name not in evaluation.left:
+                self._scored.append(ticket)
                 continue
-            ref, chunk = item
-            items = [batch.groups[index].item for index in chunk.groups.tolist()]
-            pending.append(self._rewards.submit(ref, chunk, items, sampling.max_tokens))
-            done += len(unpack(chunk, batch.groups, batch.prompts, sampling.temperature))
-            progress(done, len(indices))
-        batch.generate_s = time.perf_counter() - started
-        for part in pending:
-            _assign(batch.groups, part, self._rewards.result(part))
-        batch.reward_s = time.perf_counter() - started - batch.generate_s
-        return batch
+            evaluation.left.discard(ticket.name)
+            total = len(evaluation.batch.tickets)
+            evaluation.progress(total - len(evaluation.left), total)
+            if not evaluation.left:
+                self._evaluation = None
+                evaluation.future.set_result(evaluation.batch)
 
-    def _rescore(self, batch: Batch) -> int:
-        failed = [t for group in batch.groups for t in group.trajectories if t.reward_error is not None]
+    def _rescore(self, tickets: Sequence[Ticket]) -> int:
+        failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.reward_error is not None]
         if not failed:
             return 0
-        items = {t.trajectory_id: group.item for group in batch.groups for t in group.trajectories}
-        chunk = repack(failed)
-        max_tokens = batch.spec.rollout.max_tokens
-        pending = self._rewards.submit(chunk, chunk, [items[t.trajectory_id] for t in failed], max_tokens)
-        scored = self._rewards.result(pending)
-        for trajectory, text, result in zip(failed, scored.texts, scored.scores, strict=True):
+        limits = [ticket.sampling.max_tokens for ticket, _ in failed]
+        items = [ticket.group.item for ticket, _ in failed]
+        scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits))
+        for (_, trajectory), text, result in zip(failed, scored.texts, scored.scores, strict=True):
             trajectory.output_text = text
             trajectory.reward, trajectory.reward_parts = result.reward, result.parts
             trajectory.reward_error = result.error
-        return sum(t.reward_error is not None for t in failed)
+        return sum(t.reward_error is not None for _, t in failed)
 
 
 def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None:

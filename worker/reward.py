@@ -60,13 +60,13 @@ class RewardWorker:
         signal.signal(signal.SIGALRM, _interrupt)
         return time.perf_counter() - started
 
-    def score(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: int) -> Scored:
+    def score(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]) -> Scored:
         """Score a chunk.
 
         Args:
             chunk: whole groups.
             items: the dataset row of each completion, shape [M].
-            max_tokens: longest completion when these were dispatched: where the overlong ramp ends.
+            max_tokens: longest completion when each was dispatched, shape [M]: where the overlong ramp ends.
         """
         started = time.perf_counter()
         if self._tokenizer is None:
@@ -75,7 +75,7 @@ class RewardWorker:
         lengths = (chunk.offsets[1:] - chunk.offsets[:-1]).tolist()
         finish = [FINISH_REASONS[code] for code in chunk.finish.tolist()]
         samples = [self._sample(*row) for row in zip(texts, lengths, finish, strict=True)]
-        scores = [self._score(sample, item, max_tokens) for sample, item in zip(samples, items, strict=True)]
+        scores = [self._score(*row) for row in zip(samples, items, max_tokens, strict=True)]
         return Scored(texts, scores, time.perf_counter() - started)
 
     def _sample(self, text: str, length: int, finish_reason: str) -> Sample:

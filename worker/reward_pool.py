@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,14 +28,14 @@ class PendingScores:
 
     chunk: Chunk
     items: Sequence[Mapping[str, Any]]
-    max_tokens: int
+    max_tokens: Sequence[int]
     worker: int
     handle: ActorHandle
     answer: ray.ObjectRef
 
 
 class RewardPool:
-    """Used by one thread at a time."""
+    """Chunks may be submitted by any thread; their results are waited for by one."""
 
     def __init__(self, spawn: Callable[[int, int], ActorHandle], size: int, timeout_s: float, notify: Notify) -> None:
         """``spawn(index, generation)`` makes an actor; its ``start`` is called here."""
@@ -45,15 +46,18 @@ class RewardPool:
         """One ref per worker that holds the seconds of its start."""
         self._next = 0
         self._closed = False
+        self._lock = threading.Lock()
 
     def submit(
-        self, ref: ray.ObjectRef | Chunk, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: int
+        self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]
     ) -> PendingScores:
-        """Send a chunk to the next worker. ``ref`` is the chunk where it already lies in the object store."""
-        index = self._next
-        self._next = (index + 1) % len(self._workers)
-        handle = self._workers[index]
-        return PendingScores(chunk, items, max_tokens, index, handle, handle.score.remote(ref, list(items), max_tokens))
+        """Send a chunk to the next worker; ``items`` and ``max_tokens`` have one entry per completion, shape [M]."""
+        with self._lock:
+            index = self._next
+            self._next = (index + 1) % len(self._workers)
+            handle = self._workers[index]
+        answer = handle.score.remote(chunk, list(items), list(max_tokens))
+        return PendingScores(chunk, items, max_tokens, index, handle, answer)
 
     def result(self, pending: PendingScores) -> Scored:
         """Wait for a chunk's scores. After a second failure its completions carry the error."""
@@ -68,7 +72,9 @@ class RewardPool:
                 if attempt + 1 < TRIES:
                     handle = self._workers[pending.worker]
                     pending.handle = handle
-                    pending.answer = handle.score.remote(pending.chunk, list(pending.items), pending.max_tokens)
+                    pending.answer = handle.score.remote(
+                        pending.chunk, list(pending.items), list(pending.max_tokens)
+                    )
         size = len(pending.chunk)
         return Scored([""] * size, [failed(f"the reward worker {reason} twice")] * size, 0.0)
 
@@ -89,4 +95,5 @@ class RewardPool:
         self._generations[pending.worker] += 1
         fresh = self._spawn(pending.worker, self._generations[pending.worker])
         fresh.start.remote()
-        self._workers[pending.worker] = fresh
+        with self._lock:
+            self._workers[pending.worker] = fresh

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures import wait as wait_futures
 from typing import Any, TypeVar
 
 import ray
 
-from trainer_core.rollout_metrics import error_share, mismatch_metrics, pass_rate, step_metrics
-from trainer_core.spec import RunSpec
+from trainer_core.rollout_metrics import error_share, mismatch_metrics, step_metrics
 from trainer_core.spec.base import Boundary
-from trainer_core.spec.rollout import AsyncMode
-from trainer_core.spec.thinking import TaggedThinking
+from trainer_core.spec.rollout import AsyncMode, StreamedMode
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.guards import GuardWatch
-from trainer_core.trajectory import Group
-from trainer_core.update.integrity import CheckpointError
-from trainer_core.update.saved import SavedCheckpoint
+from trainer_core.steering.staleness import State
+from trainer_core.steering.token_age import staleness_metrics
 from worker.advantages import assign_advantages
-from worker.buffer import Batch, TrajectoryBuffer
+from worker.buffer import Batch, Ticket
 from worker.bundle import Bundle
-from worker.checkpoints import Checkpoints, Reason, Wish
-from worker.engine import Sampling
-from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics, evaluation_sampling
+from worker.checkpoints import Checkpoints
+from worker.dispatch import Dispatcher
+from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics
 from worker.events import finite, rollout_rows, shown_groups
 from worker.learning import Learned
 from worker.link import Link
+from worker.performance import Performance
+from worker.saving import Saving
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
 from worker.steering import Control, Steering
@@ -46,94 +43,75 @@ class Run:
         """``interrupt`` raises when the run shall not go on: it is called in every wait."""
         self._link, self._parts, self._interrupt = link, parts, interrupt
         spec, state = bundle.spec, parts.state
-        rows = {name: data.rows for name, data in parts.sources.items()}
-        self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
         self._guards = GuardWatch(spec.guards)
         self._steering = Steering(spec, bundle.revision, room_check(parts.sources))
-        self._buffer = TrajectoryBuffer(
-            spec.rollout.mode.max_staleness if isinstance(spec.rollout.mode, AsyncMode) else 0
-        )
-        self._checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._threshold = bundle.reward.definition.success_threshold
-        self._datasets = {source.name: source.dataset for source in spec.data.sources}
-        self.first_step = 1
-        self._tokens_total = 0
-        self._evaluation_max_tokens = spec.rollout.max_tokens
+        self.first_step = state["step"] + 1 if state else 1
+        self._tokens_total = state["tokens_total"] if state else 0
+        self._evaluation_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
+        rows = {name: data.rows for name, data in parts.sources.items()}
+        self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
         if state:
             self._curriculum.load(state["curriculum"])
             self._guards.load(state["guards"])
-            self.first_step = state["step"] + 1
-            self._tokens_total = state["tokens_total"]
-            self._evaluation_max_tokens = state["evaluation_max_tokens"]
+            parts.timeline.resume(state["elapsed_s"])
         self._version = self.first_step - 1
-        """Weights that the engines serve once the work in their queue is done."""
-        self._drawn_from: dict[int, dict[str, Any]] = {}
-        """State of the curriculum before the batch of a step was drawn: what a checkpoint keeps."""
-        self._wishes: dict[int, list[Wish]] = {}
-        """Checkpoints to write, by the step after which the state is wanted."""
-        self._sync: Future[tuple[float, float]] | None = None
-        self._save: Future[SavedCheckpoint] | None = None
-        self._saved_step = -1
-        self._probe, self._sync_s = 0.0, 0.0
+        """Weights that the learner holds, and the engines serve for what is sent to them now."""
+        self._dispatcher = Dispatcher(
+            self._steering,
+            self._curriculum,
+            parts.sources,
+            parts.generation,
+            version=self._version,
+            threshold=self._threshold,
+            state=state or None,
+        )
+        checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
+        self._saving = Saving(checkpoints, parts.learning, link)
+        self._performance = Performance(parts.generation)
+        self._sync: Future[float] | None = None
+        self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
+        self._streamed: set[str] | None = None
+        """Groups that the learner has already; None while its update is not open."""
+        self._controls: tuple[Control, ...] = ()
+        """Applied with the update in hand."""
         self._metrics: dict[str, float] = {}
         """Of the step in hand, as far as they are known."""
         self._evaluation: Future[Batch] | None = None
+        self._unsettled: list[Control] = []
+        """Controls of the dispatch that no whole batch has been dispatched under yet."""
+        self._starved = False
         self._hold: str | None = None
         """Why the run itself wants to pause, until a person says otherwise."""
-        self._mark = time.perf_counter()
 
     @property
     def last_step(self) -> int:
         return self._steering.spec.schedule.steps
 
-    @property
-    def overlaps(self) -> bool:
-        """Whether the next batch is generated while this one is learned."""
-        return self._buffer.overlaps
-
     # ── begin ──
 
     def begin(self) -> None:
-        """Prove that the engines serve the learner's weights; evaluate; send out the first batch."""
+        """Prove that the engines serve the learner's weights; evaluate."""
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
         if self.first_step == 1:
             self.evaluate_if_due(0)
-        self.pause_if_asked(self.first_step - 1)
-        self.dispatch(self.first_step)
-        self.save_if_wanted(self.first_step - 1)
+        self.pause_if_asked(self._version)
+        self._performance.restart_clock()
 
     # ── sample and generate ──
 
     def dispatch(self, step: int) -> None:
-        """Draw the prompts of ``step`` and have them generated and scored. Controls of the dispatch apply here."""
-        if step > self.last_step or step in self._buffer:
+        """Have groups generated for ``step``, and as far beyond as the mode allows. Controls of the dispatch apply."""
+        if step > self.last_step:
             return
-        controls = self._apply("group_dispatch", step, f"{step}-0", self._version)
-        spec = self._steering.spec
-        if controls:
-            self._curriculum.update_spec(spec)
-        self._drawn_from[step] = self._curriculum.state()
-        draws = self._curriculum.draw(spec.schedule.prompts_per_step)
-        groups = [
-            Group(
-                group_id=f"{step}-{index}",
-                prompt_id=draw.prompt_id,
-                source=draw.source,
-                dataset=self._datasets[draw.source],
-                item=draw.item,
-                prompt_text="",
-                steering_revision=self._steering.revision,
-            )
-            for index, draw in enumerate(draws)
-        ]
-        prompts = [self._parts.sources[draw.source].prompts[draw.row_index] for draw in draws]
-        batch = Batch(step, spec, self._steering.revision, self._version, groups, prompts, tuple(controls))
-        seed = derive_seed(spec.schedule.seed, "batch", step)
-        future = self._parts.generation.generate(
-            batch, spec.rollout.group_size, _sampling(spec), seed, self._progress("generate", step)
-        )
-        self._buffer.admit(step, self._version, future)
+        if self._dispatcher.wants(step):
+            target, group = self._dispatcher.next_group()
+            controls = self._apply("group_dispatch", min(target, self.last_step), group)
+            if controls:
+                self._curriculum.update_spec(self._steering.spec)
+                self._unsettled += controls
+        self._dispatcher.open(step)
 
     def dispatch_ahead(self, step: int) -> None:
         """``dispatch`` before the step before it has ended, unless a pause is asked: what people change then counts."""
@@ -141,46 +119,42 @@ class Run:
             self.dispatch(step)
 
     def collect(self, step: int) -> Batch:
-        """Wait for tokens and rewards of ``step``; teach the curriculum. Pauses where too many rewards fail."""
+        """Wait for a full batch of scored groups; stop what is left over; teach the curriculum.
+
+        Where the mode streams, finished groups go to the learner meanwhile. Pauses where too many rewards fail.
+        """
         waited = time.perf_counter()
-        self._wait(self._buffer.future(step))
-        if self._sync is not None:
-            self._probe, self._sync_s = self._sync.result()
-            self._sync = None
-        if self._evaluation is not None:
-            self._evaluation.result()
-            self._evaluation = None
-        batch, staleness = self._buffer.take(step)
-        trouble = _reward_trouble(batch)
-        if trouble is not None:
-            self._hold = trouble
-            self.pause_if_asked(step - 1)
-            self._wait(self._parts.generation.rescore(batch))
-        for group in batch.groups:
-            rate = pass_rate([group], self._threshold)
-            if not math.isnan(rate):
-                self._curriculum.observe(group.prompt_id, rate)
-        self._metrics = {
-            "staleness/mean": staleness[0],
-            "staleness/max": float(staleness[1]),
-            "timing_s/wait": time.perf_counter() - waited,
-            "timing_s/generate": batch.generate_s,
-            "timing_s/reward": batch.reward_s,
-        }
+        self._until(lambda: self._dispatcher.ready, step)
+        batch = self._dispatcher.take(step)
+        self._stop_left_over()
+        if self._evaluation is not None and not self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluation)
+        self._check_rewards(batch)
+        self._tell_starved(step)
+        self._dispatcher.observe(batch.groups)
+        self._metrics = {"timing_s/wait": time.perf_counter() - waited}
         return batch
 
     # ── learn and publish ──
 
     def learn(self, batch: Batch) -> Future[Learned]:
-        """Hand the batch to the learner. Controls of the optimizer step apply here."""
-        step = batch.step
-        controls = self._apply("optimizer_step", step, batch.groups[0].group_id, step - 1)
-        batch.controls += tuple(controls)
-        batch.revision = max([batch.revision, *(control.revision for control in controls)])
-        self.save_if_wanted(step - 1)
-        assign_advantages(batch.groups, batch.spec)
-        self._link.phase("learn", step)
-        return self._parts.learning.learn(batch.groups, self._steering.spec, step)
+        """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here."""
+        learning, spec = self._parts.learning, self._steering.spec
+        if isinstance(spec.rollout.mode, StreamedMode):
+            streamed = self._streamed or set()
+            left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
+            if left:
+                self._stream(batch.step, left)
+            self._streamed = None
+            update = learning.finish()
+        else:
+            self._open_update(batch.step, batch.tickets[0].name)
+            assign_advantages(batch.groups, batch.spec)
+            update = learning.learn(batch.groups, self._steering.spec, batch.step)
+        batch.controls, self._controls = self._controls, ()
+        batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
+        self._link.phase("learn", batch.step)
+        return update
 
     def learned(self, update: Future[Learned], batch: Batch) -> Learned:
         """Wait for the update; meanwhile describe the batch."""
@@ -188,28 +162,52 @@ class Run:
         known = step_metrics(batch.groups, batch.spec, success_threshold=self._threshold, version=version)
         self._metrics |= known | {"control/revision": float(batch.revision)}
         learned = self._wait(update)
+        end = time.time()
+        self._parts.timeline.add("learner", "learn", end - learned.publish_s - learned.learn_s, end - learned.publish_s)
+        self._parts.timeline.add("learner", "publish", end - learned.publish_s, end)
         self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
+        self._metrics |= staleness_metrics(batch.groups, version)
         return learned
 
     def sync_weights(self, bundle: ray.ObjectRef, version: int) -> None:
-        """Send the new weights to the engines: behind what they generate now, before what they generate next."""
-        self._sync = self._parts.generation.sync(bundle)
+        """Send the new weights to the engines, for what they generate next and, where they may, for what runs."""
+        if self._sync is not None:
+            self._wait(self._sync)
+        if self._evaluation is not None and self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluation)  # one version answers all of its prompts
+        self._dispatcher.advance(version)
         self._version = version
+        self._saving.remember(version, self._dispatcher.snapshot())
+        rollout = self._steering.spec.rollout
+        alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
+        self._sync_from = time.perf_counter()
+        self._sync = self._parts.generation.update(
+            bundle, version, "recompute" if rollout.recompute_kv else "keep", alone
+        )
+        self._sync.add_done_callback(self._time_sync)
 
     # ── report, evaluate, save ──
 
     def report(self, batch: Batch, learned: Learned) -> None:
         """Tell the platform about a finished step; let the guards look at it."""
         step = batch.step
-        now = time.perf_counter()
-        seconds, self._mark = now - self._mark, now
-        self._tokens_total += sum(t.length for group in batch.groups for t in group.trajectories)
-        found = {**self._metrics, **learned.metrics, **self._performance(batch, learned, seconds)}
-        self._link.emit(
-            "step", {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}, step
-        )
-        for control in batch.controls:
-            self._link.control(control.control_id, "settled", step=step, policy_version=step)
+        tokens = sum(t.length for group in batch.groups for t in group.trajectories)
+        performance, seconds = self._performance.step(tokens, sum(len(group.trajectories) for group in batch.groups))
+        self._tokens_total += tokens
+        found = {
+            **self._metrics,
+            **learned.metrics,
+            **performance,
+            **self._dispatcher.counted(),
+            "timing_s/learn": learned.learn_s,
+            "timing_s/sync": self._sync_s + learned.publish_s,
+            "probe/max_abs_diff": self._probe,
+            "training/policy_version": float(step),
+            "training/tokens_total": float(self._tokens_total),
+        }
+        data = {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}
+        self._link.emit("step", {**data, "timeline": self._parts.timeline.drain()}, step)
+        self._settle(batch)
         shown = shown_groups(batch.groups)
         for group in shown:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
@@ -219,60 +217,35 @@ class Run:
             self._link.emit("alert", {**data, "metric": alert.metric, "value": finite({"": alert.value})[""]}, step)
             if alert.action == "pause":
                 self._hold = alert.message
-        for old in [drawn for drawn in self._drawn_from if drawn <= step]:
-            del self._drawn_from[old]
 
     def evaluate_if_due(self, step: int) -> None:
-        """Queue the evaluation of the weights after ``step``; its result is reported when it is there."""
+        """Have the weights after ``step`` evaluated; the result is reported when it is there."""
         spec = self._steering.spec
         if not evaluation_due(spec, step):
             return
-        batch = evaluation_batch(self._parts.evaluations, spec, step)
-        sampling = evaluation_sampling(spec, self._evaluation_max_tokens)
-        seed = derive_seed(spec.schedule.seed, "evaluation")
-        self._evaluation = self._parts.generation.generate(
-            batch, spec.evaluation.samples_per_prompt, sampling, seed, self._progress("evaluate", step)
+        batch = evaluation_batch(self._parts.evaluations, spec, step, self._evaluation_max_tokens)
+        self._evaluation = self._parts.generation.evaluate(
+            batch,
+            derive_seed(spec.schedule.seed, "evaluation"),
+            not spec.rollout.overlaps,
+            lambda done, total: self._link.phase("evaluate", step, done, total),
         )
         self._evaluation.add_done_callback(self._report_evaluation)
 
     def save_if_due(self, step: int) -> None:
         """Save after ``step`` where the schedule, a person or a control asks for it."""
-        spec = self._steering.spec
-        for request in self._steering.requested_checkpoints(self._link.commands()):
-            self._wish(step, "requested", request)
+        self._wish_requested(step)
         if step == self.last_step:
-            self._wish(step, "final")
-        elif step % spec.checkpoint.every_steps == 0:
-            self._wish(step, "schedule")
-        self.save_if_wanted(step)
-
-    def save_if_wanted(self, step: int) -> None:
-        """Queue the checkpoints that are wanted of the state after ``step``, in one writing."""
-        wishes = self._wishes.pop(step, [])
-        if not wishes:
-            return
-        if self._save is not None and self._saved_step == step:
-            self._save.add_done_callback(lambda saved: self._announce_again(step, wishes, saved))
-            return
-        state = {
-            "step": step,
-            "curriculum": self._drawn_from.get(step + 1) or self._curriculum.state(),
-            "guards": self._guards.state(),
-            "tokens_total": self._tokens_total,
-            "evaluation_max_tokens": self._evaluation_max_tokens,
-            "revision": self._steering.revision,
-        }
-        self._link.phase("checkpoint", step)
-        self._saved_step = step
-        self._save = self._parts.learning.save(
-            self._checkpoints.path(step), state, lambda saved: self._checkpoints.announce(step, wishes, saved)
-        )
-        self._save.add_done_callback(lambda saved: self._after_save(step, saved))
+            self._saving.wish(step, "final")
+        elif step % self._steering.spec.checkpoint.every_steps == 0:
+            self._saving.wish(step, "schedule")
+        self._save(step)
 
     # ── people ──
 
     def pause_if_asked(self, step: int) -> None:
         """Stand still after ``step`` while the platform, or the run itself, wants it. Commands are still obeyed."""
+        self._hold = self._hold or self._saving.trouble()
         if self._hold is None and self._link.desired_state != "paused":
             return
         reason, own = self._hold or "", self._hold is not None
@@ -285,95 +258,153 @@ class Run:
             if self._link.desired_state == "running" and (asked or not own):
                 break
             self._link.phase("waiting", step)
-            for request in self._steering.requested_checkpoints(self._link.commands()):
-                self._wish(step, "requested", request)
-            self.save_if_wanted(step)
+            self._wish_requested(step)
+            self._save(step)
             time.sleep(POLL_S)
         self._hold = None
         self._link.emit("state", {"state": "running", "reason": "resumed"}, step)
-        self._mark = time.perf_counter()
+        self._performance.restart_clock()
 
     def finish(self) -> None:
-        """Wait for what is still in the queues: the last weights, evaluation and checkpoint."""
-        queued: tuple[Future[Any] | None, ...] = (self._sync, self._evaluation, self._save)
+        """Wait for what is still under way: the last weights, evaluation and checkpoint."""
+        queued: tuple[Future[Any] | None, ...] = (self._sync, self._evaluation, self._saving.last)
         for future in queued:
             if future is not None:
                 self._wait(future)
+        left = len(self._dispatcher.buffer.tickets)
+        if left:
+            message = f"{left} groups were drawn and not trained on: the run ended before their turn"
+            self._link.emit("log", {"level": "info", "message": message}, self.last_step)
+
+    # ── waiting ──
+
+    def _wait(self, future: Future[T]) -> T:
+        """The result, however long it takes, unless the run shall end. Generation is kept supplied meanwhile."""
+        future.add_done_callback(lambda _: self._parts.stirred.set())
+        self._until(future.done)
+        return future.result()
+
+    def _until(self, condition: Callable[[], bool], step: int | None = None) -> None:
+        """Wait for ``condition``, taking in and sending out groups; with ``step`` they are that step's batch."""
+        while True:
+            self._dispatcher.absorb()
+            self._feed(collects=step is not None)
+            if step is not None:
+                self._link.phase("generate", step, *self._dispatcher.progress)
+                if isinstance(self._steering.spec.rollout.mode, StreamedMode):
+                    self._stream_finished(step)
+            if condition():
+                return
+            self._parts.stirred.wait(POLL_S)
+            self._parts.stirred.clear()
+            self._interrupt()
+            self._parts.generation.check()
+
+    def _feed(self, collects: bool) -> None:
+        """Keep the engines supplied. When a pause is asked, only with what the batch in hand cannot do without."""
+        if self._link.desired_state != "paused" or (collects and not self._dispatcher.unfinished):
+            self._dispatcher.feed()
 
     # ── helpers ──
 
-    def _apply(self, boundary: Boundary, step: int, group: str, version: int) -> list[Control]:
+    def _open_update(self, step: int, group: str) -> None:
+        """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
+        self._controls = tuple(self._apply("optimizer_step", step, group))
+        self._save(step - 1)
+
+    def _stream(self, step: int, tickets: list[Ticket]) -> None:
+        """Have the learner accumulate what these groups add to the gradient of ``step``."""
+        if self._streamed is None:
+            self._streamed = set()
+            self._open_update(step, tickets[0].name)
+            self._parts.learning.begin(self._steering.spec, step, None)
+        groups = [ticket.group for ticket in tickets]
+        assign_advantages(groups, tickets[0].spec)
+        self._parts.learning.accumulate(groups)
+        self._streamed.update(ticket.name for ticket in tickets)
+
+    def _stream_finished(self, step: int) -> None:
+        """Stream what is complete. A group with a failed reward waits for the judgement of the whole batch."""
+        streamed = self._streamed or set()
+        scored = self._dispatcher.buffer.held(State.SCORED)
+        fresh = [t for t in scored if t.name not in streamed and not error_share([t.group])]
+        if fresh:
+            self._stream(step, fresh)
+
+    def _stop_left_over(self) -> None:
+        """Where modes take turns nothing runs on behind a full batch."""
+        if self._steering.spec.rollout.overlaps:
+            return
+        if self._dispatcher.unfinished:
+            self._dispatcher.stop()
+        if self._dispatcher.drops_left_over:
+            self._until(lambda: not self._dispatcher.unfinished)
+            self._dispatcher.defer()
+
+    def _check_rewards(self, batch: Batch) -> None:
+        trouble = _reward_trouble(batch)
+        if trouble is not None:
+            self._hold = trouble
+            self.pause_if_asked(batch.step - 1)
+            self._wait(self._parts.generation.rescore(batch.tickets))
+
+    def _tell_starved(self, step: int) -> None:
+        starved = self._dispatcher.starved
+        if starved and not self._starved:
+            refills = self._steering.spec.rollout.dynamic_sampling.max_refills
+            message = (
+                f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: such groups "
+                "fill the rest of the batch. The data is too easy or too hard for the policy."
+            )
+            data = {"level": "warn", "title": "The data cannot fill the batch", "message": message}
+            self._link.emit("alert", data, step)
+        self._starved = starved
+
+    def _settle(self, batch: Batch) -> None:
+        """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
+        oldest = min(group.steering_revision for group in batch.groups)
+        settled = [control for control in self._unsettled if control.revision <= oldest]
+        self._unsettled = [control for control in self._unsettled if control.revision > oldest]
+        for control in (*settled, *batch.controls):
+            self._link.control(control.control_id, "settled", step=batch.step, policy_version=batch.step)
+
+    def _apply(self, boundary: Boundary, step: int, group: str) -> list[Control]:
         """Apply the controls that are due, and wish for the checkpoint before them."""
         commands = self._link.commands()
         if not commands:
             return []
         applied, refused = self._steering.apply(commands, boundary, step)
         for control in applied:
-            self._link.control(control.control_id, "applied", step=step, group=group, policy_version=version)
+            self._link.control(control.control_id, "applied", step=step, group=group, policy_version=self._version)
             if self._steering.spec.checkpoint.before_control:
-                self._wish(step - 1, "before_control", control.control_id)
+                self._saving.wish(self._version, "before_control", control.control_id)
         for refusal in refused:
             self._link.control(refusal.control_id, "rejected", step=step, error=refusal.error)
         return applied
 
-    def _wish(self, step: int, reason: Reason, control_id: str | None = None) -> None:
-        self._wishes.setdefault(step, []).append(Wish(reason, control_id))
+    def _wish_requested(self, step: int) -> None:
+        for request in self._steering.requested_checkpoints(self._link.commands()):
+            self._saving.wish(step, "requested", request)
 
-    def _wait(self, future: Future[T]) -> T:
-        """The result, however long it takes, unless the run shall end."""
-        while not wait_futures([future], timeout=POLL_S).done:
-            self._interrupt()
-        return future.result()
+    def _save(self, step: int) -> None:
+        state = {
+            "guards": self._guards.state(),
+            "tokens_total": self._tokens_total,
+            "evaluation_max_tokens": self._evaluation_max_tokens,
+            "revision": self._steering.revision,
+            "elapsed_s": self._parts.timeline.elapsed_s,
+        }
+        self._saving.save(step, state)
 
-    def _progress(self, phase: str, step: int) -> Callable[[int, int], None]:
-        return lambda done, total: self._link.phase(phase, step, done, total)
+    def _time_sync(self, sync: Future[float]) -> None:
+        self._sync_s = time.perf_counter() - self._sync_from
+        if not sync.cancelled() and sync.exception() is None:
+            self._probe = sync.result()
 
     def _report_evaluation(self, future: Future[Batch]) -> None:
-        if future.cancelled() or future.exception() is not None:
-            return  # whoever waits for the generation stage next meets the error
         batch = future.result()
         metrics = finite(evaluation_metrics(batch, self._threshold))
         self._link.emit("eval", {"metrics": metrics}, batch.step)
-
-    def _announce_again(self, step: int, wishes: list[Wish], future: Future[SavedCheckpoint]) -> None:
-        """The state that is wanted lies on the disk already, or is about to."""
-        if not future.cancelled() and future.exception() is None:
-            self._checkpoints.announce(step, wishes, future.result())
-
-    def _after_save(self, step: int, future: Future[SavedCheckpoint]) -> None:
-        """A full disk pauses the run; the older checkpoints are as they were."""
-        error = None if future.cancelled() else future.exception()
-        if isinstance(error, OSError | CheckpointError):
-            self._hold = f"The checkpoint after step {step} could not be written: {error}"
-
-    def _performance(self, batch: Batch, learned: Learned, seconds: float) -> dict[str, float]:
-        stats = batch.generation
-        tokens = sum(t.length for group in batch.groups for t in group.trajectories)
-        samples = sum(len(group.trajectories) for group in batch.groups)
-        return {
-            "timing_s/step": seconds,
-            "timing_s/learn": learned.learn_s,
-            "timing_s/sync": self._sync_s + learned.publish_s,
-            "probe/max_abs_diff": self._probe,
-            "perf/throughput": tokens / seconds,
-            "perf/rollouts_per_s": samples / seconds,
-            "perf/engine_busy_share": sum(s.busy_s for s in stats) / max(1, len(stats)) / seconds,
-            "perf/kv_usage": max((s.kv_usage for s in stats), default=0.0),
-            "perf/running_sequences": sum(s.running for s in stats),
-            "training/policy_version": float(batch.step),
-            "training/tokens_total": float(self._tokens_total),
-        }
-
-
-def _sampling(spec: RunSpec) -> Sampling:
-    rollout = spec.rollout
-    return Sampling(
-        temperature=rollout.temperature,
-        top_p=rollout.top_p,
-        top_k=rollout.top_k or -1,
-        max_tokens=rollout.max_tokens,
-        thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
-    )
 
 
 def _reward_trouble(batch: Batch) -> str | None:

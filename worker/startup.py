@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,8 +29,9 @@ from worker.learning import LearningStage
 from worker.reward import RewardConfig, RewardWorker
 from worker.reward_pool import Notify, RewardPool
 from worker.rollout import rollout_actor_class
-from worker.rollout_pool import RolloutPool
+from worker.router import Router
 from worker.seeds import derive_seed
+from worker.timeline import Timeline
 from worker.tokenizer import PolicyTokenizer
 
 ENGINE_CPUS = 1.0
@@ -60,6 +62,9 @@ class Parts:
     evaluations: list[EvaluationSet]
     state: dict[str, Any]
     """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    timeline: Timeline
+    stirred: threading.Event
+    """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
     """How long each part took."""
 
@@ -89,11 +94,12 @@ class Startup:
         tokenizer = PolicyTokenizer(model_dir)
         config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
         seconds = {"checks": time.perf_counter() - started}
-        engines = RolloutPool(
+        engines = Router(
             self._spawn_engine,
             spec.parallelism.rollout_workers,
             config,
             spec.rollout.engine.probe_tolerance,
+            spec.schedule.prompts_per_step,
             self._notify,
         )
         self._closers.append(engines.close)
@@ -106,24 +112,28 @@ class Startup:
             self._spawn_reward, spec.parallelism.reward_workers, spec.reward.timeout_seconds, self._notify
         )
         self._closers.append(rewards.close)
-        generation = GenerationStage(engines, rewards)
-        self._closers.append(generation.close)
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
-            state = self._await(
+            took = self._await(
                 {"engine": engines.started, "reward": rewards.started}, {"learner": learner, "data": data}, tick
             )
-        seconds |= state.pop("seconds")
+        seconds |= took
         seconds["all"] = time.perf_counter() - started
+        timeline, stirred = Timeline(), threading.Event()
+        generation = GenerationStage(engines, rewards, timeline, stirred.set)
+        self._closers.append(generation.close)
         sources, evaluations = data.result()
-        return Parts(generation, learning, tokenizer, sources, evaluations, learner.result()[0], seconds)
+        state = learner.result()[0]
+        return Parts(generation, learning, tokenizer, sources, evaluations, state, timeline, stirred, seconds)
 
     def close(self) -> None:
         """Kill the actors that have been started."""
         for close in reversed(self._closers):
             close()
 
-    def _await(self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick) -> Any:
+    def _await(
+        self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick
+    ) -> dict[str, float]:
         """Wait for all; the first failure decides. Returns the seconds each kind of part took."""
         pending = {ref: name for name, group in refs.items() for ref in group}
         left = dict(futures)
@@ -143,7 +153,7 @@ class Startup:
             except (RayActorError, RayTaskError, LearnerLost, ValueError, OSError) as error:
                 raise StartError(_sentence(error)) from error
             tick(total - len(pending) - len(left), total)
-        return {"seconds": seconds}
+        return seconds
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
         options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS)

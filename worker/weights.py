@@ -8,7 +8,7 @@ version may generate.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import ray
@@ -63,7 +63,9 @@ class Publisher(Protocol):
 class Receiver(Protocol):
     """What ``apply_and_probe`` needs of an engine."""
 
-    def load_weights(self, version: int, tensors: Mapping[str, NDArray[np.float32]]) -> None:
+    def load_weights(
+        self, version: int, tensors: Mapping[str, NDArray[np.float32]], *, kv: Literal["keep", "recompute"]
+    ) -> None:
         """Serve these weights from now on."""
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
@@ -88,13 +90,16 @@ def publish(learner: Publisher, sequences: list[list[int]]) -> "ray.ObjectRef[We
     return ray.put(bundle(learner, sequences))
 
 
-def apply_and_probe(engine: Receiver, weights: WeightBundle, tolerance: float) -> float:
+def apply_and_probe(
+    engine: Receiver, weights: WeightBundle, tolerance: float, *, kv: Literal["keep", "recompute"] = "recompute"
+) -> float:
     """Load a version into the engine and prove that it is what the engine computes with.
 
     Args:
         engine: the rollout engine.
         weights: the version.
         tolerance: largest accepted difference of log-probabilities, in nats.
+        kv: what becomes of the keys and values of running sequences.
 
     Returns:
         The largest absolute difference found.
@@ -103,7 +108,7 @@ def apply_and_probe(engine: Receiver, weights: WeightBundle, tolerance: float) -
         ProbeFailed: a difference is above the tolerance or not a number. The engine then holds weights that nobody
             vouches for: apply the last good bundle again, or drain the worker.
     """
-    engine.load_weights(weights.version, weights.tensors)
+    engine.load_weights(weights.version, weights.tensors, kv=kv)
     scored = engine.score(weights.probe_sequences)
     worst, where = 0.0, ""
     for number, (mine, theirs) in enumerate(zip(scored, weights.probe_logprobs, strict=True)):

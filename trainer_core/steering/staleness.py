@@ -1,0 +1,172 @@
+"""Staleness control: how far generation may run ahead, and which groups a batch must hold. Pure bookkeeping.
+
+Step s is learned by version s − 1 and makes version s. With η versions of staleness and B groups per batch, a group may
+be dispatched while all groups that were accepted or are under way number fewer than (η + version + 1) · B (AReaL, arXiv
+2505.24298, §5.1). So of the groups that version v or an older one started, at most B are left when the learner reaches
+v + η, and the batch of that step can, and does, take them all: the bound holds in whatever order groups finish.
+
+    waiting ──► dispatched ──► running ──► scored ──► taken          (trained on, once)
+       ▲            ▲             │ │         │
+       │            └── crash ────┘ └─► parked│                      (parked: stopped, its tokens are kept)
+       └──────────── tokens dropped ◄─────────┘─► reported           (not trained on, and said so)
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StalenessError(RuntimeError):
+    """A group would be learned from weights older than the bound allows: a defect, never to be ignored."""
+
+
+class State(StrEnum):
+    """Where a group is. ``taken`` and ``reported`` groups have left the ledger."""
+
+    WAITING = "waiting"
+    DISPATCHED = "dispatched"
+    RUNNING = "running"
+    PARKED = "parked"
+    SCORED = "scored"
+
+
+@dataclass(slots=True)
+class _Entry:
+    state: State
+    order: int
+    version: int | None
+    """Oldest weights that any of its tokens may come from; None while it has no tokens."""
+
+
+class StalenessLedger:
+    """The groups between dispatch and learning.
+
+    Attributes:
+        version: weights that what is dispatched now is sampled by; the learner's, too.
+        taken: groups that have been learned, or are being learned.
+    """
+
+    def __init__(self, max_staleness: int, batch: int, version: int = 0) -> None:
+        """``version`` above 0 is a resume: all batches before it have been accepted."""
+        self.max_staleness, self.batch, self.version = max_staleness, batch, version
+        self.taken = version * batch
+        self._entries: dict[str, _Entry] = {}
+        self._order = 0
+
+    def __len__(self) -> int:
+        """Groups on their way."""
+        return len(self._entries)
+
+    def names(self, *states: State) -> list[str]:
+        """Groups in any of ``states`` (none given: all), oldest first."""
+        found = [name for name, entry in self._entries.items() if not states or entry.state in states]
+        return sorted(found, key=self._age)
+
+    def state(self, name: str) -> State:
+        """Where the group is. Raises ``KeyError`` when it has left."""
+        return self._entries[name].state
+
+    def capacity(self, max_running: int | None = None) -> int:
+        """New groups that may be dispatched now; below 0 after a batch was over-provisioned.
+
+        Args:
+            max_running: groups that may be under way on the engines, None for any number.
+        """
+        free = (self.max_staleness + self.version + 1) * self.batch - self.taken - len(self._entries)
+        if max_running is None:
+            return free
+        return min(max_running - len(self.names(State.DISPATCHED, State.RUNNING)), free)
+
+    # ── a group's way ──
+
+    def add(self, name: str) -> None:
+        """A new group, waiting for its dispatch. Raises ``ValueError`` when it is known."""
+        if name in self._entries:
+            raise ValueError(f"group {name} is on its way already")
+        self._order += 1
+        self._entries[name] = _Entry(State.WAITING, self._order, None)
+
+    def dispatch(self, name: str) -> None:
+        """Send a group to the engines: for the first time, afresh, or (parked) to be continued."""
+        entry = self._expect(name, State.WAITING, State.PARKED)
+        entry.state = State.DISPATCHED
+        entry.version = self.version if entry.version is None else entry.version
+
+    def run(self, name: str) -> None:
+        """A worker has the group."""
+        self._expect(name, State.DISPATCHED).state = State.RUNNING
+
+    def crash(self, name: str) -> None:
+        """Its worker is lost: the group must go to another."""
+        self._expect(name, State.RUNNING).state = State.DISPATCHED
+
+    def park(self, name: str) -> None:
+        """It was stopped; its tokens are kept, and keep their age."""
+        self._expect(name, State.DISPATCHED, State.RUNNING).state = State.PARKED
+
+    def reset(self, name: str) -> None:
+        """Its tokens are dropped, to be generated afresh: it has no age any more."""
+        entry = self._expect(name, State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)
+        entry.state, entry.version = State.WAITING, None
+
+    def score(self, name: str) -> None:
+        """Tokens and rewards are complete."""
+        self._expect(name, State.DISPATCHED, State.RUNNING).state = State.SCORED
+
+    def report(self, name: str) -> None:
+        """It leaves without being trained on, and whoever watches is told."""
+        del self._entries[name]
+
+    # ── batches ──
+
+    def due(self) -> list[str]:
+        """Groups that the next batch must hold: at the batch after it they would be too old."""
+        oldest = self.version - self.max_staleness
+        return [n for n in self.names() if (v := self._entries[n].version) is not None and v <= oldest]
+
+    def ready(self) -> bool:
+        """Whether a batch can be taken: enough groups are scored, and among them all that are due."""
+        scored = self.names(State.SCORED)
+        return len(scored) >= self.batch and set(self.due()) <= set(scored)
+
+    def take(self) -> list[str]:
+        """The next batch, oldest groups first. They leave the ledger: none can be taken twice.
+
+        Raises:
+            StalenessError: it is not ready, or more groups are due than a batch holds.
+        """
+        if not self.ready():
+            raise StalenessError(f"version {self.version} has no full batch yet, or not all that must be in it")
+        chosen = self.names(State.SCORED)[: self.batch]
+        if not set(self.due()) <= set(chosen):
+            raise StalenessError(f"{len(self.due())} groups are due at version {self.version}: more than a batch")
+        for name in chosen:
+            del self._entries[name]
+        self.taken += self.batch
+        return chosen
+
+    def advance(self, version: int) -> None:
+        """The learner has made ``version``, and what is dispatched from now on is sampled by it.
+
+        Raises:
+            StalenessError: versions go backwards, or a group has outlived the bound.
+        """
+        if version < self.version:
+            raise StalenessError(f"version {version} after {self.version}")
+        self.version = version
+        for name, entry in self._entries.items():
+            if entry.version is not None and version - entry.version > self.max_staleness:
+                raise StalenessError(
+                    f"group {name} was started by version {entry.version}; the learner has reached {version}: "
+                    f"bound {self.max_staleness}"
+                )
+
+    def _age(self, name: str) -> tuple[float, int]:
+        entry = self._entries[name]
+        return (math.inf if entry.version is None else entry.version, entry.order)
+
+    def _expect(self, name: str, *states: State) -> _Entry:
+        entry = self._entries[name]
+        if entry.state not in states:
+            raise StalenessError(f"group {name} is {entry.state}, not {' or '.join(states)}")
+        return entry
