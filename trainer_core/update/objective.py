@@ -7,6 +7,7 @@ from torch import Tensor
 
 from trainer_core.methods import aggregation, corrections, kl, losses
 from trainer_core.methods.masked import masked_mean
+from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.packing import TokenBatch, trains
@@ -74,12 +75,11 @@ def loss_share(
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
         if spec.kl.placement == "reward":
             advantages = advantages - spec.kl.coefficient * penalty
-    values, metrics = losses.token_loss(spec.loss, logprobs, old_logprobs, advantages, batch.mask)
+    view = TokenView(logprobs, old_logprobs, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
+    values, metrics = losses.token_loss(spec.loss, view)
     totals.add_metrics(metrics, count)
     for correction in spec.corrections:
-        weights, metrics = corrections.token_weights(
-            correction, old_logprobs, batch.behaviour_logprobs, batch.mask, batch.sequence
-        )
+        weights, metrics = corrections.token_weights(correction, view)
         totals.add_metrics(metrics, count)
         values = values * weights
     loss = aggregate(values)

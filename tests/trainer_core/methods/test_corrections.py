@@ -8,17 +8,23 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods import corrections
+from trainer_core.methods.view import TokenView
 from trainer_core.spec.corrections import TruncatedImportanceSampling
 
 SEQUENCE = torch.tensor([0, 0, 0, 1, 1, 2])
 EVERY = torch.ones(6, dtype=torch.bool)
 
 
+def view(old: Tensor, behaviour: Tensor, mask: Tensor, sequence: Tensor) -> TokenView:
+    """Tokens before the step's first update."""
+    return TokenView(old, old, behaviour, torch.ones_like(old), mask, sequence)
+
+
 def weights(level: str, ratios: list[float], mask: Tensor = EVERY, ratio_max: float = 2.0) -> tuple[Tensor, dict]:
     behaviour = torch.full((6,), -1.0, dtype=torch.float64)
     old = behaviour + torch.tensor(ratios, dtype=torch.float64).log()
     spec = TruncatedImportanceSampling(level=level, ratio_max=ratio_max)
-    return corrections.token_weights(spec, old, behaviour, mask, SEQUENCE)
+    return corrections.token_weights(spec, view(old, behaviour, mask, SEQUENCE))
 
 
 def test_token_level_truncates_above_and_only_above() -> None:
@@ -47,9 +53,9 @@ def test_agrees_with_numpy() -> None:
     old, behaviour = generator.normal(-1, 0.5, 50), generator.normal(-1, 0.5, 50)
     sequence, mask = np.sort(generator.integers(0, 8, 50)), generator.random(50) < 0.8
     tensors = [torch.from_numpy(value) for value in (old, behaviour, mask, sequence)]
-    token, _ = corrections.token_weights(TruncatedImportanceSampling(ratio_max=1.5), *tensors)
+    token, _ = corrections.token_weights(TruncatedImportanceSampling(ratio_max=1.5), view(*tensors))
     np.testing.assert_allclose(token[mask], np.minimum(np.exp(old - behaviour), 1.5)[mask], rtol=1e-12)
-    product, _ = corrections.token_weights(TruncatedImportanceSampling(level="sequence", ratio_max=1.5), *tensors)
+    product, _ = corrections.token_weights(TruncatedImportanceSampling(level="sequence", ratio_max=1.5), view(*tensors))
     for index in np.unique(sequence):
         here = (sequence == index) & mask
         expected = min(math.exp((old - behaviour)[here].sum()), 1.5)
@@ -59,7 +65,8 @@ def test_agrees_with_numpy() -> None:
 def test_weights_carry_no_gradient() -> None:
     old = torch.zeros(2, requires_grad=True)
     found, _ = corrections.token_weights(
-        TruncatedImportanceSampling(), old, torch.zeros(2), torch.ones(2, dtype=torch.bool), torch.tensor([0, 0])
+        TruncatedImportanceSampling(),
+        view(old, torch.zeros(2), torch.ones(2, dtype=torch.bool), torch.tensor([0, 0])),
     )
     assert not found.requires_grad
 
@@ -74,10 +81,12 @@ def test_a_long_sequence_neither_overflows_nor_fails() -> None:
         old = torch.full((4000,), sign, dtype=torch.float32)
         found, _ = corrections.token_weights(
             TruncatedImportanceSampling(level="sequence"),
-            old,
-            torch.zeros(4000),
-            torch.ones(4000, dtype=torch.bool),
-            torch.zeros(4000, dtype=torch.int64),
+            view(
+                old,
+                torch.zeros(4000),
+                torch.ones(4000, dtype=torch.bool),
+                torch.zeros(4000, dtype=torch.int64),
+            ),
         )
         assert found[0].item() == expected
 
@@ -86,5 +95,5 @@ def test_an_empty_microbatch_is_accepted() -> None:
     empty = torch.zeros(0)
     for level in ("token", "sequence"):
         spec = TruncatedImportanceSampling(level=level)
-        found, metrics = corrections.token_weights(spec, empty, empty, empty.bool(), empty.long())
+        found, metrics = corrections.token_weights(spec, view(empty, empty, empty.bool(), empty.long()))
         assert len(found) == 0 and metrics["rollout_corr/rollout_is_truncated_share"] == 0.0

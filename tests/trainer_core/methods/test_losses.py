@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods import losses
+from trainer_core.methods.view import TokenView
 from trainer_core.spec.loss import Loss, PPOClipLoss, ReinforceLoss
 
 BAND = PPOClipLoss(ratio_min=0.8, ratio_max=1.28)
@@ -17,12 +18,17 @@ def vector(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
+def view(logprobs: Tensor, old: Tensor, advantages: Tensor, mask: Tensor) -> TokenView:
+    """Tokens of one sequence that the learner itself has sampled."""
+    return TokenView(logprobs, old, old, advantages, mask, torch.zeros(len(old), dtype=torch.int64))
+
+
 def evaluate(spec: Loss, ratios: Tensor, advantages: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor, dict]:
     """Loss of each token, d loss / d log π of each, and the metrics, for given ratios π / π_old."""
     old = torch.full_like(ratios, -2.0)
     logprobs = (old + ratios.log()).requires_grad_()
     mask = torch.ones_like(ratios, dtype=torch.bool) if mask is None else mask
-    loss, metrics = losses.token_loss(spec, logprobs, old, advantages, mask)
+    loss, metrics = losses.token_loss(spec, view(logprobs, old, advantages, mask))
     (gradient,) = torch.autograd.grad(loss[mask].sum(), logprobs)
     return loss.detach(), gradient, metrics
 
@@ -88,7 +94,7 @@ def test_gradient_agrees_with_finite_differences(spec: Loss) -> None:
     mask = torch.rand(40, generator=generator) < 0.8
 
     def loss(current: Tensor) -> Tensor:
-        return losses.token_loss(spec, current, old, advantages, mask)[0].masked_fill(~mask, 0.0)
+        return losses.token_loss(spec, view(current, old, advantages, mask))[0].masked_fill(~mask, 0.0)
 
     assert torch.autograd.gradcheck(loss, (logprobs,))
 
@@ -113,7 +119,7 @@ def test_broken_tokens_outside_the_mask_do_no_harm(spec: Loss) -> None:
     nan = float("nan")
     logprobs = vector(-1.0, nan, -float("inf")).requires_grad_()
     mask = torch.tensor([True, False, False])
-    loss, metrics = losses.token_loss(spec, logprobs, vector(-1.0, nan, 0.0), vector(1.0, nan, nan), mask)
+    loss, metrics = losses.token_loss(spec, view(logprobs, vector(-1.0, nan, 0.0), vector(1.0, nan, nan), mask))
     (gradient,) = torch.autograd.grad(loss[mask].sum(), logprobs)
     assert gradient.tolist() == [-1.0, 0.0, 0.0]
     assert all(torch.isfinite(value) for value in metrics.values())
@@ -123,7 +129,7 @@ def test_a_huge_ratio_does_not_overflow() -> None:
     for dtype in (torch.float32, torch.float64):
         logprobs = torch.tensor([0.0], dtype=dtype, requires_grad=True)
         old = torch.tensor([-1000.0], dtype=dtype)
-        loss, _ = losses.token_loss(BAND, logprobs, old, torch.tensor([1.0], dtype=dtype), torch.tensor([True]))
+        loss, _ = losses.token_loss(BAND, view(logprobs, old, torch.tensor([1.0], dtype=dtype), torch.tensor([True])))
         loss.sum().backward()
         assert loss.item() == pytest.approx(-1.28)
         assert logprobs.grad is not None and logprobs.grad.item() == 0.0
@@ -131,6 +137,6 @@ def test_a_huge_ratio_does_not_overflow() -> None:
 
 def test_old_logprobs_get_no_gradient() -> None:
     old = vector(-1.0).requires_grad_()
-    loss, _ = losses.token_loss(BAND, vector(-1.0).requires_grad_(), old, vector(1.0), torch.tensor([True]))
+    loss, _ = losses.token_loss(BAND, view(vector(-1.0).requires_grad_(), old, vector(1.0), torch.tensor([True])))
     loss.sum().backward()
     assert old.grad is None
