@@ -137,6 +137,8 @@ def _entries() -> list[Metric]:
         ),
         Metric("response_length/p50", "Median length", "tokens", "50th percentile", "length"),
         Metric("response_length/p95", "Long responses", "tokens", "95th percentile", "length"),
+        Metric("response_length/p99", "Longest responses", "tokens", "99th percentile", "length"),
+        Metric("response_length/window", "Length window", "tokens", "longest completion that is allowed", "length"),
         Metric(
             "response_length/clip_ratio",
             "Cut responses",
@@ -148,7 +150,13 @@ def _entries() -> list[Metric]:
         Metric("prompt_length/mean", "Prompt length", "tokens", "mean prompt tokens", "length"),
         Metric("thinking/mean", "Thinking", "tokens", "mean thinking tokens", "length"),
         Metric("thinking/max", "Longest thinking", "tokens", "largest number of thinking tokens", "length"),
-        Metric("thinking/budget", "Thinking budget", "tokens", "the budget that holds", "length"),
+        Metric(
+            "thinking/budget",
+            "Thinking budget",
+            "tokens",
+            "the budget that holds; its mean where prompts differ",
+            "length",
+        ),
         Metric(
             "thinking/budget_hit_share",
             "Budget spent",
@@ -171,6 +179,13 @@ def _entries() -> list[Metric]:
             "mean of w − 1 − log w",
             "mismatch",
             {"prime_rl": "mismatch_kl/all/mean"},
+        ),
+        Metric(
+            "rollout_corr/rollout_ppl",
+            "Perplexity of the rollouts",
+            "1",
+            "mean over responses of exp(−mean log π_behaviour over sampled tokens)",
+            "mismatch",
         ),
         Metric(
             "rollout_corr/log_ppl_abs_diff",

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.run import RunSpec
 from trainer_core.spec.thinking import TaggedThinking
+from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
 
 _ROUNDING = 1e-9
@@ -38,21 +40,25 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
         "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
         "response_length/p50": float(np.percentile(lengths, 50)),
         "response_length/p95": float(np.percentile(lengths, 95)),
+        "response_length/p99": float(np.percentile(lengths, 99)),
+        "response_length/window": float(spec.rollout.max_tokens),
         **_range("response_length", lengths),
     }
     if len(rewards):
         metrics |= {**_range("critic/score", rewards), "critic/score/std": float(rewards.std())}
     metrics |= _reward_parts(trajectories) | _sources(groups, success_threshold)
     if isinstance(spec.thinking, TaggedThinking):
-        metrics |= _thinking(trajectories, spec.thinking.budget)
-    return metrics | mismatch_metrics(trajectories, version)
+        budgets = [thinking_budget(spec, group.item, group.group_id) for group in groups]
+        metrics |= _thinking(trajectories, [budget for budget in budgets if budget is not None])
+    return metrics | _perplexity(trajectories) | mismatch_metrics(trajectories, version)
 
 
 def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
-    """Whether the answer counts as right; overlong shaping is no part of it. None when the reward failed."""
+    """Whether the answer counts as right; shaping by length is no part of it. None when the reward failed."""
     if trajectory.reward is None or trajectory.reward_error is not None:
         return None
-    return trajectory.reward - trajectory.reward_parts.get("overlong", 0.0) >= threshold - _ROUNDING
+    shaping = sum(trajectory.reward_parts.get(name, 0.0) for name in SHAPING_PARTS)
+    return trajectory.reward - shaping >= threshold - _ROUNDING
 
 
 def pass_rate(groups: Sequence[Group], threshold: float) -> float:
@@ -101,6 +107,12 @@ def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[s
     }
 
 
+def _perplexity(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    sampled = [t.behaviour_logprobs[t.sampled].astype(np.float64) for t in trajectories]
+    known = [math.exp(min(-float(part.mean()), 700.0)) for part in sampled if len(part)]
+    return {"rollout_corr/rollout_ppl": float(np.mean(known))} if known else {}
+
+
 def _range(name: str, values: NDArray[np.float64]) -> dict[str, float]:
     return {
         f"{name}/mean": float(values.mean()),
@@ -127,7 +139,7 @@ def _sources(groups: Sequence[Group], threshold: float) -> dict[str, float]:
     return metrics
 
 
-def _thinking(trajectories: Sequence[Trajectory], budget: int | None) -> dict[str, float]:
+def _thinking(trajectories: Sequence[Trajectory], budgets: Sequence[int]) -> dict[str, float]:
     tokens = np.array([t.thinking_tokens for t in trajectories], np.float64)
     metrics = {
         "thinking/mean": float(tokens.mean()),
@@ -135,7 +147,7 @@ def _thinking(trajectories: Sequence[Trajectory], budget: int | None) -> dict[st
         "thinking/share_thinking": float((tokens > 0).mean()),
         "thinking/budget_hit_share": _share([t.budget_hit for t in trajectories]),
     }
-    return metrics if budget is None else {**metrics, "thinking/budget": float(budget)}
+    return {**metrics, "thinking/budget": float(np.mean(budgets))} if budgets else metrics
 
 
 def _has_no_signal(group: Group) -> bool:

@@ -185,7 +185,8 @@ def test_nothing_scored_is_nothing_reported() -> None:
     assert mismatch_metrics([trajectory(1.0)], 0) == {}
     forced = trajectory(sampled=np.zeros(4, np.bool_), learner_logprobs=np.zeros(4, np.float32))
     assert mismatch_metrics([forced], 0) == {}
-    assert not {name for name in metrics([rewarded(1.0)]) if name.startswith(("rollout_corr", "staleness"))}
+    found = {name for name in metrics([rewarded(1.0)]) if name.startswith(("rollout_corr", "staleness"))}
+    assert found == {"rollout_corr/rollout_ppl"}, "the perplexity of the rollouts is the engine's word alone"
 
 
 def test_every_reported_name_is_in_the_registry() -> None:

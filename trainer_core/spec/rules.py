@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
-from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
+from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -18,7 +18,17 @@ Path = tuple[str | int, ...]
 def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
     """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
     found = []
-    for check in (_data, _lengths, _thinking, _groups, _learner, _guards):
+    for check in (
+        _data,
+        _lengths,
+        _thinking,
+        thinking_budgets,
+        length_shaping,
+        length_window,
+        _groups,
+        _learner,
+        _guards,
+    ):
         for path, message in check(spec):
             # The message travels in the context, so that braces in user text are not taken as placeholders.
             error = PydanticCustomError("contradiction", "{message}", {"message": message})
@@ -84,13 +94,8 @@ def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    size, advantage = spec.rollout.group_size, spec.advantage
-    if size == 1 and advantage.compares in ("group", "parts"):
-        yield ("rollout", "group_size"), f"{advantage.type} compares the samples of a group: it needs at least 2"
-    if isinstance(advantage, MCGRPOAdvantage) and size % 2 == 0:
-        yield ("rollout", "group_size"), f"mc_grpo leaves out the median of G + 1 samples, G even: {size} is not odd"
-    if isinstance(advantage, PassKAdvantage) and advantage.k > size:
-        yield ("advantage", "k"), f"a group of {size} has no sets of {advantage.k} samples"
+    if spec.rollout.group_size == 1:
+        yield ("rollout", "group_size"), f"{spec.advantage.type} compares the samples of a group: it needs at least 2"
 
 
 def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -13,10 +13,12 @@ from trainer_core.spec.evaluation import Evaluation
 from trainer_core.spec.filters import Filter, ZeroAdvantageFilter
 from trainer_core.spec.guards import Guard
 from trainer_core.spec.kl import KL
+from trainer_core.spec.length_window import FixedWindow, LengthWindow
 from trainer_core.spec.loss import Loss, PPOClipLoss
 from trainer_core.spec.optimizer import Optimizer
 from trainer_core.spec.parallelism import Parallelism
 from trainer_core.spec.policy import Policy
+from trainer_core.spec.prompting import Prompting
 from trainer_core.spec.reward import Reward
 from trainer_core.spec.rollout import Rollout
 from trainer_core.spec.rules import contradictions
@@ -37,8 +39,12 @@ class RunSpec(SpecModel):
     """How completions are sampled."""
     thinking: Thinking = NoThinking()
     """Whether the policy thinks before it answers."""
+    length_window: LengthWindow = FixedWindow()
+    """How the longest completion changes over the run."""
     curriculum: Curriculum = UniformCurriculum()
     """Which prompts are drawn."""
+    prompting: Prompting = Prompting()
+    """What is put behind the prompts."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
     loss: Loss = PPOClipLoss()
