@@ -40,3 +40,8 @@ class TokenView:
     def log_mismatch(self) -> Tensor:
         """log π_old − log π_behaviour, without gradient; 0 outside the mask."""
         return self.old_logprobs - self.behaviour_logprobs
+
+    @property
+    def log_behaviour_ratio(self) -> Tensor:
+        """log π_θ − log π_behaviour, with gradient; 0 outside the mask."""
+        return self.logprobs - self.behaviour_logprobs
