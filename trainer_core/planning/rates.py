@@ -89,5 +89,7 @@ class Rates(SpecModel):
     """Mean prompt length."""
     lengths: Lengths
     """Completion lengths; the spec's ``max_tokens`` cuts them."""
+    learned_share: float = field(1.0, gt=0.0, le=1.0)
+    """Share of the completions that the learner sees; filters leave out the rest."""
     overlap_slowdown: float = field(1.0, ge=1.0, le=10.0)
     """Factor on the time of engine and learner while both work, where they share a machine."""

@@ -191,6 +191,7 @@ class _Loop:
         self.tokens += tokens
         self.age += sum(self.published - group.version for group in taken)
         whole = (tokens + len(taken) * self.work.group_size * self.rates.prompt_tokens) * self.batches
+        whole *= self.rates.learned_share
         last = self.part == self.batch
         longest_one = self.longest + self.rates.prompt_tokens if last else 0.0
         self.learn = self.work.learn_seconds(whole, longest_one, self.ranks)
