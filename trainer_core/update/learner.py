@@ -18,7 +18,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update import checkpoint
+from trainer_core.update import checkpoint, refine
 from trainer_core.update.engine import UpdateEngine, init_process_group
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.objective import Denominators, denominators, loss_share
@@ -112,7 +112,7 @@ class Learner:
         self._drop_streamed()
         rate = learning_rate(spec, step)
         plan = [self._prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
-        several = len(plan) > 1
+        several = len(plan) > 1 or refine.needs_scores(spec)
         totals = Totals()
         norms: list[float] = []
         self._torn = f"the update of step {step} failed half-way"
@@ -120,6 +120,7 @@ class Learner:
         olds = [
             self._score_old(mine, batches, totals) if several else [None] * len(batches) for mine, batches, _ in plan
         ]
+        plan = refine.refine(plan, groups, spec, self._world_size)
         for index, (mine, batches, whole) in enumerate(plan):
             self._accumulate(spec, mine, batches, references[index], olds[index], whole, totals)
             norm = self._engine.step(rate, spec.optimizer.max_grad_norm)

@@ -13,6 +13,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective import denominators
+from trainer_core.update.refine import whole_step
 from trainer_core.update.totals import Totals
 
 UNIT = Denominators(sequences=1, tokens=1, prompt_tokens={})
@@ -53,4 +54,4 @@ def refusal(spec: RunSpec) -> str | None:
         )
     if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
         return f"the aggregation {spec.aggregation.type} cannot be streamed: it divides by more than one count"
-    return None
+    return whole_step(spec)
