@@ -238,6 +238,13 @@ def _entries() -> list[Metric]:
             "mismatch",
         ),
         Metric(
+            "rollout_corr/opsm_masked_share",
+            "Masked by drift",
+            "share",
+            "tokens left out because A < 0 and their completion has drifted",
+            "mismatch",
+        ),
+        Metric(
             "rollout_corr/rollout_is_eff_sample_size",
             "Effective sample size",
             "share",

@@ -7,6 +7,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
+from trainer_core.spec.off_policy_rules import corrections, sampling
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         thinking_budgets,
         length_shaping,
         length_window,
+        corrections,
+        sampling,
         _groups,
         _learner,
         _guards,

@@ -4,7 +4,7 @@ from pydantic import ValidationError, model_validator
 
 from trainer_core.spec.advantage import Advantage, GRPOAdvantage
 from trainer_core.spec.aggregation import Aggregation, TokenMean
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import SpecModel
 from trainer_core.spec.checkpoint import Checkpoint
 from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
@@ -49,7 +49,7 @@ class RunSpec(SpecModel):
     """How rewards become advantages."""
     loss: Loss = PPOClipLoss()
     """The policy objective."""
-    corrections: tuple[Correction, ...] = field((TruncatedImportanceSampling(),), max_length=1)
+    corrections: tuple[Correction, ...] = (TruncatedImportanceSampling(),)
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()
     """Pull towards the base policy."""
