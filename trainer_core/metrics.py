@@ -6,6 +6,8 @@ A name may hold placeholders, such as ``train/pass_rate/<source>``: ``find`` res
 import re
 from dataclasses import dataclass, field
 
+from trainer_core.mismatch_entries import MISMATCH_ENTRIES
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -251,6 +253,7 @@ def _entries() -> list[Metric]:
             "mean(w)² / mean(w²), raw",
             "mismatch",
         ),
+        *(Metric(*entry, "mismatch") for entry in MISMATCH_ENTRIES),
         Metric(
             "staleness/mean",
             "Staleness",

@@ -2,16 +2,19 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.diagnosis.metrics import mismatch_metrics
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.run import RunSpec
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
+
+__all__ = ["error_share", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
 
 _ROUNDING = 1e-9
 """Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""
@@ -70,41 +73,6 @@ def pass_rate(groups: Sequence[Group], threshold: float) -> float:
 def error_share(groups: Sequence[Group]) -> float:
     """Share of trajectories whose reward could not be computed."""
     return _share([t.reward_error is not None for group in groups for t in group.trajectories])
-
-
-def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[str, float]:
-    """``rollout_corr/*`` and ``staleness/*`` over the sampled tokens of ``trajectories``.
-
-    Weights are raw, never truncated: truncation would hide a degenerate sample size. Trajectories that the learner has
-    not scored take no part; if none is left the result is empty.
-
-    Args:
-        trajectories: with ``learner_logprobs``.
-        version: the weights that the learner held before the update.
-    """
-    differences, ages = [], []
-    for trajectory in trajectories:
-        learner, sampled = trajectory.learner_logprobs, trajectory.sampled
-        if learner is None or not sampled.any():
-            continue
-        differences.append(learner[sampled].astype(np.float64) - trajectory.behaviour_logprobs[sampled])
-        ages.append(version - trajectory.versions[sampled])
-    if not differences:
-        return {}
-    difference, age = np.concatenate(differences), np.concatenate(ages)
-    bounded = np.minimum(difference, 20.0)
-    weights = np.exp(bounded)
-    return {
-        "rollout_corr/kl": float(-difference.mean()),
-        "rollout_corr/k3_kl": float((np.expm1(bounded) - bounded).mean()),
-        "rollout_corr/log_ppl_abs_diff": float(np.mean([abs(part.mean()) for part in differences])),
-        "rollout_corr/max_abs_logp_diff": float(np.abs(difference).max()),
-        "rollout_corr/rollout_is_mean": float(weights.mean()),
-        "rollout_corr/rollout_is_max": float(weights.max()),
-        "rollout_corr/rollout_is_eff_sample_size": float(1.0 / np.square(weights / weights.mean()).mean()),
-        "staleness/mean": float(age.mean()),
-        "staleness/max": float(age.max()),
-    }
 
 
 def _perplexity(trajectories: Sequence[Trajectory]) -> dict[str, float]:
