@@ -60,7 +60,7 @@ cd frontend
 wanted=$(hash_of package-lock.json)
 if changed node_modules/.dressage "$wanted"; then
   say "Installing the console's packages"
-  npm ci --silent --no-audit --no-fund
+  npm ci --loglevel=error --no-audit --no-fund
   echo "$wanted" > node_modules/.dressage
 fi
 wanted=$(find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)

@@ -6,6 +6,8 @@ A name may hold placeholders, such as ``train/pass_rate/<source>``: ``find`` res
 import re
 from dataclasses import dataclass, field
 
+from trainer_core.mismatch_entries import MISMATCH_ENTRIES
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -88,7 +90,7 @@ def _entries() -> list[Metric]:
             "actor/pg_clipfrac",
             "Clipped tokens",
             "share",
-            "tokens for which an edge of the ratio band binds",
+            "tokens with A ≠ 0 whose gradient or weight a bound of the loss cuts",
             a,
             {"trl": "clip_ratio/region_mean"},
         ),
@@ -96,7 +98,7 @@ def _entries() -> list[Metric]:
             "actor/clip_high_share",
             "Clipped above",
             "share",
-            "tokens with A > 0 and ratio > ratio_max",
+            "tokens whose upper bound binds (PPO: A > 0 and ratio > ratio_max)",
             a,
             {"trl": "clip_ratio/high_mean"},
         ),
@@ -104,11 +106,24 @@ def _entries() -> list[Metric]:
             "actor/clip_low_share",
             "Clipped below",
             "share",
-            "tokens with A < 0 and ratio < ratio_min",
+            "tokens whose lower bound binds (PPO: A < 0 and ratio < ratio_min)",
             a,
             {"trl": "clip_ratio/low_mean"},
         ),
-        Metric("actor/pg_clipfrac_lower", "Dual clip", "share", "tokens with A < 0 and ratio > ratio_dual", a),
+        Metric(
+            "actor/pg_clipfrac_lower",
+            "Dual clip",
+            "share",
+            "tokens with A < 0 and ratio > ratio_dual; DPPO: tokens left in with ratio > ratio_max",
+            a,
+        ),
+        Metric(
+            "actor/gate_mean",
+            "Soft gate",
+            "1",
+            "mean weight of a token in the gradient against the same token on policy: SAPO 4σ(1 − σ), VESPO φ(W)",
+            a,
+        ),
         Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", a),
         Metric("actor/kl_loss", "KL to the reference", "nats", "mean estimator value over tokens", a, {"trl": "kl"}),
         Metric(
@@ -137,6 +152,8 @@ def _entries() -> list[Metric]:
         ),
         Metric("response_length/p50", "Median length", "tokens", "50th percentile", "length"),
         Metric("response_length/p95", "Long responses", "tokens", "95th percentile", "length"),
+        Metric("response_length/p99", "Longest responses", "tokens", "99th percentile", "length"),
+        Metric("response_length/window", "Length window", "tokens", "longest completion that is allowed", "length"),
         Metric(
             "response_length/clip_ratio",
             "Cut responses",
@@ -148,7 +165,13 @@ def _entries() -> list[Metric]:
         Metric("prompt_length/mean", "Prompt length", "tokens", "mean prompt tokens", "length"),
         Metric("thinking/mean", "Thinking", "tokens", "mean thinking tokens", "length"),
         Metric("thinking/max", "Longest thinking", "tokens", "largest number of thinking tokens", "length"),
-        Metric("thinking/budget", "Thinking budget", "tokens", "the budget that holds", "length"),
+        Metric(
+            "thinking/budget",
+            "Thinking budget",
+            "tokens",
+            "the budget that holds; its mean where prompts differ",
+            "length",
+        ),
         Metric(
             "thinking/budget_hit_share",
             "Budget spent",
@@ -171,6 +194,13 @@ def _entries() -> list[Metric]:
             "mean of w − 1 − log w",
             "mismatch",
             {"prime_rl": "mismatch_kl/all/mean"},
+        ),
+        Metric(
+            "rollout_corr/rollout_ppl",
+            "Perplexity of the rollouts",
+            "1",
+            "mean over responses of exp(−mean log π_behaviour over sampled tokens)",
+            "mismatch",
         ),
         Metric(
             "rollout_corr/log_ppl_abs_diff",
@@ -203,12 +233,27 @@ def _entries() -> list[Metric]:
             "mismatch",
         ),
         Metric(
+            "rollout_corr/rollout_is_masked_share",
+            "Masked ratios",
+            "share",
+            "tokens left out because their w lies outside the band",
+            "mismatch",
+        ),
+        Metric(
+            "rollout_corr/opsm_masked_share",
+            "Masked by drift",
+            "share",
+            "tokens left out because A < 0 and their completion has drifted",
+            "mismatch",
+        ),
+        Metric(
             "rollout_corr/rollout_is_eff_sample_size",
             "Effective sample size",
             "share",
             "mean(w)² / mean(w²), raw",
             "mismatch",
         ),
+        *(Metric(*entry, "mismatch") for entry in MISMATCH_ENTRIES),
         Metric(
             "staleness/mean",
             "Staleness",

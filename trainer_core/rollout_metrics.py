@@ -2,14 +2,19 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.diagnosis.metrics import mismatch_metrics
+from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.run import RunSpec
 from trainer_core.spec.thinking import TaggedThinking
+from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
+
+__all__ = ["error_share", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
 
 _ROUNDING = 1e-9
 """Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""
@@ -38,21 +43,25 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
         "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
         "response_length/p50": float(np.percentile(lengths, 50)),
         "response_length/p95": float(np.percentile(lengths, 95)),
+        "response_length/p99": float(np.percentile(lengths, 99)),
+        "response_length/window": float(spec.rollout.max_tokens),
         **_range("response_length", lengths),
     }
     if len(rewards):
         metrics |= {**_range("critic/score", rewards), "critic/score/std": float(rewards.std())}
     metrics |= _reward_parts(trajectories) | _sources(groups, success_threshold)
     if isinstance(spec.thinking, TaggedThinking):
-        metrics |= _thinking(trajectories, spec.thinking.budget)
-    return metrics | mismatch_metrics(trajectories, version)
+        budgets = [thinking_budget(spec, group.item, group.group_id) for group in groups]
+        metrics |= _thinking(trajectories, [budget for budget in budgets if budget is not None])
+    return metrics | _perplexity(trajectories) | mismatch_metrics(trajectories, version)
 
 
 def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
-    """Whether the answer counts as right; overlong shaping is no part of it. None when the reward failed."""
+    """Whether the answer counts as right; shaping by length is no part of it. None when the reward failed."""
     if trajectory.reward is None or trajectory.reward_error is not None:
         return None
-    return trajectory.reward - trajectory.reward_parts.get("overlong", 0.0) >= threshold - _ROUNDING
+    shaping = sum(trajectory.reward_parts.get(name, 0.0) for name in SHAPING_PARTS)
+    return trajectory.reward - shaping >= threshold - _ROUNDING
 
 
 def pass_rate(groups: Sequence[Group], threshold: float) -> float:
@@ -66,39 +75,10 @@ def error_share(groups: Sequence[Group]) -> float:
     return _share([t.reward_error is not None for group in groups for t in group.trajectories])
 
 
-def mismatch_metrics(trajectories: Iterable[Trajectory], version: int) -> dict[str, float]:
-    """``rollout_corr/*`` and ``staleness/*`` over the sampled tokens of ``trajectories``.
-
-    Weights are raw, never truncated: truncation would hide a degenerate sample size. Trajectories that the learner has
-    not scored take no part; if none is left the result is empty.
-
-    Args:
-        trajectories: with ``learner_logprobs``.
-        version: the weights that the learner held before the update.
-    """
-    differences, ages = [], []
-    for trajectory in trajectories:
-        learner, sampled = trajectory.learner_logprobs, trajectory.sampled
-        if learner is None or not sampled.any():
-            continue
-        differences.append(learner[sampled].astype(np.float64) - trajectory.behaviour_logprobs[sampled])
-        ages.append(version - trajectory.versions[sampled])
-    if not differences:
-        return {}
-    difference, age = np.concatenate(differences), np.concatenate(ages)
-    bounded = np.minimum(difference, 20.0)
-    weights = np.exp(bounded)
-    return {
-        "rollout_corr/kl": float(-difference.mean()),
-        "rollout_corr/k3_kl": float((np.expm1(bounded) - bounded).mean()),
-        "rollout_corr/log_ppl_abs_diff": float(np.mean([abs(part.mean()) for part in differences])),
-        "rollout_corr/max_abs_logp_diff": float(np.abs(difference).max()),
-        "rollout_corr/rollout_is_mean": float(weights.mean()),
-        "rollout_corr/rollout_is_max": float(weights.max()),
-        "rollout_corr/rollout_is_eff_sample_size": float(1.0 / np.square(weights / weights.mean()).mean()),
-        "staleness/mean": float(age.mean()),
-        "staleness/max": float(age.max()),
-    }
+def _perplexity(trajectories: Sequence[Trajectory]) -> dict[str, float]:
+    sampled = [t.behaviour_logprobs[t.sampled].astype(np.float64) for t in trajectories]
+    known = [math.exp(min(-float(part.mean()), 700.0)) for part in sampled if len(part)]
+    return {"rollout_corr/rollout_ppl": float(np.mean(known))} if known else {}
 
 
 def _range(name: str, values: NDArray[np.float64]) -> dict[str, float]:
@@ -127,7 +107,7 @@ def _sources(groups: Sequence[Group], threshold: float) -> dict[str, float]:
     return metrics
 
 
-def _thinking(trajectories: Sequence[Trajectory], budget: int | None) -> dict[str, float]:
+def _thinking(trajectories: Sequence[Trajectory], budgets: Sequence[int]) -> dict[str, float]:
     tokens = np.array([t.thinking_tokens for t in trajectories], np.float64)
     metrics = {
         "thinking/mean": float(tokens.mean()),
@@ -135,7 +115,7 @@ def _thinking(trajectories: Sequence[Trajectory], budget: int | None) -> dict[st
         "thinking/share_thinking": float((tokens > 0).mean()),
         "thinking/budget_hit_share": _share([t.budget_hit for t in trajectories]),
     }
-    return metrics if budget is None else {**metrics, "thinking/budget": float(budget)}
+    return {**metrics, "thinking/budget": float(np.mean(budgets))} if budgets else metrics
 
 
 def _has_no_signal(group: Group) -> bool:

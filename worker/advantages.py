@@ -17,5 +17,6 @@ def assign_advantages(groups: list[Group], spec: RunSpec) -> None:
         for trajectory in (t for group in groups for t in group.trajectories):
             if trajectory.reward_error is not None:
                 trajectory.reward = 0.0
-    assign(spec.advantage, groups)
-    filters.apply(spec.filters, groups)
+    filters.prepare(spec.filters, groups)
+    assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
+    filters.apply(spec.filters, groups, spec.advantage.compares)

@@ -71,17 +71,23 @@ class LearnerWorker:
 
     def update(self, groups: list[Group], spec: RunSpec, step: int) -> tuple[dict[str, float], list[View]]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
-        for group in groups:
-            for trajectory in group.trajectories:
-                trajectory.learner_logprobs = trajectory.entropy = None
+        _forget(groups)
         metrics = self._learner.update(groups, spec, step)
-        views: list[View] = [
-            (g, s, trajectory.learner_logprobs, trajectory.entropy)
-            for g, group in enumerate(groups)
-            for s, trajectory in enumerate(group.trajectories)
-            if trajectory.learner_logprobs is not None and trajectory.entropy is not None
-        ]
-        return metrics, views
+        return metrics, _views(groups)
+
+    def begin(self, spec: RunSpec, step: int) -> None:
+        """Open a streamed step."""
+        self._learner.begin(spec, step)
+
+    def accumulate(self, groups: list[Group]) -> list[View]:
+        """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
+        _forget(groups)
+        self._learner.accumulate(groups)
+        return _views(groups)
+
+    def finish(self) -> tuple[dict[str, float], int]:
+        """Take the optimizer step; returns the metrics and the new version."""
+        return self._learner.finish(), self._learner.version
 
     def publish(self, sequences: list[list[int]]) -> "list[ray.ObjectRef[WeightBundle]]":
         """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
@@ -99,6 +105,27 @@ class LearnerWorker:
         """Load a checkpoint; returns its version and the caller's state."""
         extra = self._learner.load(folder)
         return self._learner.version, extra
+
+
+def _forget(groups: list[Group]) -> None:
+    for group in groups:
+        for trajectory in group.trajectories:
+            trajectory.learner_logprobs = trajectory.entropy = None
+
+
+def _views(groups: list[Group]) -> list[View]:
+    return [
+        (g, s, trajectory.learner_logprobs, trajectory.entropy)
+        for g, group in enumerate(groups)
+        for s, trajectory in enumerate(group.trajectories)
+        if trajectory.learner_logprobs is not None and trajectory.entropy is not None
+    ]
+
+
+def _write(groups: Sequence[Group], views: Sequence[View]) -> None:
+    for group, sample, logprobs, entropies in views:
+        trajectory = groups[group].trajectories[sample]
+        trajectory.learner_logprobs, trajectory.entropy = logprobs, entropies
 
 
 class LearnerGroup:
@@ -143,11 +170,24 @@ class LearnerGroup:
         """
         results = self._call("update", ray.put(list(groups)), spec, step)
         for _, views in results:
-            for group, sample, logprobs, entropy in views:
-                trajectory = groups[group].trajectories[sample]
-                trajectory.learner_logprobs, trajectory.entropy = logprobs, entropy
+            _write(groups, views)
         self.version = step
         metrics: dict[str, float] = results[0][0]
+        return metrics
+
+    def begin(self, spec: RunSpec, step: int) -> None:
+        """Open a step whose groups come piece by piece; see ``Learner.begin``."""
+        self._call("begin", spec, step)
+
+    def accumulate(self, groups: Sequence[Group]) -> None:
+        """Add the gradient of finished groups; writes into ``groups`` as ``update`` does."""
+        for views in self._call("accumulate", ray.put(list(groups))):
+            _write(groups, views)
+
+    def finish(self) -> dict[str, float]:
+        """Take the optimizer step of the open step; returns the metrics of ``update``."""
+        metrics: dict[str, float]
+        metrics, self.version = self._call("finish")[0]
         return metrics
 
     def publish(self) -> "ray.ObjectRef[WeightBundle]":

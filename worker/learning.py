@@ -37,6 +37,7 @@ class LearningStage:
 
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
+        self._streamed_s = 0.0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
     def start(
@@ -52,6 +53,18 @@ class LearningStage:
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
         """One step's update under ``spec``, then the new weights."""
         return self._thread.submit(self._learn, groups, spec, step)
+
+    def begin(self, spec: RunSpec, step: int) -> Future[None]:
+        """Open a step whose groups come piece by piece. ``CannotStream`` is the result where the spec forbids it."""
+        return self._thread.submit(self._begin, spec, step)
+
+    def accumulate(self, groups: list[Group]) -> Future[float]:
+        """Add the gradient of finished groups that have their advantages. Result: seconds."""
+        return self._thread.submit(self._accumulate, groups)
+
+    def finish(self) -> Future[Learned]:
+        """The optimizer step of the open step, then the new weights; ``learn_s`` counts its pieces too."""
+        return self._thread.submit(self._finish)
 
     def save(
         self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]
@@ -78,6 +91,24 @@ class LearningStage:
         self._group = LearnerGroup(model_dir, spec, actor_options=options)
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
+
+    def _begin(self, spec: RunSpec, step: int) -> None:
+        self._streamed_s = 0.0
+        self._learner.begin(spec, step)
+
+    def _accumulate(self, groups: list[Group]) -> float:
+        started = time.perf_counter()
+        self._learner.accumulate(groups)
+        seconds = time.perf_counter() - started
+        self._streamed_s += seconds
+        return seconds
+
+    def _finish(self) -> Learned:
+        started = time.perf_counter()
+        metrics = self._learner.finish()
+        learned = time.perf_counter()
+        bundle = self._learner.publish()
+        return Learned(metrics, bundle, self._streamed_s + learned - started, time.perf_counter() - learned)
 
     def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
         started = time.perf_counter()

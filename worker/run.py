@@ -317,7 +317,7 @@ class Run:
         if self._streamed is None:
             self._streamed = set()
             self._open_update(step, tickets[0].name)
-            self._parts.learning.begin(self._steering.spec, step, None)
+            self._parts.learning.begin(self._steering.spec, step)
         groups = [ticket.group for ticket in tickets]
         assign_advantages(groups, tickets[0].spec)
         self._parts.learning.accumulate(groups)

@@ -14,8 +14,9 @@ FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component
 FLAGS += ["--no-first-run", "--disable-quic", "--disable-gpu"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium. For one module, because the driver's event loop must be gone when other tests start their own."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     assert chromium, "no Chromium was found: install it, or set CHROMIUM=/path/to/chromium"
     # The threaded driver runs an event loop; Django must not take that for an asynchronous caller.
@@ -24,6 +25,7 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield browser
         browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

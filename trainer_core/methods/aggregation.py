@@ -1,35 +1,70 @@
-"""Aggregation: from token values to one number, the same however a batch is cut into micro-batches."""
+"""Aggregation: from token values to one number, the same however a batch is cut into micro-batches and over ranks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from trainer_core.methods.masked import masked_sum
-from trainer_core.spec.aggregation import Aggregation, SequenceMean, TokenMean
+from trainer_core.methods.ragged import sequence_sum
+from trainer_core.spec.aggregation import (
+    Aggregation,
+    ConstantNormaliser,
+    PromptMean,
+    SampleAndTokenMean,
+    SequenceMean,
+    TokenMean,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Denominators:
+    """Counts over the whole minibatch: all micro-batches of all ranks."""
+
+    sequences: int
+    """Trajectories that take part in the loss."""
+    tokens: int
+    """Their sampled tokens."""
+    prompt_tokens: Mapping[int, int]
+    """The same tokens by the key of their prompt (``TokenBatch.prompt``)."""
 
 
 def aggregate(
-    spec: Aggregation,
-    token_values: Tensor,
-    mask: Tensor,
-    sequence: Tensor,
-    *,
-    num_sequences: int | None = None,
-    num_tokens: int | None = None,
+    spec: Aggregation, token_values: Tensor, mask: Tensor, sequence: Tensor, prompt: Tensor, whole: Denominators
 ) -> Tensor:
-    """Mean of ``token_values`` [N] over the mask, per token or per sequence.
+    """This micro-batch's share of the mean of ``token_values`` [N] over the minibatch; the shares sum to that mean.
 
-    ``num_sequences`` and ``num_tokens`` are the counts of the whole batch over all micro-batches and ranks; the values
-    of the micro-batches then sum to the value of the batch. Left out, the counts are those of this micro-batch.
-    Sequences must not be cut. A sequence without a counted token does not count.
+    Args:
+        spec: which mean.
+        token_values: [N]; outside the mask they may be anything.
+        mask: tokens that count, bool [N].
+        sequence: index of each token's trajectory, int64 [N]. Sequences must not be cut.
+        prompt: key of each token's prompt, int64 [N]. The samples of a prompt may lie in several micro-batches.
+        whole: the counts to divide by.
     """
+    weights = token_weights(spec, mask, sequence, prompt, whole, token_values.dtype)
+    return (token_values.masked_fill(~mask, 0.0) * weights).sum()
+
+
+def token_weights(
+    spec: Aggregation, mask: Tensor, sequence: Tensor, prompt: Tensor, whole: Denominators, dtype: torch.dtype
+) -> Tensor:
+    """What the value of each token is multiplied with before the sum, [N]; arguments as of ``aggregate``."""
+    tokens, sequences = max(whole.tokens, 1), max(whole.sequences, 1)
     match spec:
         case TokenMean():
-            total = num_tokens if num_tokens is not None else int(mask.sum())
-            return masked_sum(token_values, mask) / max(total, 1)
+            return mask.to(dtype) / tokens
         case SequenceMean():
-            size = int(sequence.max()) + 1 if len(sequence) else 0
-            lengths = torch.zeros(size, dtype=token_values.dtype, device=token_values.device)
-            lengths = lengths.index_add(0, sequence, mask.to(token_values.dtype))
-            total = num_sequences if num_sequences is not None else int((lengths > 0).sum())
-            weights = mask / lengths[sequence].clamp(min=1)
-            return (token_values.masked_fill(~mask, 0.0) * weights).sum() / max(total, 1)
+            return mask / (sequence_sum(mask.to(dtype), sequence).clamp(min=1) * sequences)
+        case PromptMean():
+            keys, index = prompt.unique(return_inverse=True)
+            # A prompt none of whose tokens counts is not among the counted; its tokens lie outside the mask.
+            sizes = torch.tensor([whole.prompt_tokens.get(key, 1) for key in keys.tolist()], device=mask.device)
+            return mask.to(dtype) / (sizes[index] * max(len(whole.prompt_tokens), 1))
+        case ConstantNormaliser():
+            return mask.to(dtype) / (spec.divisor * sequences)
+        case SampleAndTokenMean():
+            parts = [
+                token_weights(each, mask, sequence, prompt, whole, dtype) for each in (TokenMean(), SequenceMean())
+            ]
+            return spec.token_share * parts[0] + (1 - spec.token_share) * parts[1]

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, method_doc
+from trainer_core.spec.base import SpecModel, field, method_doc
 
 
 class TokenMean(SpecModel):
@@ -21,4 +21,39 @@ class SequenceMean(SpecModel):
     type: Literal["sequence_mean"] = "sequence_mean"
 
 
-Aggregation = Annotated[TokenMean | SequenceMean, Field(discriminator="type")]
+class PromptMean(SpecModel):
+    """Every prompt counts the same, and within a prompt every token of all its completions."""
+
+    model_config = method_doc(
+        "Prompt mean", "mean_q (Σ_i Σ_t L_qit / Σ_i |o_qi|)", "ScaleRL (arXiv 2510.13786), loss aggregation"
+    )
+    type: Literal["prompt_mean"] = "prompt_mean"
+
+
+class ConstantNormaliser(SpecModel):
+    """Every token counts the same, however long its completion and the others are."""
+
+    model_config = method_doc(
+        "Constant normaliser", "mean_i (Σ_t L_it) / divisor", "Understanding R1-Zero-like training (arXiv 2503.20783)"
+    )
+    type: Literal["constant"] = "constant"
+    divisor: int = field(128, ge=1, le=1_048_576, unit="tokens")
+    """What the token sum of a completion is divided by; Dr. GRPO takes the length of the longest completion."""
+
+
+class SampleAndTokenMean(SpecModel):
+    """Between the sequence mean and the token mean: dampens the weight of long completions without ending it."""
+
+    model_config = method_doc(
+        "Sample- and token-level",
+        "token_share · Σ_t L_t / Σ_t 1 + (1 − token_share) · mean_i (Σ_t L_it / |o_i|)",
+        "MiniMax-M1 (arXiv 2506.13585), §5, which names the combination; the share is ours",
+    )
+    type: Literal["sample_and_token"] = "sample_and_token"
+    token_share: float = field(0.5, ge=0.0, le=1.0, unit="share")
+    """Weight of the token mean; the sequence mean has the rest."""
+
+
+Aggregation = Annotated[
+    TokenMean | SequenceMean | PromptMean | ConstantNormaliser | SampleAndTokenMean, Field(discriminator="type")
+]

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.length_shaping import LengthShaping
 
 
 class OverlongShaping(SpecModel):
@@ -24,6 +25,8 @@ class Reward(SpecModel):
     """Reward version as ``slug@version``."""
     overlong: OverlongShaping | None = None
     """Soft punishment of answers that come near the maximum length."""
+    length: LengthShaping | None = None
+    """What the length of a completion adds to its reward, or takes from it, beside its group."""
     on_error: Literal["exclude", "zero", "stop"] = "exclude"
     """A trajectory whose reward failed is left out of the loss, scored zero, or pauses the run at once."""
     max_error_share: float = field(0.2, ge=0.0, le=1.0, unit="share")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
-from trainer_core.spec.rollout import StreamedMode, TailBatchingScheduler
+from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
+from trainer_core.spec.mode_rules import over_provisioning, streaming
+from trainer_core.spec.off_policy_rules import corrections, sampling
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -14,16 +16,25 @@ if TYPE_CHECKING:
 
 Path = tuple[str | int, ...]
 
-GROUPWISE_ADVANTAGES = {"grpo", "dr_grpo", "rloo", "opo", "max_rl", "pass_at_k", "mc_grpo"}
-"""Advantages of a group that depend on no other group."""
-GROUPWISE_FILTERS = {"zero_advantage", "truncated"}
-"""Filters that decide on a group by itself."""
-
 
 def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
     """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
     found = []
-    for check in (_data, _lengths, _thinking, _groups, _learner, _modes, _guards):
+    for check in (
+        _data,
+        _lengths,
+        _thinking,
+        thinking_budgets,
+        length_shaping,
+        length_window,
+        corrections,
+        sampling,
+        _groups,
+        _learner,
+        streaming,
+        over_provisioning,
+        _guards,
+    ):
         for path, message in check(spec):
             # The message travels in the context, so that braces in user text are not taken as placeholders.
             error = PydanticCustomError("contradiction", "{message}", {"message": message})
@@ -107,48 +118,6 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         )
     if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
         yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
-
-
-def _modes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """What each way of interleaving generation and learning can and cannot do."""
-    rollout, partial = spec.rollout, spec.rollout.partial
-    tails = isinstance(rollout.scheduler, TailBatchingScheduler)
-    where, mode = ("rollout", "mode"), rollout.mode
-    if isinstance(mode, StreamedMode):
-        if spec.schedule.updates_per_step > 1:
-            yield (
-                where,
-                "streamed learns a batch while it is generated, in one update: updates_per_step must be 1, "
-                f"not {spec.schedule.updates_per_step}",
-            )
-        if spec.advantage.type not in GROUPWISE_ADVANTAGES:
-            yield where, f"streamed needs each group's advantages at once; {spec.advantage.type} needs the whole batch"
-        for member in spec.filters:
-            if member.type not in GROUPWISE_FILTERS:
-                yield where, f"streamed filters each group by itself; {member.type} needs the whole batch"
-    if partial.over_provision > 1.0:
-        if rollout.overlaps:
-            yield (
-                ("rollout", "partial", "over_provision"),
-                f"{mode.type} never stops the engines at a full batch: over-provisioning is for sync and streamed",
-            )
-        elif isinstance(mode, StreamedMode) and not tails:
-            yield (
-                ("rollout", "partial", "over_provision"),
-                "streamed is strictly on-policy: what is stopped cannot be continued by newer weights "
-                "(tail_batching generates it afresh)",
-            )
-        elif not tails and partial.over_provision > partial.max_continuations + 1:
-            yield (
-                ("rollout", "partial", "over_provision"),
-                f"{partial.over_provision:g} times the batch cannot all be learned within "
-                f"{partial.max_continuations} continuations: at most {partial.max_continuations + 1}",
-            )
-    elif tails:
-        yield (
-            ("rollout", "scheduler"),
-            "tail_batching stops the longest groups of a full batch: partial.over_provision must be above 1",
-        )
 
 
 def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

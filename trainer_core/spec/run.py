@@ -4,7 +4,7 @@ from pydantic import ValidationError, model_validator
 
 from trainer_core.spec.advantage import Advantage, GRPOAdvantage
 from trainer_core.spec.aggregation import Aggregation, TokenMean
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import SpecModel
 from trainer_core.spec.checkpoint import Checkpoint
 from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
@@ -13,10 +13,12 @@ from trainer_core.spec.evaluation import Evaluation
 from trainer_core.spec.filters import Filter, ZeroAdvantageFilter
 from trainer_core.spec.guards import Guard
 from trainer_core.spec.kl import KL
+from trainer_core.spec.length_window import FixedWindow, LengthWindow
 from trainer_core.spec.loss import Loss, PPOClipLoss
 from trainer_core.spec.optimizer import Optimizer
 from trainer_core.spec.parallelism import Parallelism
 from trainer_core.spec.policy import Policy
+from trainer_core.spec.prompting import Prompting
 from trainer_core.spec.reward import Reward
 from trainer_core.spec.rollout import Rollout
 from trainer_core.spec.rules import contradictions
@@ -37,13 +39,17 @@ class RunSpec(SpecModel):
     """How completions are sampled."""
     thinking: Thinking = NoThinking()
     """Whether the policy thinks before it answers."""
+    length_window: LengthWindow = FixedWindow()
+    """How the longest completion changes over the run."""
     curriculum: Curriculum = UniformCurriculum()
     """Which prompts are drawn."""
+    prompting: Prompting = Prompting()
+    """What is put behind the prompts."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
     loss: Loss = PPOClipLoss()
     """The policy objective."""
-    corrections: tuple[Correction, ...] = field((TruncatedImportanceSampling(),), max_length=1)
+    corrections: tuple[Correction, ...] = (TruncatedImportanceSampling(),)
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()
     """Pull towards the base policy."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.per_prompt import PerPromptTokens
 
 
 class NoThinking(SpecModel):
@@ -27,8 +28,14 @@ class TaggedThinking(SpecModel):
     """Text that closes the thinking."""
     forced_end: str | None = field(None, max_length=2000)
     """Text written when the budget is spent; it must finish with the closing tag. Default: the closing tag alone."""
+    interruptions: tuple[str, ...] = field((), max_length=64)
+    """Budget forcing with phrases: one of them, drawn for each sample, is written when the budget is spent, so that the
+    policy learns to end on any. Each must finish with the closing tag. Source: ScaleRL (arXiv 2510.13786). Empty:
+    ``forced_end``."""
     budget: int | None = field(None, ge=0, le=1_048_576, unit="tokens", steer="group_dispatch", widget="slider")
     """Most thinking tokens per completion; empty means no limit but the maximum length."""
+    prompt_budget: PerPromptTokens | None = None
+    """A budget of each prompt's own. ``budget`` stays the upper limit where both are given."""
 
 
 Thinking = Annotated[NoThinking | TaggedThinking, Field(discriminator="type")]

@@ -58,8 +58,8 @@ class UpdateEngine:
         """Add the gradient of this rank's share of the loss. Shares are summed over the ranks, not averaged."""
         self._engine.backward(loss * self._world_size)
 
-    def step(self, learning_rate: float, max_grad_norm: float) -> float | None:
-        """Reduce the gradients, clip them to the global norm and update the weights.
+    def step(self, learning_rate: float, max_grad_norm: float, *, divisor: float = 1.0) -> float | None:
+        """Reduce the gradients, divide them by ``divisor``, clip them to the global norm and update the weights.
 
         Returns:
             The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
@@ -68,11 +68,14 @@ class UpdateEngine:
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
         if self.stage == 0:
-            self._optimizer.max_grad_norm = max_grad_norm
+            self._optimizer.max_grad_norm, self._optimizer.divisor = max_grad_norm, divisor
             self._engine.step()
             return self._optimizer.grad_norm if self._optimizer.applied else None
         self._engine.optimizer.clip_grad = max_grad_norm
+        # ZeRO divides gradients by the loss scale just before it clips them; backward() is never called under it.
+        self._engine.optimizer.loss_scaler.cur_scale = divisor
         self._engine.step()
+        self._engine.optimizer.loss_scaler.cur_scale = 1.0
         return float(self._engine.get_global_grad_norm()) if self._engine.was_step_applied() else None
 
     def weights(self) -> dict[str, Tensor]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update import checkpoint
+from trainer_core.update import checkpoint, refine
 from trainer_core.update.engine import UpdateEngine, init_process_group
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.objective import Denominators, denominators, loss_share
@@ -27,7 +27,11 @@ from trainer_core.update.packing import TokenBatch, pack
 from trainer_core.update.policy import load_policy, score
 from trainer_core.update.saved import SavedCheckpoint
 from trainer_core.update.sharding import minibatches, shards
+from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
 from trainer_core.update.totals import Totals
+
+SUMS = ("actor/loss", "actor/pg_loss")
+"""Metrics that are sums of shares of a minibatch."""
 
 
 class NonFiniteUpdate(RuntimeError):
@@ -75,6 +79,7 @@ class Learner:
         if spec.kl.coefficient > 0:
             self._reference = load_policy(model_dir, device=device).eval().requires_grad_(False)
         self._torn: str | None = None
+        self._streamed: StreamedStep | None = None
 
     @property
     def vocab_size(self) -> int:
@@ -103,34 +108,21 @@ class Learner:
             ValueError: a trajectory does not fit into a micro-batch.
         """
         self._require_whole()
-        if spec.kl.coefficient > 0 and self._reference is None:
-            raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
+        self._require_reference(spec)
+        self._drop_streamed()
         rate = learning_rate(spec, step)
         plan = [self._prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
-        several = len(plan) > 1
+        several = len(plan) > 1 or refine.needs_scores(spec)
         totals = Totals()
         norms: list[float] = []
         self._torn = f"the update of step {step} failed half-way"
         references = [self._score_reference(batches, spec) for _, batches, _ in plan]
-        olds = [self._score_old(mine, batches, totals) if several else None for mine, batches, _ in plan]
+        olds = [
+            self._score_old(mine, batches, totals) if several else [None] * len(batches) for mine, batches, _ in plan
+        ]
+        plan = refine.refine(plan, groups, spec, self._world_size)
         for index, (mine, batches, whole) in enumerate(plan):
-            for number, batch in enumerate(batches):
-                logprobs, entropies = score(self._engine.forward, batch)
-                old = olds[index]
-                if old is None:
-                    _record(mine, batch, logprobs.detach(), entropies)
-                    _add_entropy(totals, batch, entropies)
-                loss = loss_share(
-                    spec,
-                    batch,
-                    logprobs,
-                    logprobs.detach() if old is None else old[number],
-                    references[index][number],
-                    whole,
-                    totals,
-                )
-                # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
-                self._engine.backward(loss if bool(torch.isfinite(loss)) else loss * math.nan)
+            self._accumulate(spec, mine, batches, references[index], olds[index], whole, totals)
             norm = self._engine.step(rate, spec.optimizer.max_grad_norm)
             if norm is None:
                 self._torn = self._torn if index else None
@@ -142,12 +134,81 @@ class Learner:
         self._torn = None
         self.version = step
         metrics = totals.values()
-        for name in ("actor/loss", "actor/pg_loss"):
+        for name in SUMS:
             if plan:
                 metrics[name] /= len(plan)
         if norms:
             metrics["actor/grad_norm"] = sum(norms) / len(norms)
         return {**metrics, "actor/lr": rate}
+
+    def begin(self, spec: RunSpec, step: int) -> None:
+        """Open a step whose groups come piece by piece; ``accumulate`` and ``finish`` make the update of ``update``.
+
+        What an earlier step has accumulated without being finished is dropped.
+
+        Args:
+            spec: holds for the whole step.
+            step: 1-based training step.
+
+        Raises:
+            CannotStream: the update under ``spec`` needs all groups at once.
+            TornLearner: see there.
+        """
+        self._require_whole()
+        self._require_reference(spec)
+        if (reason := refusal(spec)) is not None:
+            raise CannotStream(reason)
+        self._drop_streamed()
+        self._streamed = StreamedStep(spec, step)
+
+    def accumulate(self, groups: Sequence[Group]) -> None:
+        """Add the gradient of finished groups with their advantages; the same groups on every rank.
+
+        Writes ``learner_logprobs`` and ``entropy`` as ``update`` does. The order of the pieces does not matter.
+
+        Raises:
+            RuntimeError: no step is open.
+            ValueError: a trajectory does not fit into a micro-batch; nothing of this piece was added.
+        """
+        self._require_whole()
+        streamed = self._open_step()
+        for part in minibatches(groups, 1):
+            mine, batches, _ = self._prepare(part)
+            streamed.count(part)
+            self._torn = f"a piece of step {streamed.step} failed half-way"
+            references = self._score_reference(batches, streamed.spec)
+            self._accumulate(streamed.spec, mine, batches, references, [None] * len(batches), UNIT, streamed.totals)
+            self._torn = None
+
+    def finish(self) -> dict[str, float]:
+        """Take the optimizer step of the open step; afterwards ``version`` is that step.
+
+        Returns:
+            The metrics of ``update``. With nothing accumulated there is no optimizer step.
+
+        Raises:
+            RuntimeError: no step is open.
+            NonFiniteUpdate: nothing has changed, and the step is closed.
+        """
+        self._require_whole()
+        streamed, self._streamed = self._open_step(), None
+        spec, step = streamed.spec, streamed.step
+        rate = learning_rate(spec, step)
+        if not streamed.sequences:
+            self.version = step
+            return {"actor/lr": rate}
+        self._torn = f"the update of step {step} failed half-way"
+        norm = self._engine.step(rate, spec.optimizer.max_grad_norm, divisor=streamed.divisor)
+        self._torn = None
+        if norm is None:
+            raise NonFiniteUpdate(
+                f"step {step}: the loss or its gradient is not finite; the optimizer step was not taken"
+            )
+        self.version = step
+        metrics = streamed.totals.values()
+        for name in SUMS:
+            metrics[name] /= streamed.divisor
+        return {**metrics, "actor/grad_norm": norm, "actor/lr": rate}
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Every weight under its Hugging Face name, tied ones once; empty on ranks above 0."""
@@ -186,6 +247,7 @@ class Learner:
         """
         torn, self._torn = self._torn, "a checkpoint was half loaded"
         try:
+            self._drop_streamed()
             self.version, extra = checkpoint.load(Path(folder), self._engine)
         except CheckpointError:
             self._torn = torn
@@ -196,6 +258,46 @@ class Learner:
     def _require_whole(self) -> None:
         if self._torn is not None:
             raise TornLearner(self._torn)
+
+    def _require_reference(self, spec: RunSpec) -> None:
+        if spec.kl.coefficient > 0 and self._reference is None:
+            raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
+
+    def _open_step(self) -> StreamedStep:
+        if self._streamed is None:
+            raise RuntimeError("no step is open: call begin first")
+        return self._streamed
+
+    def _drop_streamed(self) -> None:
+        """Forget the gradients of a step that is not finished."""
+        streamed, self._streamed = self._streamed, None
+        if streamed is None or not streamed.sequences:
+            return
+        # A gradient that is not finite is refused and cleared by every ZeRO stage's own path.
+        probe = pack([_as_trajectory([0, 0])], self._budget)[0].to(self._device)
+        self._engine.backward(score(self._engine.forward, probe)[0].sum() * math.nan)
+        self._engine.step(0.0, 1.0)
+
+    def _accumulate(
+        self,
+        spec: RunSpec,
+        mine: list[Trajectory],
+        batches: list[TokenBatch],
+        references: list[Tensor | None],
+        olds: Sequence[Tensor | None],
+        whole: Denominators,
+        totals: Totals,
+    ) -> None:
+        """Add the gradient of one minibatch, micro-batch by micro-batch."""
+        for batch, reference, old in zip(batches, references, olds, strict=True):
+            logprobs, entropies = score(self._engine.forward, batch)
+            if old is None:
+                _record(mine, batch, logprobs.detach(), entropies)
+                _add_entropy(totals, batch, entropies)
+            proximal = logprobs.detach() if old is None else old
+            loss = loss_share(spec, batch, logprobs, proximal, reference, whole, totals)
+            # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
+            self._engine.backward(loss if bool(torch.isfinite(loss)) else loss * math.nan)
 
     def _prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
         """This rank's trajectories of a minibatch, packed; as many micro-batches as the rank with the most has."""

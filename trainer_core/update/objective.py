@@ -1,32 +1,27 @@
 """The loss of one micro-batch: its share of the minibatch's loss, so that the shares sum to the whole."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from torch import Tensor
 
 from trainer_core.methods import aggregation, corrections, kl, losses
+from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.masked import masked_mean
+from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.packing import TokenBatch, trains
+from trainer_core.update.packing import TokenBatch, prompt_key, trains
 from trainer_core.update.totals import Totals
-
-
-@dataclass(frozen=True, slots=True)
-class Denominators:
-    """Counts over the whole minibatch: all micro-batches of all ranks."""
-
-    sequences: int
-    """Trajectories that take part in the loss."""
-    tokens: int
-    """Their sampled tokens."""
 
 
 def denominators(trajectories: Sequence[Trajectory]) -> Denominators:
     """Count what takes part in the loss."""
     taking_part = [trajectory for trajectory in trajectories if trains(trajectory)]
-    return Denominators(len(taking_part), sum(int(trajectory.sampled.sum()) for trajectory in taking_part))
+    prompt_tokens: Counter[int] = Counter()
+    for trajectory in taking_part:
+        prompt_tokens[prompt_key(trajectory)] += int(trajectory.sampled.sum())
+    return Denominators(len(taking_part), prompt_tokens.total(), prompt_tokens)
 
 
 def loss_share(
@@ -55,14 +50,7 @@ def loss_share(
     count = int(batch.mask.sum())
 
     def aggregate(values: Tensor) -> Tensor:
-        return aggregation.aggregate(
-            spec.aggregation,
-            values,
-            batch.mask,
-            batch.sequence,
-            num_sequences=whole.sequences,
-            num_tokens=whole.tokens,
-        )
+        return aggregation.aggregate(spec.aggregation, values, batch.mask, batch.sequence, batch.prompt, whole)
 
     advantages = batch.advantages
     penalty = None
@@ -74,12 +62,11 @@ def loss_share(
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
         if spec.kl.placement == "reward":
             advantages = advantages - spec.kl.coefficient * penalty
-    values, metrics = losses.token_loss(spec.loss, logprobs, old_logprobs, advantages, batch.mask)
+    view = TokenView(logprobs, old_logprobs, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
+    values, metrics = losses.token_loss(spec.loss, view)
     totals.add_metrics(metrics, count)
     for correction in spec.corrections:
-        weights, metrics = corrections.token_weights(
-            correction, old_logprobs, batch.behaviour_logprobs, batch.mask, batch.sequence
-        )
+        weights, metrics = corrections.token_weights(correction, view)
         totals.add_metrics(metrics, count)
         values = values * weights
     loss = aggregate(values)

@@ -26,6 +26,7 @@ class ClippedAdamW(torch.optim.AdamW):
             groups.append({"params": vectors, "weight_decay": 0.0})
         super().__init__(groups, lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True)
         self.max_grad_norm: float | None = None
+        self.divisor = 1.0
         self.grad_norm = math.nan
         self.applied = True
 
@@ -36,12 +37,15 @@ class ClippedAdamW(torch.optim.AdamW):
             raise ValueError("ClippedAdamW takes no closure")
         if self.max_grad_norm is not None:
             gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
-            self.grad_norm = float(torch.nn.utils.get_total_norm(gradients))
+            self.grad_norm = float(torch.nn.utils.get_total_norm(gradients)) / self.divisor
             self.applied = math.isfinite(self.grad_norm)
             if not self.applied:
                 return
+            scale = 1.0 / self.divisor
             if self.grad_norm > self.max_grad_norm:
-                torch._foreach_mul_(gradients, self.max_grad_norm / (self.grad_norm + 1e-6))
+                scale *= self.max_grad_norm / (self.grad_norm + 1e-6)
+            if scale != 1.0:
+                torch._foreach_mul_(gradients, scale)
         super().step()
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:

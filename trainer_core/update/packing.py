@@ -4,6 +4,7 @@ Samples of one prompt share it: the prompt stands in the micro-batch once. The l
 nothing and is left out. Only positions that predict a sampled token get logits.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -42,6 +43,10 @@ class TokenBatch:
     """float32 [M]."""
     temperature: Tensor
     """Sampling temperature, float32 [M]."""
+    versions: Tensor
+    """Weight version that sampled the target, int64 [M]."""
+    prompt: Tensor
+    """Key of the target's prompt, the same on every rank, int64 [M]; see ``prompt_key``."""
 
     @property
     def num_tokens(self) -> int:
@@ -94,6 +99,12 @@ def pack(trajectories: Sequence[Trajectory], max_tokens: int) -> list[TokenBatch
 def trains(trajectory: Trajectory) -> bool:
     """Whether the trajectory takes part in the loss."""
     return trajectory.excluded is None and bool(trajectory.sampled.any())
+
+
+def prompt_key(trajectory: Trajectory) -> int:
+    """A number that equal prompts share, within 64 signed bits: it tells which samples belong together."""
+    digest = hashlib.blake2b(trajectory.prompt_ids.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
@@ -150,7 +161,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
     def per_token(name: str) -> Tensor:
         return torch.from_numpy(np.concatenate([getattr(trajectory, name)[offset] for trajectory, offset in chosen]))
 
-    def per_sequence(values: Sequence[float], dtype: type) -> Tensor:
+    def per_sequence(values: Sequence[float | int], dtype: type) -> Tensor:
         return torch.from_numpy(np.repeat(np.asarray(values, dtype=dtype), counts))
 
     return TokenBatch(
@@ -165,4 +176,6 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         behaviour_logprobs=per_token("behaviour_logprobs").float(),
         advantages=per_sequence([trajectory.advantage for trajectory, _ in chosen], np.float32),
         temperature=per_sequence([trajectory.temperature for trajectory, _ in chosen], np.float32),
+        versions=per_token("versions").long(),
+        prompt=per_sequence([prompt_key(trajectory) for trajectory, _ in chosen], np.int64),
     )

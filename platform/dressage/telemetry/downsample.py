@@ -70,7 +70,8 @@ def query(
         superseded: instead of the line, what later attempts have replaced.
     """
     found = {name: Buckets() for name in series.values()}
-    source, arguments = _source(run_id, started_at, list(series), line, x, superseded)
+    condition = _counts(line, superseded)
+    source, arguments = _source(run_id, started_at, list(series), line, x, condition, superseded)
     bounds = " AND ".join(
         [*(["x >= %(low)s"] if low is not None else []), *(["x <= %(high)s"] if high is not None else [])]
     )
@@ -79,7 +80,7 @@ def query(
     with transaction.atomic(), connection.cursor() as cursor:
         # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
-        key = _bucket_key(cursor, x, source, where, arguments, max_points)
+        key = _bucket_key(cursor, x, source, condition, where, arguments, max_points)
         cursor.execute(
             f"""
             SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*), count(v)
@@ -106,10 +107,13 @@ def query(
     return found
 
 
-def _bucket_key(cursor: Any, x: XAxis, source: str, where: str, arguments: dict[str, Any], max_points: int) -> str:
-    """SQL of the bucket of a row; sets ``width``. The range is that of the run's steps, the same for all its series."""
+def _bucket_key(
+    cursor: Any, x: XAxis, source: str, condition: str, where: str, arguments: dict[str, Any], max_points: int
+) -> str:
+    """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series."""
     axis = {"step": "step", "time": _TIME, "tokens": "tokens_total::float8"}[x]
-    moments = f"SELECT {axis} AS x FROM telemetry_moment m WHERE run_id = %(run)s"
+    counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"
+    moments = f"SELECT {axis} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"
     cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)
     first, last, count = cursor.fetchone()
     if x == "step":
@@ -124,17 +128,20 @@ def _bucket_key(cursor: Any, x: XAxis, source: str, where: str, arguments: dict[
     return "floor(x / %(width)s)"
 
 
+def _counts(line: Line, superseded: bool) -> str:
+    """SQL of whether a row ``p`` belongs to the line, or to what later attempts have replaced."""
+    if line.is_single and not superseded:
+        return "TRUE"
+    ends = ((number, end) for number, end in line.ends.items() if end < FOREVER)
+    joined = " OR ".join(f"(p.attempt = {number} AND p.step > {end})" for number, end in ends) or "FALSE"
+    return joined if superseded else f"NOT ({joined})"
+
+
 def _source(
-    run_id: str, started_at: Any, series: list[int], line: Line, x: XAxis, superseded: bool
+    run_id: str, started_at: Any, series: list[int], line: Line, x: XAxis, condition: str, superseded: bool
 ) -> tuple[str, dict[str, Any]]:
     """SQL of (series_id, x, value), and its arguments."""
     arguments: dict[str, Any] = {"series": series, "run": run_id, "started": started_at}
-    condition = "TRUE"
-    if not line.is_single or superseded:
-        ends = ((number, end) for number, end in line.ends.items() if end < FOREVER)
-        beyond = [f"(p.attempt = {number} AND p.step > {end})" for number, end in ends]
-        joined = " OR ".join(beyond) or "FALSE"
-        condition = joined if superseded else f"NOT ({joined})"
     # A new attempt may evaluate the step it resumed from once more: of two points of one step, the newer counts.
     distinct = "" if line.is_single or superseded else "DISTINCT ON (p.series_id, p.step)"
     order = "ORDER BY p.series_id, p.step, p.attempt DESC" if distinct else ""

@@ -17,15 +17,20 @@ from trl import GRPOConfig, GRPOTrainer
 
 
 class StepLog(TrainerCallback):
-    """Collects what TRL logs, with a clock that starts at the first step."""
+    """Collects what TRL logs, with a clock that starts at the first step; ends the training when its time is up."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, max_seconds: float) -> None:
         self._file = path.open("w")
+        self._max_seconds = max_seconds
         self._start: float | None = None
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
         if self._start is None:
             self._start = time.perf_counter()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._start is not None and time.perf_counter() - self._start > self._max_seconds:
+            control.should_training_stop = True
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         if logs and "reward" in logs and self._start is not None:
@@ -51,6 +56,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=32)
     parser.add_argument("--max-model-len", type=int, default=96)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--max-seconds", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
@@ -102,7 +108,7 @@ def main() -> None:
         args=config,
         train_dataset=data,
         processing_class=tokenizer,
-        callbacks=[StepLog(args.log)],
+        callbacks=[StepLog(args.log, args.max_seconds)],
     )
     trainer.train()
 

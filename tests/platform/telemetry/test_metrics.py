@@ -139,6 +139,19 @@ def test_a_second_attempt_leaves_no_double_and_no_gap(launch: Launch, chart: Any
     assert "superseded" not in chart(run)
 
 
+def test_steps_that_were_replaced_do_not_widen_the_buckets(launch: Launch, chart: Any) -> None:
+    run, first = launch()
+    first.steps(1, 4)
+    first.checkpoint(4)
+    first.steps(5, 40)
+    expire_lease(run)
+    sweep()
+    Worker(run.id, 2).steps(5, 8)
+    for axis in ("step", "tokens"):
+        series = chart(run, KEY, x=axis, max_points=10)["series"][KEY]
+        assert len(series["x"]) == 8 and series["raw_count"] == 8, axis
+
+
 def test_a_delivery_twice_leaves_one_point(launch: Launch, chart: Any) -> None:
     run, worker = launch()
     worker.step(1)

@@ -1,90 +1,225 @@
-"""Truncated importance sampling against numpy, and by hand."""
+"""Corrections: by hand, against plain Python, and what holds for all of them."""
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor
 
+from tests.trainer_core.batches import trajectory
 from trainer_core.methods import corrections
-from trainer_core.spec.corrections import TruncatedImportanceSampling
+from trainer_core.methods.view import TokenView
+from trainer_core.metrics import find
+from trainer_core.rollout_metrics import mismatch_metrics
+from trainer_core.spec.corrections import Correction
 
+TRUNCATED, MASKED = "rollout_corr/rollout_is_truncated_share", "rollout_corr/rollout_is_masked_share"
 SEQUENCE = torch.tensor([0, 0, 0, 1, 1, 2])
 EVERY = torch.ones(6, dtype=torch.bool)
+VARIANTS: list[dict[str, Any]] = [
+    {"type": "truncated_is", "ratio_max": 1.2},
+    {"type": "truncated_is", "ratio_max": 1.2, "level": "sequence"},
+    {"type": "masked_is", "ratio_max": 1.2, "level": "token"},
+    {"type": "masked_is", "ratio_max": 1.2},
+    {"type": "icepop", "ratio_min": 0.8, "ratio_max": 1.3},
+    {"type": "opsm", "divergence_max": 0.05},
+]
 
 
-def weights(level: str, ratios: list[float], mask: Tensor = EVERY, ratio_max: float = 2.0) -> tuple[Tensor, dict]:
+def make(**values: Any) -> Correction:
+    return TypeAdapter(Correction).validate_python(values)
+
+
+def weights(ratios: list[float], mask: Tensor = EVERY, **values: Any) -> tuple[Tensor, dict[str, Tensor]]:
+    """Weights and metrics for given ratios π_old / π_behaviour."""
     behaviour = torch.full((6,), -1.0, dtype=torch.float64)
     old = behaviour + torch.tensor(ratios, dtype=torch.float64).log()
-    spec = TruncatedImportanceSampling(level=level, ratio_max=ratio_max)
-    return corrections.token_weights(spec, old, behaviour, mask, SEQUENCE)
-
-
-def test_token_level_truncates_above_and_only_above() -> None:
-    found, metrics = weights("token", [0.1, 1.0, 1.9, 2.0, 2.1, 50.0])
-    np.testing.assert_allclose(found, [0.1, 1.0, 1.9, 2.0, 2.0, 2.0])
-    assert metrics["rollout_corr/rollout_is_truncated_share"] == pytest.approx(2 / 6)
-
-
-def test_sequence_level_truncates_the_product_once() -> None:
-    # 4 · 0.25 · 1.5 = 1.5 stays although one factor is above the bound; 3 · 3 = 9 is cut.
-    found, metrics = weights("sequence", [4.0, 0.25, 1.5, 3.0, 3.0, 0.5])
-    np.testing.assert_allclose(found, [1.5, 1.5, 1.5, 2.0, 2.0, 0.5])
-    assert metrics["rollout_corr/rollout_is_truncated_share"] == pytest.approx(2 / 6)
-
-
-@pytest.mark.parametrize("level", ["token", "sequence"])
-def test_tokens_outside_the_mask_weigh_one_and_take_no_part(level: str) -> None:
-    mask = torch.tensor([True, False, True, True, True, False])
-    found, _ = weights(level, [1.2, float("nan"), 0.5, 1.1, 1.0, 9.0], mask)
-    expected = [1.2, 1.0, 0.5, 1.1, 1.0, 1.0] if level == "token" else [0.6, 1.0, 0.6, 1.1, 1.1, 1.0]
-    np.testing.assert_allclose(found, expected)
-
-
-def test_agrees_with_numpy() -> None:
-    generator = np.random.default_rng(1)
-    old, behaviour = generator.normal(-1, 0.5, 50), generator.normal(-1, 0.5, 50)
-    sequence, mask = np.sort(generator.integers(0, 8, 50)), generator.random(50) < 0.8
-    tensors = [torch.from_numpy(value) for value in (old, behaviour, mask, sequence)]
-    token, _ = corrections.token_weights(TruncatedImportanceSampling(ratio_max=1.5), *tensors)
-    np.testing.assert_allclose(token[mask], np.minimum(np.exp(old - behaviour), 1.5)[mask], rtol=1e-12)
-    product, _ = corrections.token_weights(TruncatedImportanceSampling(level="sequence", ratio_max=1.5), *tensors)
-    for index in np.unique(sequence):
-        here = (sequence == index) & mask
-        expected = min(math.exp((old - behaviour)[here].sum()), 1.5)
-        np.testing.assert_allclose(product[here], expected, rtol=1e-12)
-
-
-def test_weights_carry_no_gradient() -> None:
-    old = torch.zeros(2, requires_grad=True)
-    found, _ = corrections.token_weights(
-        TruncatedImportanceSampling(), old, torch.zeros(2), torch.ones(2, dtype=torch.bool), torch.tensor([0, 0])
+    return corrections.token_weights(
+        make(**values), TokenView(old, old, behaviour, torch.ones(6, dtype=torch.float64), mask, SEQUENCE)
     )
+
+
+def test_truncated_token_ratios_are_cut_above_and_only_above() -> None:
+    found, metrics = weights([0.1, 1.0, 1.9, 2.0, 2.1, 50.0], type="truncated_is")
+    np.testing.assert_allclose(found, [0.1, 1.0, 1.9, 2.0, 2.0, 2.0])
+    assert metrics == {TRUNCATED: pytest.approx(2 / 6)}
+
+
+def test_a_sequences_product_is_truncated_once() -> None:
+    # 4 · 0.25 · 1.5 = 1.5 stays although one factor is above the bound; 3 · 3 = 9 is cut.
+    found, metrics = weights([4.0, 0.25, 1.5, 3.0, 3.0, 0.5], type="truncated_is", level="sequence")
+    np.testing.assert_allclose(found, [1.5, 1.5, 1.5, 2.0, 2.0, 0.5])
+    assert metrics == {TRUNCATED: pytest.approx(2 / 6)}
+
+
+def test_masked_ratios_are_left_out_above_and_only_above() -> None:
+    found, metrics = weights([0.1, 1.0, 2.9, 3.1, 50.0, 2.0], type="masked_is", level="token", ratio_max=3.0)
+    np.testing.assert_allclose(found, [0.1, 1.0, 2.9, 0.0, 0.0, 2.0], rtol=1e-12)
+    assert metrics == {MASKED: pytest.approx(2 / 6)}
+    found, metrics = weights([4.0, 0.25, 1.5, 3.0, 3.0, 0.5], type="masked_is")
+    np.testing.assert_allclose(found, [1.5, 1.5, 1.5, 0.0, 0.0, 0.5])
+    assert metrics == {MASKED: pytest.approx(2 / 6)}
+
+
+def test_icepop_keeps_the_band_and_its_weight() -> None:
+    found, metrics = weights([0.1, 0.49, 0.51, 1.0, 4.9, 5.1], type="icepop")
+    np.testing.assert_allclose(found, [0.0, 0.0, 0.51, 1.0, 4.9, 0.0])
+    assert metrics == {MASKED: pytest.approx(3 / 6)}
+
+
+def drifted(drift: list[float], advantages: list[float], mask: Tensor = EVERY, delta: float = 0.1) -> list[float]:
+    """OPSM's weights for given log π_behaviour − log π_θ."""
+    behaviour = torch.full((6,), -1.0, dtype=torch.float64)
+    now = behaviour - torch.tensor(drift, dtype=torch.float64)
+    view = TokenView(now, behaviour, behaviour, torch.tensor(advantages, dtype=torch.float64), mask, SEQUENCE)
+    found, metrics = corrections.token_weights(make(type="opsm", divergence_max=delta), view)
+    share = 1 - found[mask].mean().item()
+    assert metrics == {"rollout_corr/opsm_masked_share": pytest.approx(share)}
+    return found.tolist()
+
+
+def test_opsm_leaves_out_bad_sequences_that_have_drifted() -> None:
+    # Means: 0.2, 0.09, −3. Good sequences, and those that have become likelier, are kept.
+    drift = [0.6, 0.0, 0.0, 0.18, 0.0, -3.0]
+    assert drifted(drift, [-1.0] * 6) == [0, 0, 0, 1, 1, 1]
+    assert drifted(drift, [1.0] * 6) == [1] * 6
+    assert drifted(drift, [0.0] * 6) == [1] * 6
+    assert drifted(drift, [-1.0] * 6, torch.tensor([False, True, True, True, True, True])) == [1] * 6
+
+
+def test_opsm_looks_at_the_current_policy_and_the_engine() -> None:
+    """Half of the drift lies between engine and learner, half in the step's updates."""
+    behaviour = torch.zeros(6, dtype=torch.float64)
+    spec, bad = make(type="opsm", divergence_max=0.15), -torch.ones(6, dtype=torch.float64)
+    found, _ = corrections.token_weights(
+        spec, TokenView(behaviour - 0.2, behaviour - 0.1, behaviour, bad, EVERY, SEQUENCE)
+    )
+    assert found.tolist() == [0.0] * 6
+
+
+def batch(seed: int) -> TokenView:
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.tensor([5, 1, 8, 3, 6])
+    sequence = torch.repeat_interleave(torch.tensor([4, 9, 0, 2, 7]), lengths)
+
+    def noise(scale: float) -> Tensor:
+        return scale * torch.randn(len(sequence), generator=generator, dtype=torch.float64)
+
+    old = -1.0 + noise(0.5)
+    mask = torch.rand(len(sequence), generator=generator) < 0.8
+    return TokenView(old + noise(0.2), old, old + noise(0.3), noise(1.0), mask, sequence)
+
+
+def written_out(spec: Any, view: TokenView) -> list[float]:
+    """The papers' weights in plain Python."""
+    result = [1.0] * len(view.mask)
+    for t in torch.nonzero(view.mask)[:, 0].tolist():
+        row = [s for s in range(len(view.mask)) if view.sequence[s] == view.sequence[t] and view.mask[s]]
+        if spec.type == "opsm":
+            drift = sum(float(view.behaviour_logprobs[s] - view.logprobs[s]) for s in row) / len(row)
+            result[t] = 0.0 if view.advantages[t] < 0 and drift > spec.divergence_max else 1.0
+            continue
+        these = row if getattr(spec, "level", "token") == "sequence" else [t]
+        ratio = math.prod(math.exp(view.old_logprobs[s] - view.behaviour_logprobs[s]) for s in these)
+        low = getattr(spec, "ratio_min", 0.0)
+        if spec.type == "truncated_is":
+            result[t] = min(ratio, spec.ratio_max)
+        else:
+            result[t] = ratio if low <= ratio <= spec.ratio_max else 0.0
+    return result
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_agrees_with_plain_python(variant: dict[str, Any], seed: int) -> None:
+    spec, view = make(**variant), batch(seed)
+    found, metrics = corrections.token_weights(spec, view)
+    expected = written_out(spec, view)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    counted = [weight for weight, counts in zip(expected, view.mask, strict=True) if counts]
+    bound = [weight == (spec.ratio_max if spec.type == "truncated_is" else 0.0) for weight in counted]
+    (share,) = metrics.values()
+    assert share.item() == pytest.approx(sum(bound) / len(bound))
+    assert all(find(name) for name in metrics)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_weight_multiplies_the_gradient_and_has_none(variant: dict[str, Any]) -> None:
+    view = batch(0)
+    logprobs = view.logprobs.clone().requires_grad_()
+    moving = TokenView(logprobs, view.old_logprobs, view.behaviour_logprobs, view.advantages, view.mask, view.sequence)
+    found, _ = corrections.token_weights(make(**variant), moving)
     assert not found.requires_grad
+    (gradient,) = torch.autograd.grad((found * moving.logprobs)[view.mask].sum(), logprobs)
+    torch.testing.assert_close(gradient, found * view.mask)
 
 
-def test_same_policy_weighs_exactly_one() -> None:
-    assert weights("token", [1.0] * 6)[0].tolist() == [1.0] * 6
-    assert weights("sequence", [1.0] * 6)[0].tolist() == [1.0] * 6
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("broken", [float("nan"), float("inf"), -float("inf")])
+def test_tokens_outside_the_mask_weigh_one_and_take_no_part(variant: dict[str, Any], broken: float) -> None:
+    view, spec = batch(1), make(**variant)
+    expected, metrics = corrections.token_weights(spec, view)
+    filled = [v.masked_fill(~view.mask, broken) for v in (view.logprobs, view.old_logprobs, view.behaviour_logprobs)]
+    found, numbers = corrections.token_weights(
+        spec, TokenView(*filled, view.advantages.masked_fill(~view.mask, broken), view.mask, view.sequence)
+    )
+    assert found.tolist() == expected.tolist() and numbers == metrics
+    assert (found[~view.mask] == 1.0).all()
 
 
-def test_a_long_sequence_neither_overflows_nor_fails() -> None:
-    for sign, expected in ((1.0, 2.0), (-1.0, 0.0)):
-        old = torch.full((4000,), sign, dtype=torch.float32)
-        found, _ = corrections.token_weights(
-            TruncatedImportanceSampling(level="sequence"),
-            old,
-            torch.zeros(4000),
-            torch.ones(4000, dtype=torch.bool),
-            torch.zeros(4000, dtype=torch.int64),
-        )
-        assert found[0].item() == expected
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_same_policy_weighs_exactly_one(variant: dict[str, Any]) -> None:
+    view = batch(0)
+    same = TokenView(view.old_logprobs, view.old_logprobs, view.old_logprobs, view.advantages, view.mask, view.sequence)
+    found, metrics = corrections.token_weights(make(**variant), same)
+    assert found.tolist() == [1.0] * len(view.mask)
+    assert all(value == 0.0 for value in metrics.values())
 
 
-def test_an_empty_microbatch_is_accepted() -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_long_sequence_neither_overflows_nor_fails(variant: dict[str, Any], sign: float) -> None:
+    zeros, old = torch.zeros(4000), torch.full((4000,), sign)
+    view = TokenView(old, old, zeros, zeros - 1, torch.ones(4000, dtype=torch.bool), zeros.long())
+    found, _ = corrections.token_weights(make(**variant), view)
+    if variant["type"] == "truncated_is":
+        low = 0.0 if variant.get("level") == "sequence" else math.exp(-1)
+        assert found[0].item() == pytest.approx(1.2 if sign > 0 else low)
+    else:
+        assert torch.isfinite(found).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_empty_microbatch_is_accepted(variant: dict[str, Any]) -> None:
     empty = torch.zeros(0)
-    for level in ("token", "sequence"):
-        spec = TruncatedImportanceSampling(level=level)
-        found, metrics = corrections.token_weights(spec, empty, empty, empty.bool(), empty.long())
-        assert len(found) == 0 and metrics["rollout_corr/rollout_is_truncated_share"] == 0.0
+    found, metrics = corrections.token_weights(
+        make(**variant), TokenView(empty, empty, empty, empty, empty.bool(), empty.long())
+    )
+    assert len(found) == 0 and all(value == 0.0 for value in metrics.values())
+
+
+def test_the_inverted_band_of_k1() -> None:
+    """verl applies its *_k1 bounds to engine / learner: "0.5_5.0" there keeps 0.2 to 2 of the ratio IcePop bounds."""
+    found, _ = weights([0.21, 0.49, 1.0, 2.1, 4.9, 5.1], type="icepop", ratio_min=0.5, ratio_max=5.0)
+    assert [weight > 0 for weight in found.tolist()] == [False, False, True, True, True, False]
+    for first, second in pairwise(weights([0.6, 0.8, 1.0, 1.5, 3.0, 4.0], type="icepop")[0].tolist()):
+        assert first < second
+
+
+def test_degeneracy_that_truncation_would_hide() -> None:
+    """verl takes the effective sample size of truncated weights: one token of a thousand that bears all hides there."""
+    difference = np.zeros(1000, np.float32)
+    difference[7] = math.log(1000.0)
+    sampled = trajectory(length=1000, behaviour_logprobs=-10.0 - difference)
+    sampled.learner_logprobs = np.full(1000, -10.0, np.float32)
+    reported = mismatch_metrics([sampled], version=0)["rollout_corr/rollout_is_eff_sample_size"]
+    ratios = torch.from_numpy(difference).double()
+    view = TokenView(ratios, ratios, ratios * 0, ratios * 0, ratios > -1, ratios.long() * 0)
+    truncated, metrics = corrections.token_weights(make(type="truncated_is"), view)
+    assert reported == pytest.approx(0.004, rel=0.01)
+    assert (truncated.mean() ** 2 / truncated.square().mean()).item() > 0.99
+    assert metrics[TRUNCATED] == pytest.approx(1 / 1000)

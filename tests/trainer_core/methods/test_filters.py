@@ -60,3 +60,17 @@ def test_no_filter_leaves_nobody_out() -> None:
     batch = [rewarded(1.0, 1.0)]
     filters.apply((), batch)
     assert reasons(batch) == [[None, None]]
+
+
+def test_equal_sums_of_different_parts_are_kept_where_parts_are_compared() -> None:
+    batch = [rewarded(1.0, 1.0), rewarded(1.0, 1.0)]
+    batch[0].trajectories[0].advantage = 0.5
+    filters.apply((ZeroAdvantageFilter(),), batch, "parts")
+    assert reasons(batch) == [[None] * 2, ["zero_advantage"] * 2]
+
+
+def test_equal_rewards_are_kept_where_the_batch_or_a_critic_is_the_measure() -> None:
+    batch = [rewarded(1.0, 1.0), rewarded(1.0)]
+    filters.apply((ZeroAdvantageFilter(),), batch, "batch")
+    filters.apply((ZeroAdvantageFilter(),), batch, "value")
+    assert reasons(batch) == [[None] * 2, [None]]

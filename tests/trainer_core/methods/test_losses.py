@@ -1,136 +1,199 @@
-"""Policy losses: values by hand, gradients by the definition's derivative, and finite differences."""
+"""Policy losses: values and gradients against the papers' formulas, and what holds for all of them."""
 
-import math
+import itertools
+from typing import Any, get_args
 
 import pytest
 import torch
+from pydantic import TypeAdapter
 from torch import Tensor
 
+from tests.trainer_core.methods.loss_formulas import FORMULAS, written_out
 from trainer_core.methods import losses
-from trainer_core.spec.loss import Loss, PPOClipLoss, ReinforceLoss
+from trainer_core.methods.view import TokenView
+from trainer_core.metrics import find
+from trainer_core.spec.loss import Loss
 
-BAND = PPOClipLoss(ratio_min=0.8, ratio_max=1.28)
-DUAL = PPOClipLoss(ratio_min=0.8, ratio_max=1.28, ratio_dual=3.0)
-
-
-def vector(*values: float) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def evaluate(spec: Loss, ratios: Tensor, advantages: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor, dict]:
-    """Loss of each token, d loss / d log π of each, and the metrics, for given ratios π / π_old."""
-    old = torch.full_like(ratios, -2.0)
-    logprobs = (old + ratios.log()).requires_grad_()
-    mask = torch.ones_like(ratios, dtype=torch.bool) if mask is None else mask
-    loss, metrics = losses.token_loss(spec, logprobs, old, advantages, mask)
-    (gradient,) = torch.autograd.grad(loss[mask].sum(), logprobs)
-    return loss.detach(), gradient, metrics
-
-
-@pytest.mark.parametrize(
-    ("ratio", "advantage", "loss", "gradient"),
-    [
-        (1.0, 2.0, -2.0, -2.0),
-        (1.2, 2.0, -2.4, -2.4),
-        (1.5, 2.0, -2.56, 0.0),  # above the band with A > 0: no more push up
-        (0.5, 2.0, -1.0, -1.0),  # below the band with A > 0: pushed back up
-        (0.5, -2.0, 1.6, 0.0),  # below the band with A < 0: no more push down
-        (1.5, -2.0, 3.0, 3.0),  # above the band with A < 0: pushed back down
-        (0.9, -2.0, 1.8, 1.8),
-        (5.0, -2.0, 10.0, 10.0),
-        (5.0, 0.0, 0.0, 0.0),
-    ],
-)
-def test_ppo_clip_by_hand(ratio: float, advantage: float, loss: float, gradient: float) -> None:
-    found, slope, _ = evaluate(BAND, vector(ratio), vector(advantage))
-    torch.testing.assert_close(found, vector(loss))
-    torch.testing.assert_close(slope, vector(gradient))
+VARIANTS: list[dict[str, Any]] = [
+    {"type": "reinforce"},
+    {"type": "ppo_clip", "ratio_min": 0.8, "ratio_max": 1.28},
+    {"type": "ppo_clip", "ratio_min": 0.8, "ratio_max": 1.28, "ratio_dual": 1.6},
+    {"type": "cispo", "ratio_min": 0.0, "ratio_max": 1.2},
+    {"type": "cispo", "ratio_min": 0.7, "ratio_max": 2.0},
+    {"type": "gspo", "ratio_min": 0.9, "ratio_max": 1.15},
+    {"type": "gspo", "ratio_min": 0.9, "ratio_max": 1.15, "level": "token"},
+    {"type": "sapo"},
+    {"type": "sapo", "temperature_positive": 3.0, "temperature_negative": 0.5},
+    {"type": "dppo", "divergence": "tv", "divergence_max": 0.02},
+    {"type": "dppo", "divergence": "kl", "divergence_max": 0.01, "ratio_max": 1.4},
+    {"type": "decoupled_ppo", "weight_max": 1.3},
+    {"type": "minpro", "ratio_max": 1.1},
+    {"type": "vespo"},
+    {"type": "sequence_mask", "ratio_min": 0.5, "ratio_max": 1.9},
+    {"type": "sequence_mask", "divergence_max": 0.2},
+    {"type": "kl_penalised", "coefficient": 2.0},
+]
+SPECS = [TypeAdapter(Loss).validate_python(variant) for variant in VARIANTS]
+"""Every loss, with bounds narrow enough to bind."""
 
 
-@pytest.mark.parametrize(("ratio", "loss", "gradient"), [(2.5, 5.0, 5.0), (3.5, 6.0, 0.0), (0.5, 1.6, 0.0)])
-def test_dual_clip_caps_the_loss_of_negative_advantages(ratio: float, loss: float, gradient: float) -> None:
-    found, slope, metrics = evaluate(DUAL, vector(ratio), vector(-2.0))
-    torch.testing.assert_close(found, vector(loss))
-    torch.testing.assert_close(slope, vector(gradient))
-    assert metrics["actor/pg_clipfrac_lower"] == float(ratio > 3.0)
+def ids(spec: Any) -> str:
+    return "-".join(str(value) for value in spec.model_dump().values())
 
 
-def test_dual_clip_leaves_positive_advantages_alone() -> None:
-    ratios, advantages = vector(0.1, 1.0, 5.0), vector(1.0, 1.0, 1.0)
-    torch.testing.assert_close(evaluate(DUAL, ratios, advantages)[0], evaluate(BAND, ratios, advantages)[0])
+every_loss = pytest.mark.parametrize("spec", SPECS, ids=ids)
 
 
-def test_bounds_are_the_band_itself() -> None:
-    # 0.28 above 1 is written 1.28: nothing is added to it.
-    found, _, _ = evaluate(PPOClipLoss(ratio_min=0.0, ratio_max=1.28), vector(9.0), vector(1.0))
-    assert found.item() == pytest.approx(-1.28, abs=1e-12)
+def batch(seed: int = 0, *, spread: float = 0.35) -> dict[str, Tensor]:
+    """A ragged batch in float64: sequences of 1 to 9 tokens in no particular order of their ids, some masked."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.tensor([4, 1, 9, 2, 6, 3, 5])
+    sequence = torch.repeat_interleave(torch.tensor([11, 3, 4, 20, 0, 8, 5]), lengths)
+    size = len(sequence)
+
+    def noise(scale: float) -> Tensor:
+        return scale * torch.randn(size, generator=generator, dtype=torch.float64)
+
+    behaviour = -2.5 + noise(0.8).clamp(-2.0, 2.0)
+    old = behaviour + noise(spread)
+    mask = torch.rand(size, generator=generator) < 0.8
+    mask[sequence == 20] = False
+    advantages = noise(1.0)
+    advantages[::7] = 0.0
+    return {
+        "logprobs": (old + noise(spread)).requires_grad_(),
+        "old_logprobs": old,
+        "behaviour_logprobs": behaviour,
+        "advantages": advantages,
+        "mask": mask,
+        "sequence": sequence,
+    }
 
 
-def test_clipped_shares_tell_the_edges_apart() -> None:
-    ratios = vector(1.5, 1.5, 0.5, 0.5, 1.5, 9.0)
-    advantages = vector(1.0, -1.0, 1.0, -1.0, 1.0, 1.0)
-    mask = torch.tensor([True] * 5 + [False])
-    _, _, metrics = evaluate(BAND, ratios, advantages, mask)
-    assert metrics["actor/pg_clipfrac"] == pytest.approx(3 / 5)
-    assert metrics["actor/clip_high_share"] == pytest.approx(2 / 5)
-    assert metrics["actor/clip_low_share"] == pytest.approx(1 / 5)
-    assert "actor/pg_clipfrac_lower" not in metrics
-    expected = -(3 * math.log(1.5) + 2 * math.log(0.5)) / 5
-    assert metrics["actor/ppo_kl"] == pytest.approx(expected, abs=1e-12)
+def evaluate(spec: Loss, tokens: dict[str, Tensor], weights: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+    """Losses, the gradient of their weighted sum, and the metrics."""
+    values, metrics = losses.token_loss(spec, TokenView(**tokens))
+    mask = tokens["mask"]
+    (gradient,) = torch.autograd.grad((values.masked_fill(~mask, 0.0) * weights).sum(), tokens["logprobs"])
+    return values.detach(), gradient, metrics
 
 
-@pytest.mark.parametrize("spec", [BAND, DUAL, ReinforceLoss()])
-def test_gradient_agrees_with_finite_differences(spec: Loss) -> None:
-    generator = torch.Generator().manual_seed(0)
-    old = torch.randn(40, generator=generator, dtype=torch.float64)
-    logprobs = (old + 0.7 * torch.randn(40, generator=generator, dtype=torch.float64)).requires_grad_()
-    advantages = torch.randn(40, generator=generator, dtype=torch.float64)
-    mask = torch.rand(40, generator=generator) < 0.8
-
-    def loss(current: Tensor) -> Tensor:
-        return losses.token_loss(spec, current, old, advantages, mask)[0].masked_fill(~mask, 0.0)
-
-    assert torch.autograd.gradcheck(loss, (logprobs,))
+def test_every_loss_of_the_spec_is_tested() -> None:
+    union = get_args(get_args(Loss)[0])
+    assert {member.model_fields["type"].default for member in union} == {spec.type for spec in SPECS} == set(FORMULAS)
 
 
-@pytest.mark.parametrize("spec", [BAND, DUAL, ReinforceLoss()])
-def test_on_policy_gradient_is_that_of_reinforce(spec: Loss) -> None:
-    advantages = vector(1.5, -0.5, 0.0)
-    _, gradient, metrics = evaluate(spec, vector(1.0, 1.0, 1.0), advantages)
-    torch.testing.assert_close(gradient, -advantages)
-    assert metrics["actor/ppo_kl"] == 0.0
+@every_loss
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_value_and_gradient_are_the_formulas(spec: Loss, seed: int) -> None:
+    tokens = batch(seed)
+    mask = tokens["mask"]
+    # Unequal weights, so that a gradient which leaks from token to token or sequence to sequence shows.
+    weights = torch.rand(len(mask), generator=torch.Generator().manual_seed(9), dtype=torch.float64)
+    expected = written_out(spec, *tokens.values())
+    total = torch.stack([weights[t] * value for t, value in expected]).sum()
+    (slopes,) = torch.autograd.grad(total, tokens["logprobs"], allow_unused=True)
+    values, gradient, _ = evaluate(spec, tokens, weights)
+    for t, value in expected:
+        assert values[t].item() == pytest.approx(value.item(), rel=1e-12, abs=1e-14)
+    torch.testing.assert_close(gradient, slopes, rtol=1e-11, atol=1e-14)
+    assert gradient[mask].abs().max() > 0.0
 
 
-def test_reinforce_by_hand() -> None:
-    loss, gradient, metrics = evaluate(ReinforceLoss(), vector(2.0), vector(3.0))
-    assert loss.item() == pytest.approx(-3.0 * (-2.0 + math.log(2.0)))
-    assert gradient.item() == -3.0
-    assert metrics["actor/ppo_kl"] == pytest.approx(-math.log(2.0))
+@every_loss
+def test_metrics_are_known_and_without_gradient(spec: Loss) -> None:
+    tokens = batch()
+    _, metrics = losses.token_loss(spec, TokenView(**tokens))
+    mask, drift = tokens["mask"], tokens["old_logprobs"] - tokens["logprobs"].detach()
+    assert metrics["actor/ppo_kl"].item() == pytest.approx(drift[mask].mean().item(), rel=1e-12)
+    for name, value in metrics.items():
+        assert find(name) is not None, name
+        assert value.shape == () and not value.requires_grad
 
 
-@pytest.mark.parametrize("spec", [BAND, DUAL, ReinforceLoss()])
+@every_loss
+@pytest.mark.parametrize("seed", [0, 1])
+def test_on_policy_the_gradient_is_that_of_reinforce(spec: Loss, seed: int) -> None:
+    tokens = batch(seed, spread=0.0)
+    # One advantage for all tokens of a sequence, as groups give them: the sequence form of GSPO shares the gradient.
+    tokens["advantages"] = tokens["sequence"].double() % 5 - 2
+    _, gradient, metrics = evaluate(spec, tokens, torch.ones(len(tokens["mask"]), dtype=torch.float64))
+    torch.testing.assert_close(gradient, -(tokens["advantages"] * tokens["mask"]), rtol=1e-12, atol=1e-14)
+    assert all(metrics[name] == 0.0 for name in metrics if name != "actor/gate_mean")
+
+
+@every_loss
 def test_broken_tokens_outside_the_mask_do_no_harm(spec: Loss) -> None:
-    nan = float("nan")
-    logprobs = vector(-1.0, nan, -float("inf")).requires_grad_()
-    mask = torch.tensor([True, False, False])
-    loss, metrics = losses.token_loss(spec, logprobs, vector(-1.0, nan, 0.0), vector(1.0, nan, nan), mask)
-    (gradient,) = torch.autograd.grad(loss[mask].sum(), logprobs)
-    assert gradient.tolist() == [-1.0, 0.0, 0.0]
-    assert all(torch.isfinite(value) for value in metrics.values())
+    clean, nan = batch(), float("nan")
+    weights = torch.ones(len(clean["mask"]), dtype=torch.float64)
+    values, gradient, metrics = evaluate(spec, clean, weights)
+    for filling in (nan, float("inf"), -float("inf")):
+        broken = dict(clean)
+        for name in ("logprobs", "old_logprobs", "behaviour_logprobs", "advantages"):
+            broken[name] = clean[name].detach().masked_fill(~clean["mask"], filling)
+        broken["logprobs"].requires_grad_()
+        found, slope, numbers = evaluate(spec, broken, weights)
+        assert found[clean["mask"]].tolist() == values[clean["mask"]].tolist()
+        assert slope.tolist() == gradient.tolist() and (slope[~clean["mask"]] == 0.0).all()
+        assert numbers == metrics
 
 
-def test_a_huge_ratio_does_not_overflow() -> None:
-    for dtype in (torch.float32, torch.float64):
-        logprobs = torch.tensor([0.0], dtype=dtype, requires_grad=True)
-        old = torch.tensor([-1000.0], dtype=dtype)
-        loss, _ = losses.token_loss(BAND, logprobs, old, torch.tensor([1.0], dtype=dtype), torch.tensor([True]))
-        loss.sum().backward()
-        assert loss.item() == pytest.approx(-1.28)
-        assert logprobs.grad is not None and logprobs.grad.item() == 0.0
+@every_loss
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_huge_ratio_overflows_nowhere(spec: Loss, dtype: torch.dtype) -> None:
+    for log_ratio, advantage in itertools.product((1000.0, -1000.0, 60.0, -60.0), (1.0, -1.0, 0.0)):
+        first, second = (-1.0, -1.0 - log_ratio) if log_ratio > 0 else (-1.0 + log_ratio, -1.0)
+        logprobs = torch.tensor([first, -2.0, -1.5], dtype=dtype, requires_grad=True)
+        old = torch.tensor([second, -2.0, -1.5], dtype=dtype)
+        mask, sequence = torch.ones(3, dtype=torch.bool), torch.tensor([0, 0, 1])
+        tokens = dict(
+            zip(
+                TokenView.__dataclass_fields__,
+                (logprobs, old, old, torch.full((3,), advantage, dtype=dtype), mask, sequence),
+                strict=True,
+            )
+        )
+        values, gradient, metrics = evaluate(spec, tokens, torch.ones(3, dtype=dtype))
+        assert torch.isfinite(values).all() and torch.isfinite(gradient).all(), (log_ratio, advantage)
+        assert all(torch.isfinite(value) for value in metrics.values())
+        # The sequence beside it notices nothing.
+        assert gradient[2].item() == pytest.approx(-advantage, rel=1e-6)
 
 
-def test_old_logprobs_get_no_gradient() -> None:
-    old = vector(-1.0).requires_grad_()
-    loss, _ = losses.token_loss(BAND, vector(-1.0).requires_grad_(), old, vector(1.0), torch.tensor([True]))
-    loss.sum().backward()
-    assert old.grad is None
+@every_loss
+def test_without_advantage_there_is_no_gradient(spec: Loss) -> None:
+    tokens = {**batch(), "advantages": torch.zeros(30, dtype=torch.float64)}
+    _, gradient, metrics = evaluate(spec, tokens, torch.ones(30, dtype=torch.float64))
+    if spec.type != "kl_penalised":  # whose penalty holds for every token
+        assert (gradient == 0.0).all()
+    assert metrics.get("actor/clip_high_share", 0.0) == metrics.get("actor/clip_low_share", 0.0) == 0.0
+
+
+@every_loss
+def test_an_empty_mask_and_an_empty_batch_are_accepted(spec: Loss) -> None:
+    nobody = {**batch(), "mask": torch.zeros(30, dtype=torch.bool)}
+    _, gradient, metrics = evaluate(spec, nobody, torch.ones(30, dtype=torch.float64))
+    assert (gradient == 0.0).all() and all(value == 0.0 for value in metrics.values())
+    empty = {name: value[:0] for name, value in batch().items()}
+    values, metrics = losses.token_loss(spec, TokenView(**empty))
+    assert len(values) == 0 and all(torch.isfinite(value) for value in metrics.values())
+
+
+@every_loss
+def test_only_the_current_policy_gets_a_gradient(spec: Loss) -> None:
+    tokens = batch()
+    for name in ("old_logprobs", "behaviour_logprobs", "advantages"):
+        tokens[name] = tokens[name].clone().requires_grad_()
+    values, _ = losses.token_loss(spec, TokenView(**tokens))
+    values.sum().backward()
+    assert all(tokens[name].grad is None for name in ("old_logprobs", "behaviour_logprobs", "advantages"))
+
+
+@every_loss
+def test_sequences_do_not_see_one_another(spec: Loss) -> None:
+    tokens = batch()
+    together, _ = losses.token_loss(spec, TokenView(**tokens))
+    for index in tokens["sequence"].unique():
+        here = tokens["sequence"] == index
+        alone, _ = losses.token_loss(spec, TokenView(**{name: value[here] for name, value in tokens.items()}))
+        torch.testing.assert_close(alone, together[here], rtol=1e-13, atol=1e-14)

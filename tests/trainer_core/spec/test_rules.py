@@ -139,7 +139,6 @@ INSIDE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "guard without bounds": ({"guards": [{"metric": "actor/entropy"}]}, "a lower or an upper bound"),
     "guard with crossed bounds": ({"guards": [{"metric": "actor/entropy", "min": 2, "max": 1}]}, "must not be above"),
-    "two corrections": ({"corrections": [{"type": "truncated_is"}, {"type": "truncated_is"}]}, "at most 1"),
     "unknown key": ({"optimizer": {"lr": 1e-3}}, "Extra inputs are not permitted"),
     "unknown member": ({"advantage": {"type": "gae"}}, "'grpo', 'dr_grpo'"),
     "not a number": ({"optimizer": {"learning_rate": float("nan")}}, "finite|greater"),

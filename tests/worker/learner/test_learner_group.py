@@ -74,6 +74,28 @@ def test_a_rank_with_nothing_to_do_keeps_in_step(policy_dir: Path) -> None:
         group.close()
 
 
+@pytest.mark.parametrize("stage", [0, 2])
+def test_two_ranks_stream_the_update_of_one(policy_dir: Path, stage: int) -> None:
+    alone, spec = Learner(policy_dir, make_spec(optimizer=SMOOTH)), two_ranks(stage)
+    expected, found = make_groups(1, groups=5), make_groups(1, groups=5)
+    metrics = alone.update(expected, make_spec(optimizer=SMOOTH), 1)
+    group = LearnerGroup(policy_dir, spec)
+    try:
+        group.begin(spec, 1)
+        for piece in (found[3:4], found[:3], [], found[4:]):
+            group.accumulate(piece)
+        assert group.finish() == pytest.approx(metrics, rel=1e-4, abs=1e-6)
+        assert group.version == 1
+        bundle: WeightBundle = ray.get(group.publish())
+        for name, weight in alone.weights().items():
+            np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
+        for mine, theirs in zip(found, expected, strict=True):
+            for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
+                np.testing.assert_allclose(trajectory.learner_logprobs, other.learner_logprobs, atol=1e-5)
+    finally:
+        group.close()
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
     spec = make_spec(parallelism={"learner_ranks": ranks, "zero_stage": 2})

@@ -24,19 +24,6 @@ def platform() -> Iterator[PlatformDouble]:
     double.close()
 
 
-@pytest.fixture(scope="package")
-def cluster() -> Iterator[None]:
-    """One local Ray for all tests of the loop."""
-    import ray
-
-    ours = not ray.is_initialized()
-    if ours:
-        ray.init("local", num_cpus=4, include_dashboard=False, namespace="dressage", log_to_driver=False)
-    yield
-    if ours:
-        ray.shutdown()
-
-
 def rows(name: str, count: int) -> list[dict[str, Any]]:
     lines = (ROOT / "demo" / "data" / f"{name}.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines[:count]]

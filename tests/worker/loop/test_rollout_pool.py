@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import ray
 
+from tests.worker.conftest import CPUS
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
 from worker import cluster as ray_cluster
@@ -25,7 +26,7 @@ def test_a_stopped_engine_is_replaced(cluster: None, monkeypatch: pytest.MonkeyP
 
     def spawn(index: int, generation: int) -> Any:
         # As many CPUs as the cluster has: the replacement needs what the stopped one holds.
-        options = ray_cluster.actor_options(f"pool-test/{index}.{generation}", 4.0)
+        options = ray_cluster.actor_options(f"pool-test/{index}.{generation}", CPUS)
         return rollout_actor_class().options(**options).remote()
 
     config = EngineConfig(str(POLICY), max_model_len=64, max_num_seqs=64, kv_cache_gib=0.05)

@@ -1,39 +1,93 @@
 """Writes advantages into trajectories."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import torch
+from torch import Tensor
 
 from trainer_core.methods.advantages import compute
-from trainer_core.spec.advantage import Advantage
+from trainer_core.methods.advantages.inputs import Inputs
+from trainer_core.methods.advantages.mc_grpo import pivots
+from trainer_core.spec.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
 from trainer_core.trajectory import Group
 
 
-def assign(spec: Advantage, groups: list[Group]) -> None:
+def assign(
+    spec: Advantage, groups: list[Group], *, minibatches: int = 1, importance: Mapping[int, float] | None = None
+) -> None:
     """Set ``advantage`` of every trajectory from its group's rewards.
 
     Trajectories without a reward (it failed) are excluded as "reward_error", do not count in their group and get 0.
     Those excluded for another reason, such as truncation, still count: their reward is known and belongs to the mean.
+    MC-GRPO's pivots are excluded as "pivot".
+
+    Args:
+        spec: the method.
+        groups: the whole step's.
+        minibatches: how many optimizer updates the groups are cut into, in order.
+        importance: of each trajectory, by its number when those of all groups are counted through: its probability
+            under the learner / under the engine. Those that are missing count as unknown; left out, all are 1.
 
     Raises:
-        ValueError: a reward is NaN or infinite; nothing was written.
+        ValueError: a reward is NaN or infinite, or a part of it is missing where the method needs it; nothing was
+            written.
     """
     width = max((len(group.trajectories) for group in groups), default=0)
     if width == 0:
         return
     rewards = torch.zeros(len(groups), width, dtype=torch.float64)
+    lengths = torch.zeros_like(rewards)
+    weights = torch.ones_like(rewards) if importance is None else torch.zeros_like(rewards)
     mask = torch.zeros(len(groups), width, dtype=torch.bool)
+    number = 0
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
+            lengths[row, column] = int(trajectory.sampled.sum())
+            if importance is not None:
+                weights[row, column] = importance.get(number, 0.0)
+            number += 1
             if trajectory.reward is None or trajectory.excluded == "reward_error":
                 continue
             if not math.isfinite(trajectory.reward):
                 raise ValueError(f"the reward of {trajectory.trajectory_id} is {trajectory.reward}")
             rewards[row, column] = trajectory.reward
             mask[row, column] = True
-    advantages = compute(spec, rewards, mask).tolist()
+    parts, part_weights = _parts(spec, groups, mask) if isinstance(spec, GDPOAdvantage) else (None, None)
+    inputs = Inputs(lengths, parts, part_weights, _minibatch(len(groups), minibatches), weights)
+    advantages = compute(spec, rewards, mask, inputs).tolist()
+    left_out = pivots(rewards, mask) if isinstance(spec, MCGRPOAdvantage) else torch.zeros_like(mask)
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
             trajectory.advantage = advantages[row][column]
             if trajectory.reward is None:
                 trajectory.excluded = trajectory.excluded or "reward_error"
+            elif bool(left_out[row, column]):
+                trajectory.excluded = trajectory.excluded or "pivot"
+
+
+def _minibatch(groups: int, count: int) -> Tensor:
+    """The number of the minibatch of each group: cut as the learner does (``update/sharding.py``)."""
+    edges = [round(index * groups / count) for index in range(count + 1)]
+    return torch.tensor([sum(edge <= row for edge in edges[1:]) for row in range(groups)])
+
+
+def _parts(spec: GDPOAdvantage, groups: Sequence[Group], mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Reward parts [G, S, K] and their weights [K], in the order of their names."""
+    everybody = [trajectory for group in groups for trajectory in group.trajectories]
+    names = sorted({name for trajectory in everybody for name in trajectory.reward_parts})
+    unknown = sorted(set(spec.weights) - set(names))
+    if bool(mask.any()) and (unknown or not names):
+        raise ValueError(f"GDPO: the rewards have no part {unknown[0]!r}" if unknown else "GDPO: no reward has parts")
+    parts = torch.zeros(*mask.shape, len(names), dtype=torch.float64)
+    for row, group in enumerate(groups):
+        for column, trajectory in enumerate(group.trajectories):
+            if not mask[row, column] or trajectory.reward_error is not None:
+                # A failure that the run scores zero has zeros for parts, too.
+                continue
+            for index, name in enumerate(names):
+                value = trajectory.reward_parts.get(name)
+                if value is None:
+                    raise ValueError(f"GDPO: {trajectory.trajectory_id} has no reward part {name!r}")
+                parts[row, column, index] = value
+    return parts, torch.tensor([spec.weights.get(name, 1.0) for name in names], dtype=torch.float64)

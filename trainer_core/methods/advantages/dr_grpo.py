@@ -2,21 +2,17 @@
 
 from torch import Tensor
 
+from trainer_core.methods.advantages.group import above, weighted_mean
+
 
 def dr_grpo(rewards: Tensor, mask: Tensor) -> Tensor:
     """``A_i = r_i − mean(r)`` within each group.
-
-    Equal rewards give exactly 0: the rounding of their mean must not become a signal. A group of one is such a group.
 
     Args:
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
 
     Returns:
-        Shape [groups, samples]; 0 outside the mask.
+        Shape [groups, samples]; 0 outside the mask, and exactly 0 where all rewards are equal.
     """
-    count = mask.sum(dim=1, keepdim=True)
-    mean = rewards.masked_fill(~mask, 0.0).sum(dim=1, keepdim=True) / count.clamp(min=1)
-    highest = rewards.masked_fill(~mask, -float("inf")).amax(dim=1, keepdim=True)
-    lowest = rewards.masked_fill(~mask, float("inf")).amin(dim=1, keepdim=True)
-    return (rewards - mean).masked_fill(~mask | (highest <= lowest), 0.0)
+    return above(rewards, weighted_mean(rewards, mask.to(rewards.dtype)), mask)

@@ -3,22 +3,21 @@
 from torch import Tensor
 
 from trainer_core.methods.advantages.dr_grpo import dr_grpo
-from trainer_core.spec.advantage import GRPOAdvantage
+from trainer_core.methods.advantages.group import deviation
+from trainer_core.spec.advantage import Deviation
 
 
-def grpo(spec: GRPOAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
+def grpo(rewards: Tensor, mask: Tensor, std: Deviation, epsilon: float) -> Tensor:
     """``A_i = (r_i − mean(r)) / (std(r) + ε)`` within each group.
 
-    The deviation divides by n (``population``) or n − 1 (``sample``). A group of one, or of equal rewards, gets 0:
-    never its raw reward, and never 0 / 0.
+    A group of one, or of equal rewards, gets 0: never its raw reward, and never 0 / 0.
 
     Args:
-        spec: which deviation, and ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
+        std: divide by n (``population``) or n − 1 (``sample``).
+        epsilon: added to the deviation.
     """
     centred = dr_grpo(rewards, mask)
-    count = mask.sum(dim=1, keepdim=True)
-    degrees = (count - (1 if spec.std == "sample" else 0)).clamp(min=1)
-    std = (centred.square().sum(dim=1, keepdim=True) / degrees).sqrt()
-    return (centred / (std + spec.epsilon)).masked_fill(std == 0, 0.0)
+    spread = deviation(centred, mask, std)
+    return (centred / (spread + epsilon)).masked_fill(spread == 0, 0.0)

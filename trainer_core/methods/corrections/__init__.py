@@ -2,20 +2,31 @@
 
 from torch import Tensor
 
+from trainer_core.methods.corrections.icepop import icepop
+from trainer_core.methods.corrections.masked_is import masked_is
+from trainer_core.methods.corrections.opsm import opsm
 from trainer_core.methods.corrections.truncated_is import truncated_is
-from trainer_core.spec.corrections import Correction
+from trainer_core.methods.view import TokenView
+from trainer_core.spec.corrections import (
+    Correction,
+    IcePopMasking,
+    MaskedImportanceSampling,
+    OffPolicySequenceMasking,
+    TruncatedImportanceSampling,
+)
 
 
-def token_weights(
-    spec: Correction, old_logprobs: Tensor, behaviour_logprobs: Tensor, mask: Tensor, sequence: Tensor
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """Weight of each token [N], without gradient, with its metrics.
+def token_weights(spec: Correction, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
+    """Weight of each token [N], without gradient and 1 outside the mask, with its metrics.
 
-    Args:
-        spec: which correction.
-        old_logprobs: the learner's before the step's first update [N].
-        behaviour_logprobs: those of the policy that sampled [N].
-        mask: tokens that count [N].
-        sequence: index of each token's trajectory [N], int64.
+    Tokens of weight 0 go on counting where the loss is averaged: the others do not weigh more in their stead.
     """
-    return truncated_is(spec, old_logprobs, behaviour_logprobs, mask, sequence)
+    match spec:
+        case TruncatedImportanceSampling():
+            return truncated_is(spec, view)
+        case MaskedImportanceSampling():
+            return masked_is(spec, view)
+        case IcePopMasking():
+            return icepop(spec, view)
+        case OffPolicySequenceMasking():
+            return opsm(spec, view)

@@ -1,16 +1,28 @@
 """Zero-advantage groups (DAPO, arXiv 2503.14476, §3.2): equal rewards carry no signal."""
 
+from trainer_core.spec.advantage import Compared
 from trainer_core.spec.filters import ZeroAdvantageFilter
 from trainer_core.trajectory import Group
 
 
-def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group]) -> None:
-    """Exclude the trajectories of groups whose known rewards differ by at most ``tolerance``.
+def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Compared = "group") -> None:
+    """Exclude the trajectories of groups that carry no signal.
 
-    The rewards are those that the advantages are made of: one that failed counts neither here nor there.
+    Where rewards are compared within the group, it has none when the known rewards differ by at most ``tolerance``; a
+    reward that failed counts neither here nor in the advantages. Where every part of the reward is compared alone,
+    equal sums may hide a signal: the group has none when all its advantages are 0. Where rewards are compared with
+    something outside the group, no group is left out.
     """
     for group in groups:
-        rewards = [t.reward for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]
-        if rewards and max(rewards) - min(rewards) <= spec.tolerance:
+        known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]
+        match compares:
+            case "group":
+                rewards = [t.reward for t in known if t.reward is not None]
+                silent = bool(rewards) and max(rewards) - min(rewards) <= spec.tolerance
+            case "parts":
+                silent = all(t.advantage == 0.0 for t in known)
+            case _:
+                silent = False
+        if silent:
             for trajectory in group.trajectories:
                 trajectory.excluded = trajectory.excluded or "zero_advantage"

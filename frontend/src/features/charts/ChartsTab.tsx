@@ -13,6 +13,7 @@ import { interpolate } from "./align";
 import { ChartCard } from "./ChartCard";
 import { CHARTS, chartKeys } from "./charts";
 import classes from "./charts.module.css";
+import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
 
 const X_AXES = [
@@ -118,6 +119,7 @@ export function ChartsTab({ run }: { run: Run }) {
       {metrics.isError && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {names.isError && <ErrorState error={names.error} retry={() => void names.refetch()} />}
       {waiting && <NotStarted run={run} />}
+      {!waiting && <TimelineCard runId={run.id} />}
       <div className={classes.grid} hidden={waiting}>
         {names.isPending || (keys.length > 0 && metrics.isPending)
           ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)

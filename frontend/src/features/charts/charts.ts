@@ -104,6 +104,16 @@ export const CHARTS: ChartSpec[] = [
     ),
   },
   {
+    id: "load",
+    title: "Engine load",
+    hint: "Sequences that the engines run at the same time, and the share of the key-value cache in use (right axis).",
+    unit: "sequences",
+    lines: lines(
+      { key: "perf/running_sequences", label: "running", color: 0 },
+      { key: "perf/kv_usage", label: "KV cache", color: 2, axis: "right" },
+    ),
+  },
+  {
     id: "gradient",
     title: "Gradient norm and learning rate",
     hint: "Global norm before clipping; the learning rate on the right axis.",
@@ -124,6 +134,22 @@ export const CHARTS: ChartSpec[] = [
     hint: "Weight versions between generating a token and learning from it.",
     unit: "versions",
     lines: lines({ key: "staleness/mean", label: "mean", color: 0 }, { key: "staleness/max", label: "max", color: 1 }),
+  },
+  {
+    id: "staleness-shares",
+    title: "Tokens by staleness",
+    hint: "Share of the learned tokens by the number of weight versions between generating and learning them.",
+    lines: names =>
+      perSource(names, /^staleness\/share\/(\d+)$/).map(line => ({ ...line, label: `${line.label} old` })),
+  },
+  {
+    id: "carried",
+    title: "Rollouts carried over",
+    hint: "Unfinished completions that were set aside when the batch was full, and those that went on under newer weights.",
+    lines: lines(
+      { key: "rollouts/parked", label: "set aside", color: 1 },
+      { key: "rollouts/continued", label: "continued", color: 0 },
+    ),
   },
   {
     id: "policy",

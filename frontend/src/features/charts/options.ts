@@ -89,7 +89,7 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
         time: false,
         range: (_, min, max) => input.drawn().range ?? (min === max ? [min - 1, max + 1] : [min, max]),
       },
-      y: log ? { distr: 3 } : { range: padded },
+      y: log ? { distr: 3, range: logRange } : { range: padded },
       ...(hasRight ? { y2: { range: padded } } : {}),
     },
     axes: [
@@ -114,6 +114,13 @@ export function chartOptions(input: OptionsInput): uPlot.Options {
       draw: [plot => (drawOver(plot, input.drawn()), input.onDraw(plot))],
     },
   };
+}
+
+/** At most eight decades: a value that is zero but for rounding must not squeeze all others into the top of the chart. */
+function logRange(_: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0.1, 1];
+  const [from, to] = uPlot.rangeLog(Math.max(low, high * 1e-8), high, 10, false);
+  return [from ?? low, to ?? high];
 }
 
 function lineSeries(line: LineStyle): uPlot.Series[] {

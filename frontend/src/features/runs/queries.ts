@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { controls, page, runs, spec, telemetry } from "@/api/client";
 import type { Recipe, RunState, Target, XAxis } from "@/api/model";
+import { addSteps, SHOWN_STEPS, stepSpans } from "@/features/charts/timeline";
 import { withPoints } from "@/features/stream/recent";
 
 export const runsQuery = (state?: RunState) =>
@@ -96,6 +97,17 @@ export const eventsQuery = (id: string, kind?: string) =>
       ),
     initialPageParam: null as string | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
+  });
+
+export const timelineQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "timeline"],
+    queryFn: async ({ signal }) => {
+      const found = await telemetry.events(id, { kind: "step", limit: SHOWN_STEPS }, signal);
+      const steps = found.data.map(stepSpans).filter(one => one !== null);
+      return steps.length > 0 ? addSteps([], steps) : [];
+    },
+    staleTime: Infinity, // the stream keeps it fresh
   });
 
 export const checkpointsQuery = (id: string) =>

@@ -3,7 +3,8 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Control, List, MetricData, Run, RunEvent } from "@/api/model";
 import { type LivePoint, livePoint, needsReload } from "@/features/charts/merge";
-import { MAX_POINTS } from "@/features/runs/queries";
+import { addSteps, type StepSpans, stepSpans } from "@/features/charts/timeline";
+import { MAX_POINTS, timelineQuery } from "@/features/runs/queries";
 import { forget, remember, withPoints } from "./recent";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
@@ -57,6 +58,8 @@ export function receive(client: QueryClient, runId: string, frame: Frame): void 
   }
   const points = events.map(livePoint).filter(point => point !== null);
   if (points.length > 0) writePoints(client, runId, points, before);
+  const spans = events.map(stepSpans).filter(one => one !== null);
+  if (spans.length > 0) writeTimeline(client, runId, spans);
   const kinds = new Set(events.map(event => event.kind));
   for (const event of events) if (event.kind === "control") writeControl(client, runId, event.data.control as Control);
   if (kinds.has("rollouts")) invalidateSoon(client, runId, "rollouts", 2000);
@@ -89,6 +92,10 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], ru
   if (names && points.some(point => Object.keys(point.metrics).some(name => !known.has(name)))) {
     void client.invalidateQueries({ queryKey: ["run", runId, "metric-names"] });
   }
+}
+
+function writeTimeline(client: QueryClient, runId: string, spans: StepSpans[]): void {
+  client.setQueryData<StepSpans[]>(timelineQuery(runId).queryKey, known => known && addSteps(known, spans));
 }
 
 const waiting = new Map<string, number>();

@@ -1,0 +1,101 @@
+"""Plans: splits, sums and refusals."""
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.trainer_core.planning.rates_for_planning import rates, work
+from tests.trainer_core.specs import spec
+from trainer_core.planning import PlanError, plan
+from trainer_core.planning.split import best_split
+from trainer_core.planning.workload import LoopMode
+from trainer_core.spec import RunSpec
+
+SMALL: dict[str, Any] = {
+    "rollout": {"group_size": 4, "max_tokens": 200, "engine": {"max_model_len": 256, "max_num_seqs": 8}},
+    "schedule": {"steps": 36, "prompts_per_step": 2},
+    "filters": [],
+}
+
+
+def small(**parts: Any) -> RunSpec:
+    return spec(**{**SMALL, **parts})
+
+
+def test_the_spec_as_it_stands_by_hand() -> None:
+    found = plan(small(), 2, rates(), price=2.0).current
+    assert (found.mode, found.rollout_gpus, found.learner_gpus, found.unused_gpus) == ("sync", 1, 1, 0)
+    assert found.step_seconds == pytest.approx(17.0)
+    assert found.total_seconds == pytest.approx(612.0)
+    assert found.engine_idle_share == pytest.approx(5 / 17)
+    assert found.learner_idle_share == pytest.approx(14.25 / 17)
+    assert found.tokens_per_s == pytest.approx(800 / 17)
+    assert found.gpu_hours == pytest.approx(2 * 612 / 3600)
+    assert found.cost == pytest.approx(found.gpu_hours * 2)
+
+
+def test_every_mode_has_its_best_split() -> None:
+    found = plan(small(), 3, rates())
+    assert [mode.mode for mode in found.modes] == ["sync", "streamed", "async", "in_flight"]
+    assert found.mean_tokens == pytest.approx(100.0)
+    assert all(mode.cost is None for mode in found.modes)
+    # A second engine saves 1 s of prefill, a second rank 1 s of learning.
+    assert found.modes[0].step_seconds == pytest.approx(16.0)
+    assert all(mode.rollout_gpus + mode.learner_gpus + mode.unused_gpus == 3 for mode in found.modes)
+
+
+def test_the_split_is_the_best_of_all() -> None:
+    from trainer_core.planning.simulate import simulate
+
+    some = work(prompts=64, group_size=8, max_running=64, max_tokens=400, rates=rates(learner={"tokens_per_s": 900}))
+    for mode in (LoopMode("sync"), LoopMode("async", max_staleness=1)):
+        every = [simulate(some, mode, engines, 24 - engines, steps=4).step_seconds for engines in range(1, 24)]
+        assert best_split(some, mode, 24).timeline.step_seconds <= min(every) * 1.05
+
+
+def test_workers_of_several_gpus_are_counted_whole() -> None:
+    found = plan(small(), 7, rates(engine={"gpus": 2}, learner={"gpus": 4}))
+    assert {(mode.rollout_gpus, mode.learner_gpus, mode.unused_gpus) for mode in found.modes} == {(2, 4, 1)}
+
+
+def test_gpus_that_gain_nothing_stay_unused() -> None:
+    found = plan(small(), 100, rates())
+    sync = found.modes[0]
+    assert (sync.rollout_workers, sync.learner_ranks) == (2, 8)
+    assert sync.unused_gpus == 90
+
+
+@pytest.mark.parametrize("gpus", [2, 64, 4096])
+def test_an_answer_comes_at_once(gpus: int) -> None:
+    large = spec(
+        rollout={"group_size": 16, "max_tokens": 8192, "engine": {"max_model_len": 16_384}},
+        schedule={"prompts_per_step": 1024, "steps": 500},
+        parallelism={"max_tokens_per_microbatch": 16_384},
+    )
+    speed = rates(
+        engine={"decode": [{"running": 1, "tokens_per_s": 90}, {"running": 256, "tokens_per_s": 9000}]},
+        learner={"tokens_per_s": 9000},
+        lengths={"type": "lognormal", "median": 1500, "sigma": 1.0},
+    )
+    started = time.process_time()
+    found = plan(large, gpus, speed)
+    assert time.process_time() - started < 2.0
+    steps = {mode.mode: mode.step_seconds for mode in found.modes}
+    assert steps["in_flight"] <= steps["async"] <= steps["sync"]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "changes", "price", "sentence"),
+    [
+        (1, {}, None, "1 GPU cannot hold one rollout engine (1) and one learner rank (1)."),
+        (5, {"engine": {"gpus": 4}, "learner": {"gpus": 2}}, None, "5 GPUs cannot hold one rollout engine (4)"),
+        (0, {}, None, "a plan is made for 1 to 65536 GPUs, not 0."),
+        (2, {"prompt_tokens": 100}, None, "prompts of 100 tokens and completions of up to 200 do not fit"),
+        (2, {}, -1.0, "a price must be 0 or more, not -1."),
+    ],
+)
+def test_contradictions_are_a_sentence(gpus: int, changes: dict[str, Any], price: float | None, sentence: str) -> None:
+    with pytest.raises(PlanError) as refusal:
+        plan(small(), gpus, rates(**changes), price=price)
+    assert sentence in str(refusal.value)

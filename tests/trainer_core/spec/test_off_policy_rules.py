@@ -1,0 +1,97 @@
+"""Losses, corrections and sampling that contradict one another are refused; the others are accepted."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from tests.trainer_core.specs import spec
+
+TOKEN, SEQUENCE = {"type": "truncated_is"}, {"type": "truncated_is", "level": "sequence"}
+MASKED, ICEPOP, OPSM = {"type": "masked_is"}, {"type": "icepop"}, {"type": "opsm"}
+ANCHORED = ["dppo", "decoupled_ppo", "minpro", "vespo", "sequence_mask"]
+OTHERS = ["ppo_clip", "reinforce", "cispo", "sapo", "kl_penalised"]
+
+
+def refused(parts: dict[str, Any]) -> list[tuple[Any, str]]:
+    with pytest.raises(ValidationError) as caught:
+        spec(**parts)
+    return [(error["loc"], error["msg"]) for error in caught.value.errors()]
+
+
+@pytest.mark.parametrize("level", ["sequence", "token"])
+@pytest.mark.parametrize("correction", [TOKEN, {**MASKED, "level": "token"}, ICEPOP])
+def test_gspo_with_token_level_importance_sampling(level: str, correction: dict[str, Any]) -> None:
+    found = refused({"loss": {"type": "gspo", "level": level}, "corrections": [correction]})
+    message = "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+    assert found == [(("corrections", 0), message)]
+
+
+@pytest.mark.parametrize("loss", ANCHORED)
+@pytest.mark.parametrize("correction", [TOKEN, SEQUENCE, MASKED, ICEPOP])
+def test_a_ratio_that_would_count_twice(loss: str, correction: dict[str, Any]) -> None:
+    (found,) = refused({"loss": {"type": loss}, "corrections": [OPSM, correction]})
+    assert found == (("corrections", 1), f"{loss} holds the ratio to the behaviour policy itself: it would count twice")
+
+
+@pytest.mark.parametrize(("first", "second"), [(TOKEN, ICEPOP), (SEQUENCE, MASKED), (ICEPOP, SEQUENCE)])
+def test_two_weights(first: dict[str, Any], second: dict[str, Any]) -> None:
+    (found,) = refused({"corrections": [first, OPSM, second]})
+    assert found == (
+        ("corrections", 2),
+        f"{first['type']} has weighted every token by the importance ratio already",
+    )
+
+
+@pytest.mark.parametrize("twice", [[TOKEN, SEQUENCE], [OPSM, {**OPSM, "divergence_max": 0.5}]])
+def test_the_same_correction_twice(twice: list[dict[str, Any]]) -> None:
+    (found,) = refused({"corrections": twice})
+    assert found == (("corrections", 1), f"{twice[0]['type']} is given twice")
+
+
+@pytest.mark.parametrize(
+    ("correction", "field"),
+    [
+        ({**ICEPOP, "ratio_min": 2.0}, "ratio_min"),
+        ({**ICEPOP, "ratio_max": 0.5}, "ratio_max"),
+        ({**MASKED, "ratio_max": 0.5}, "ratio_max"),
+        ({**TOKEN, "ratio_max": 0.5}, "ratio_max"),
+        ({**OPSM, "divergence_max": -1.0}, "divergence_max"),
+    ],
+)
+def test_a_bound_on_the_wrong_side_of_one(correction: dict[str, Any], field: str) -> None:
+    (found,) = refused({"corrections": [correction]})
+    assert found[0] == ("corrections", 0, correction["type"], field)
+
+
+@pytest.mark.parametrize("sampling", [{"top_p": 0.9}, {"top_k": 40}])
+@pytest.mark.parametrize("corrections", [[], [OPSM]])
+def test_truncated_sampling_without_a_correction(sampling: dict[str, Any], corrections: list[dict[str, Any]]) -> None:
+    (found,) = refused({"rollout": sampling, "corrections": corrections})
+    assert found[0] == ("rollout", *sampling)
+    assert "an importance-sampling correction is needed" in found[1]
+
+
+@pytest.mark.parametrize("sampling", [{"top_p": 0.9}, {"top_k": 40}])
+def test_truncated_sampling_with_one(sampling: dict[str, Any]) -> None:
+    spec(rollout=sampling)
+    spec(rollout=sampling, loss={"type": "dppo"}, corrections=[])
+
+
+@pytest.mark.parametrize("loss", OTHERS)
+@pytest.mark.parametrize("weights", [[], [TOKEN], [SEQUENCE], [MASKED], [ICEPOP]])
+def test_what_goes_together(loss: str, weights: list[dict[str, Any]]) -> None:
+    spec(loss={"type": loss}, corrections=weights)
+    spec(loss={"type": loss}, corrections=[*weights, OPSM])
+
+
+def test_sequence_levels_go_together() -> None:
+    for level in ("sequence", "token"):
+        for weights in ([], [SEQUENCE], [MASKED], [SEQUENCE, OPSM]):
+            spec(loss={"type": "gspo", "level": level}, corrections=weights)
+
+
+@pytest.mark.parametrize("loss", ANCHORED)
+def test_losses_that_need_no_weight(loss: str) -> None:
+    spec(loss={"type": loss}, corrections=[])
+    spec(loss={"type": loss}, corrections=[OPSM])

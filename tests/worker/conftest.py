@@ -1,0 +1,28 @@
+"""Shared by the worker's tests: one Ray on this machine alone, with the repository's packages in its workers."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+CPUS = 4
+"""What this Ray believes to have."""
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """One Ray for all tests of the worker."""
+    import ray
+
+    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    ray.init(
+        "local",
+        num_cpus=CPUS,
+        namespace="dressage",
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": path}},
+    )
+    yield
+    ray.shutdown()

@@ -1,0 +1,116 @@
+"""The engine/learner difference told apart by cause.
+
+For a sampled token, with natural logs throughout,
+
+    total      d = log π_behaviour(token) − log π_learner(token)              recorded
+    template   t = log π_learner(token | recorded context) − log π_learner(token | the learner's own context)
+    truncation s = −log(mass of the tokens that top-k and top-p keep) ≥ 0      the engine renormalises over them
+    numerics   n = log π_engine(token) − log π_learner(token)                  both at the same frozen weights
+    staleness  r = d − t − s − n                                               what the weights in between have changed
+
+so the four causes add up to the total, token by token. Where engine and learner hold the version that sampled the
+token, r is no staleness: it is reported as unexplained, and a large value means that one of the parts is not what it
+is believed to be.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.trajectory import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedTokens:
+    """One trajectory, scored again by engine and learner at the same weights. Arrays of shape [T] as its tokens."""
+
+    engine: NDArray[np.float64]
+    """Log-probability in the engine, over the full vocabulary."""
+    learner: NDArray[np.float64]
+    """In the learner, at the same temperature as ``engine``."""
+    log_kept: NDArray[np.float64]
+    """Natural log of the probability mass that top-k and top-p keep; 0 without truncation."""
+    template: NDArray[np.float64]
+    """What the learner's own rendering of the prompt changes: its log-probability behind the recorded context less
+    that behind its own; 0 where both are the same tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause's part of the difference."""
+
+    mean: float
+    """Nats per token, signed: the means of all causes add up to that of the total."""
+    mean_abs: float
+    """Nats per token."""
+    share: float
+    """Of the sum of all causes' ``mean_abs``; 0 where nothing differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """The difference over all sampled tokens, by cause."""
+
+    tokens: int
+    fresh_tokens: int
+    """Sampled by the very weights that the learner holds."""
+    total_mean: float
+    """Nats per token: ``rollout_corr/kl`` of the same tokens."""
+    numerics: Cause
+    staleness: Cause
+    truncation: Cause
+    template: Cause
+    unexplained: Cause
+    """Of fresh tokens."""
+
+
+def attribute(
+    trajectories: Sequence[Trajectory], replayed: Mapping[str, ReplayedTokens], version: int
+) -> Attribution | None:
+    """Tell the causes apart.
+
+    Args:
+        trajectories: with ``learner_logprobs`` of weights ``version``.
+        replayed: by ``trajectory_id``, from a replay at weights ``version``; trajectories without one take no part.
+        version: the weights of the learner and of the replay.
+
+    Returns:
+        None if no sampled token was both learned and replayed.
+    """
+    rows: list[NDArray[np.float64]] = []
+    fresh: list[NDArray[np.bool_]] = []
+    for trajectory in trajectories:
+        replay, scored = replayed.get(trajectory.trajectory_id), trajectory.learner_logprobs
+        if replay is None or scored is None:
+            continue
+        sampled = trajectory.sampled
+        total = trajectory.behaviour_logprobs.astype(np.float64) - scored
+        parts = np.stack([total, replay.engine - replay.learner, -replay.log_kept, replay.template])
+        rows.append(parts[:, sampled])
+        fresh.append(trajectory.versions[sampled] == version)
+    if not rows or not sum(part.shape[1] for part in rows):
+        return None
+    total, numerics, truncation, template = np.concatenate(rows, axis=1)
+    new = np.concatenate(fresh)
+    rest = total - numerics - truncation - template
+    causes = {
+        "numerics": numerics,
+        "staleness": np.where(new, 0.0, rest),
+        "truncation": truncation,
+        "template": template,
+        "unexplained": np.where(new, rest, 0.0),
+    }
+    size = sum(float(np.abs(values).mean()) for values in causes.values())
+    return Attribution(
+        tokens=len(total),
+        fresh_tokens=int(new.sum()),
+        total_mean=float(total.mean()),
+        **{name: _cause(values, size) for name, values in causes.items()},
+    )
+
+
+def _cause(values: NDArray[np.float64], size: float) -> Cause:
+    mean_abs = float(np.abs(values).mean())
+    return Cause(float(values.mean()), mean_abs, mean_abs / size if size > 0 else 0.0)

@@ -1,0 +1,35 @@
+"""What the group methods share: means, deviations and the question whether a group carries a signal."""
+
+import torch
+from torch import Tensor
+
+from trainer_core.spec.advantage import Deviation
+
+
+def has_signal(values: Tensor, mask: Tensor) -> Tensor:
+    """Whether the counted values of each group [G, S] differ → bool [G, 1]. A group of one, or of none, has none."""
+    highest = values.masked_fill(~mask, -float("inf")).amax(dim=1, keepdim=True)
+    lowest = values.masked_fill(~mask, float("inf")).amin(dim=1, keepdim=True)
+    return highest > lowest
+
+
+def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
+    """Mean of each group [G, S] by ``weights`` [G, S] → [G, 1]; 0 where they sum to 0. Weightless values may be NaN."""
+    total = weights.sum(dim=1, keepdim=True)
+    weighed = values.masked_fill(weights == 0, 0.0) * weights
+    return (weighed.sum(dim=1, keepdim=True) / torch.where(total > 0, total, 1.0)).masked_fill(total <= 0, 0.0)
+
+
+def above(values: Tensor, baseline: Tensor, mask: Tensor) -> Tensor:
+    """``values`` − ``baseline``, exactly 0 outside the mask and where a group carries no signal.
+
+    Equal rewards must give 0 whatever their mean is rounded to: a rounding error that is divided by a deviation of the
+    same size would become a signal.
+    """
+    return (values - baseline).masked_fill(~(mask & has_signal(values, mask)), 0.0)
+
+
+def deviation(centred: Tensor, mask: Tensor, std: Deviation) -> Tensor:
+    """Standard deviation of values that have mean 0 in their group [G, S] → [G, 1]; 0 for a group of one."""
+    degrees = (mask.sum(dim=1, keepdim=True) - (1 if std == "sample" else 0)).clamp(min=1)
+    return (centred.square().sum(dim=1, keepdim=True) / degrees).sqrt()

@@ -1,0 +1,13 @@
+"""MaxRL advantage (arXiv 2602.02710): the policy gradient of the log-likelihood of success."""
+
+import torch
+from torch import Tensor
+
+from trainer_core.methods.advantages.dr_grpo import dr_grpo
+from trainer_core.methods.advantages.group import weighted_mean
+
+
+def maxrl(rewards: Tensor, mask: Tensor) -> Tensor:
+    """``A_i = (r_i − mean(r)) / mean(r)`` within each group [G, S]; 0 where the mean is not above 0."""
+    mean = weighted_mean(rewards, mask.to(rewards.dtype))
+    return (dr_grpo(rewards, mask) / torch.where(mean > 0, mean, 1.0)).masked_fill(mean <= 0, 0.0)

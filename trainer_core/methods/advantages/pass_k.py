@@ -1,0 +1,37 @@
+"""Pass@k advantage (Pass@k Training, arXiv 2508.10751): of all sets of k samples, in closed form."""
+
+from math import comb
+
+import torch
+from torch import Tensor
+
+from trainer_core.spec.advantage import PassKAdvantage
+
+
+def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
+    """The mean, over all sets of k samples of a group that hold the sample, of the set's standardised reward.
+
+    A set is worth 1 when one of its samples is right. Of n samples with c right ones, a set has mean
+    ``ρ = 1 − C(n−c, k)/C(n, k)`` and deviation ``σ = √(ρ(1 − ρ))``. A right sample makes all of its sets right; the
+    sets of a wrong one are wrong with ``C(n−c−1, k−1)/C(n−1, k−1)``.
+
+    Args:
+        spec: k, what counts as right, ε.
+        rewards: shape [groups, samples].
+        mask: shape [groups, samples]; samples outside it do not count. A group with fewer than k has 0.
+    """
+    result = torch.zeros_like(rewards)
+    for row in range(len(rewards)):
+        counted = mask[row]
+        right = counted & (rewards[row] >= spec.success)
+        n, c = int(counted.sum()), int(right.sum())
+        if n < spec.k:
+            continue
+        fails = comb(n - c, spec.k) / comb(n, spec.k)
+        sigma = (fails * (1 - fails)) ** 0.5
+        if sigma == 0:
+            continue
+        wrong_sets = comb(n - c - 1, spec.k - 1) / comb(n - 1, spec.k - 1)
+        result[row][right] = fails / (sigma + spec.epsilon)
+        result[row][counted & ~right] = (fails - wrong_sets) / (sigma + spec.epsilon)
+    return result

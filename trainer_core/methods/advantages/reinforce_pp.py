@@ -1,0 +1,33 @@
+"""REINFORCE++ advantages (arXiv 2501.03262): standardised over the batch, with or without a group baseline."""
+
+from torch import Tensor
+
+from trainer_core.methods.advantages.dr_grpo import dr_grpo
+from trainer_core.methods.advantages.whiten import whiten
+from trainer_core.spec.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
+
+
+def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
+    """``(r − mean_batch) / (std_batch + ε)``.
+
+    Args:
+        spec: weighting, deviation, ε.
+        rewards: shape [groups, samples].
+        mask: shape [groups, samples]; samples outside it do not count.
+        lengths: sampled tokens, shape [groups, samples].
+    """
+    return whiten(rewards, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
+
+
+def reinforce_pp_baseline(
+    spec: ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor
+) -> Tensor:
+    """The same of ``r − mean_group``; arguments as above."""
+    centred = dr_grpo(rewards, mask)
+    return whiten(centred, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
+
+
+def _weights(
+    spec: ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAdvantage, mask: Tensor, lengths: Tensor
+) -> Tensor:
+    return mask * lengths if spec.weighting == "tokens" else mask

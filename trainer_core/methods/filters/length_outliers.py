@@ -1,0 +1,35 @@
+"""Dynamic outlier truncation (Anti-Length Shift, arXiv 2601.03969): overlong answers to mastered prompts are cut."""
+
+import math
+
+import numpy as np
+
+from trainer_core.spec.filters import LengthOutliersFilter
+from trainer_core.trajectory import Group, Trajectory
+
+
+def length_outliers(spec: LengthOutliersFilter, groups: list[Group]) -> None:
+    """Cut outliers of groups all of whose answers are right; before advantages are made.
+
+    A cut trajectory ends by "length", is worth ``spec.reward``, and its reward part ``outlier`` tells the difference.
+    """
+    for group in groups:
+        known = [t for t in group.trajectories if t.excluded is None and t.reward is not None]
+        right = [t for t in known if t.reward is not None and t.reward >= spec.success - 1e-9]
+        if len(right) < 2 or len(right) < len(group.trajectories):
+            continue
+        lengths = np.array([t.length for t in right], np.float64)
+        cut = max(1, math.floor(lengths.mean() + spec.deviations * lengths.std(ddof=1)))
+        for trajectory in right:
+            if trajectory.length - cut >= spec.margin:
+                _shorten(trajectory, cut, spec.reward)
+
+
+def _shorten(trajectory: Trajectory, length: int, reward: float) -> None:
+    for name in ("token_ids", "behaviour_logprobs", "versions", "sampled"):
+        setattr(trajectory, name, getattr(trajectory, name)[:length])
+    trajectory.thinking_tokens = min(trajectory.thinking_tokens, length)
+    trajectory.finish_reason = "length"
+    assert trajectory.reward is not None
+    trajectory.reward_parts = {**trajectory.reward_parts, "outlier": reward - trajectory.reward}
+    trajectory.reward = reward

@@ -1,0 +1,12 @@
+"""Overlong completions by a limit of their own (DAPO, arXiv 2503.14476, §3.4)."""
+
+from trainer_core.spec.filters import OverlongFilter
+from trainer_core.trajectory import Group
+
+
+def overlong(spec: OverlongFilter, groups: list[Group]) -> None:
+    """Exclude trajectories longer than ``max_tokens``."""
+    for group in groups:
+        for trajectory in group.trajectories:
+            if trajectory.length > spec.max_tokens:
+                trajectory.excluded = trajectory.excluded or "overlong"

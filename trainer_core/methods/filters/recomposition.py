@@ -1,0 +1,28 @@
+"""Rollout response recomposition (RoRecomp, arXiv 2509.25958): short right and long wrong answers have priority."""
+
+import math
+
+from trainer_core.spec.filters import RecompositionFilter
+from trainer_core.trajectory import Group, Trajectory
+
+
+def recomposition(spec: RecompositionFilter, groups: list[Group]) -> None:
+    """Exclude, over the whole step, the answers whose turn it is not ("recomposed")."""
+    pool = [t for group in groups for t in group.trajectories if t.excluded is None and t.reward is not None]
+    right = [t for t in pool if t.reward is not None and t.reward >= spec.success - 1e-9]
+    wrong = [t for t in pool if t.reward is not None and t.reward < spec.success - 1e-9]
+    first = {id(t) for t in _first(spec, sorted(right, key=lambda t: t.length))}
+    first |= {id(t) for t in _first(spec, sorted(wrong, key=lambda t: -t.length))}
+    compensates = bool(groups) and _step(groups[0]) % spec.compensation_every == 0
+    for trajectory in pool:
+        if (id(trajectory) in first) == compensates:
+            trajectory.excluded = "recomposed"
+
+
+def _first(spec: RecompositionFilter, ordered: list[Trajectory]) -> list[Trajectory]:
+    return ordered[: math.ceil(spec.share * len(ordered) - 1e-9)]
+
+
+def _step(group: Group) -> int:
+    """The step a group was dispatched for: the first part of its id."""
+    return int(group.group_id.split("-")[0])

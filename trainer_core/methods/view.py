@@ -1,0 +1,47 @@
+"""What losses and corrections see of a micro-batch: one value per predicted token."""
+
+from dataclasses import dataclass, fields
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class TokenView:
+    """The tokens of one micro-batch, shapes [N]. The tokens of a sequence stand together and in order; none is cut.
+
+    Values outside the mask become 0, whatever they were: no method meets a NaN or an infinity there.
+    """
+
+    logprobs: Tensor
+    """Current policy, with gradient."""
+    old_logprobs: Tensor
+    """Proximal policy: the learner's before the step's first update, unless the spec names another. No gradient."""
+    behaviour_logprobs: Tensor
+    """The policy that sampled, at its sampling temperature. No gradient."""
+    advantages: Tensor
+    mask: Tensor
+    """bool: tokens that count."""
+    sequence: Tensor
+    """int64: which trajectory of the micro-batch's source a token belongs to; not dense."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value.is_floating_point():
+                value = value if field.name == "logprobs" else value.detach()
+                object.__setattr__(self, field.name, value.masked_fill(~self.mask, 0.0))
+
+    @property
+    def log_ratio(self) -> Tensor:
+        """log π_θ − log π_old, with gradient; 0 outside the mask."""
+        return self.logprobs - self.old_logprobs
+
+    @property
+    def log_mismatch(self) -> Tensor:
+        """log π_old − log π_behaviour, without gradient; 0 outside the mask."""
+        return self.old_logprobs - self.behaviour_logprobs
+
+    @property
+    def log_behaviour_ratio(self) -> Tensor:
+        """log π_θ − log π_behaviour, with gradient; 0 outside the mask."""
+        return self.logprobs - self.behaviour_logprobs

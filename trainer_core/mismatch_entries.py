@@ -1,0 +1,47 @@
+"""Registry entries of the engine/learner mismatch beyond the first few: (name, title, unit, formula).
+
+w is the raw importance weight π_learner / π_behaviour of a token, W the product of w over a completion.
+"""
+
+_R = "rollout_corr/"
+
+MISMATCH_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
+    (_R + "numerics_kl", "Mismatch by numerics", "nats", "rollout_corr/kl over tokens of the learner's own version"),
+    (_R + "numerics_k3_kl", "Mismatch by numerics (k3)", "nats", "rollout_corr/k3_kl over tokens of that version"),
+    (_R + "staleness_kl", "Mismatch by staleness", "nats", "rollout_corr/kl over tokens of older versions"),
+    (_R + "staleness_k3_kl", "Mismatch by staleness (k3)", "nats", "rollout_corr/k3_kl over tokens of older versions"),
+    (_R + "stale_token_share", "Stale tokens", "share", "tokens of older versions than the learner's / tokens"),
+    (
+        _R + "training_ppl",
+        "Perplexity under the learner",
+        "1",
+        "mean over responses of exp(−mean log π_learner over sampled tokens)",
+    ),
+    (_R + "ppl_ratio", "Perplexity ratio", "1", "mean over responses of learner's / engine's perplexity"),
+    (
+        _R + "log_ppl_diff",
+        "Perplexity shift",
+        "nats",
+        "mean over responses of log perplexity under the learner − under the engine",
+    ),
+    (_R + "log_ppl_diff_max", "Largest perplexity shift", "nats", "largest such difference of a response"),
+    (_R + "log_ppl_diff_min", "Smallest perplexity shift", "nats", "smallest such difference of a response"),
+    (_R + "chi2_token", "χ² per token", "1", "mean of w² − 1"),
+    (_R + "chi2_seq", "χ² per response", "1", "mean of W² − 1"),
+    (_R + "rollout_is_std", "Ratio deviation", "1", "population standard deviation of w"),
+    (_R + "rollout_is_min", "Smallest ratio", "1", "min of w"),
+    (_R + "rollout_is_ratio_fraction_high", "High ratios", "share", "tokens with w > 2"),
+    (_R + "rollout_is_ratio_fraction_low", "Low ratios", "share", "tokens with w < 0.5"),
+    (_R + "rollout_is_seq_mean", "Ratio of a response", "1", "mean of W, raw"),
+    (_R + "rollout_is_seq_std", "Ratio deviation of responses", "1", "population standard deviation of W"),
+    (_R + "rollout_is_seq_max", "Largest ratio of a response", "1", "max of W, log W cut at 20"),
+    (_R + "rollout_is_seq_min", "Smallest ratio of a response", "1", "min of W"),
+    (_R + "rollout_is_seq_ratio_fraction_high", "High ratios of responses", "share", "responses with W > 2"),
+    (_R + "rollout_is_seq_ratio_fraction_low", "Low ratios of responses", "share", "responses with W < 0.5"),
+    (
+        _R + "rollout_is_seq_eff_sample_size",
+        "Effective sample size of responses",
+        "share",
+        "mean(W)² / mean(W²), raw",
+    ),
+)

@@ -1,0 +1,121 @@
+"""Time and cost of a run, and the best split of its GPUs in each mode."""
+
+from dataclasses import dataclass
+
+from trainer_core.planning.modes import all_modes, chosen_mode
+from trainer_core.planning.rates import Rates
+from trainer_core.planning.simulate import simulate
+from trainer_core.planning.split import Split, best_split
+from trainer_core.planning.workload import LoopMode, PlanError, Workload, workload
+from trainer_core.spec import RunSpec
+
+MAX_GPUS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ModePlan:
+    """What to expect of one mode on one split. Seconds are per step."""
+
+    mode: str
+    max_staleness: int
+    rollout_gpus: int
+    learner_gpus: int
+    rollout_workers: int
+    learner_ranks: int
+    unused_gpus: int
+    """Of those given, that would not make the step shorter."""
+    step_seconds: float
+    total_seconds: float
+    """All steps, without start-up, evaluations and checkpoints."""
+    generate_seconds: float
+    """In which the mean engine generates."""
+    learn_seconds: float
+    """In which the learner learns and publishes."""
+    load_seconds: float
+    """In which engines stand still for new weights."""
+    engine_idle_share: float
+    learner_idle_share: float
+    tokens_per_s: float
+    """Completion tokens learned per second."""
+    staleness: float
+    """Mean number of updates between the dispatch of a group and its own."""
+    gpu_hours: float
+    """Of the whole run, unused GPUs left out."""
+    cost: float | None
+    """``gpu_hours`` times the price of one; None without a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Answers for one run spec."""
+
+    gpus: int
+    source: str
+    """Where the rates come from."""
+    mean_tokens: float
+    """Mean completion length."""
+    current: ModePlan
+    """The spec as it stands: its mode, workers and ranks."""
+    modes: tuple[ModePlan, ...]
+    """The best split of each mode."""
+
+
+def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) -> Plan:
+    """Predict ``spec`` as it stands, and find the best split of ``gpus`` in each mode.
+
+    Args:
+        spec: the run.
+        gpus: devices for engines and learner together; workers on a machine without GPUs count as one each.
+        rates: of engines, learner and weight updates.
+        price: of one GPU for an hour, in any currency.
+
+    Raises:
+        PlanError: what is asked contradicts itself.
+    """
+    if not 1 <= gpus <= MAX_GPUS:
+        raise PlanError(f"a plan is made for 1 to {MAX_GPUS} GPUs, not {gpus}.")
+    if price is not None and not price >= 0:
+        raise PlanError(f"a price must be 0 or more, not {price:g}.")
+    work = workload(spec, rates)
+    found = tuple(_describe(spec, work, mode, best_split(work, mode, gpus), gpus, price) for mode in all_modes(spec))
+    return Plan(
+        gpus=gpus,
+        source=rates.source,
+        mean_tokens=found[0].tokens_per_s * found[0].step_seconds / work.samples,
+        current=_as_it_stands(spec, work, price),
+        modes=found,
+    )
+
+
+def _as_it_stands(spec: RunSpec, work: Workload, price: float | None) -> ModePlan:
+    mode = chosen_mode(spec)
+    engines, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
+    used = engines * work.rates.engine.gpus + ranks * work.rates.learner.gpus
+    split = Split(engines, ranks, used, simulate(work, mode, engines, ranks))
+    return _describe(spec, work, mode, split, used, price)
+
+
+def _describe(spec: RunSpec, work: Workload, mode: LoopMode, split: Split, gpus: int, price: float | None) -> ModePlan:
+    line = split.timeline
+    total = line.step_seconds * spec.schedule.steps
+    hours = split.gpus * total / 3600
+    return ModePlan(
+        mode=mode.name,
+        max_staleness=mode.max_staleness,
+        rollout_gpus=split.engines * work.rates.engine.gpus,
+        learner_gpus=split.ranks * work.rates.learner.gpus,
+        rollout_workers=split.engines,
+        learner_ranks=split.ranks,
+        unused_gpus=gpus - split.gpus,
+        step_seconds=line.step_seconds,
+        total_seconds=total,
+        generate_seconds=line.engine_seconds,
+        learn_seconds=line.learner_seconds,
+        load_seconds=line.load_seconds,
+        engine_idle_share=1.0 - line.engine_seconds / line.step_seconds,
+        learner_idle_share=1.0 - line.learner_seconds / line.step_seconds,
+        tokens_per_s=line.tokens_per_step / line.step_seconds,
+        staleness=line.staleness,
+        gpu_hours=hours,
+        cost=None if price is None else hours * price,
+    )

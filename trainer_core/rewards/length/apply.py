@@ -1,0 +1,96 @@
+"""Length shaping on the trajectories of a batch."""
+
+from collections.abc import Sequence
+
+from trainer_core.rewards.length.decoupled import decoupled
+from trainer_core.rewards.length.difficulty_aware import difficulty_aware
+from trainer_core.rewards.length.group import ScoredGroup
+from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
+from trainer_core.rewards.length.l1_exact import l1_exact
+from trainer_core.rewards.length.l1_max import l1_max
+from trainer_core.rewards.length.magistral import magistral
+from trainer_core.rewards.parts import LENGTH_PART
+from trainer_core.rollout_metrics import succeeded
+from trainer_core.spec.length_shaping import (
+    DecoupledLength,
+    DifficultyAwareLength,
+    GRPOLambdaLength,
+    L1ExactLength,
+    L1MaxLength,
+    LengthShaping,
+    MagistralLength,
+)
+from trainer_core.spec.run import RunSpec
+from trainer_core.steering.prompt_plan import length_target
+from trainer_core.trajectory import Group, Trajectory
+
+
+def shape(groups: Sequence[Group], spec: RunSpec, success_threshold: float) -> None:
+    """Add the length's part to the reward of each trajectory, as ``reward_parts["length_shaping"]`` too.
+
+    Trajectories whose reward failed are left alone, and so are those that were shaped before: a group that is used
+    again keeps its reward.
+
+    Args:
+        groups: the whole batch, scored: which groups GRPO-λ picks depends on all of them.
+        spec: under which they were dispatched.
+        success_threshold: of the reward definition.
+    """
+    shaping = spec.reward.length
+    if shaping is None or isinstance(shaping, DecoupledLength):
+        return
+    known = [_known(group, success_threshold) for group in groups]
+    scored = [_scored(group, rows, spec) for group, rows in zip(groups, known, strict=True)]
+    for rows, parts in zip(known, _parts(shaping, scored), strict=True):
+        for (trajectory, _), part in zip(rows, parts, strict=True):
+            if LENGTH_PART not in trajectory.reward_parts and trajectory.reward is not None:
+                trajectory.reward += part
+                trajectory.reward_parts[LENGTH_PART] = part
+
+
+def reweigh(groups: Sequence[Group], spec: RunSpec, success_threshold: float) -> None:
+    """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings."""
+    shaping = spec.reward.length
+    if not isinstance(shaping, DecoupledLength):
+        return
+    for group in groups:
+        rows = [t for t, right in _known(group, success_threshold) if right and t.advantage > 0.0]
+        weights = decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens)
+        for trajectory, weight in zip(rows, weights, strict=True):
+            trajectory.advantage *= weight
+
+
+def _known(group: Group, threshold: float) -> list[tuple[Trajectory, bool]]:
+    verdicts = ((t, succeeded(t, threshold)) for t in group.trajectories)
+    return [(t, right) for t, right in verdicts if right is not None]
+
+
+def _scored(group: Group, rows: list[tuple[Trajectory, bool]], spec: RunSpec) -> ScoredGroup:
+    return ScoredGroup(
+        rewards=[t.reward for t, _ in rows if t.reward is not None],
+        lengths=[t.length for t, _ in rows],
+        right=[right for _, right in rows],
+        cut_off=[t.finish_reason == "length" for t, _ in rows],
+        max_tokens=spec.rollout.max_tokens,
+        target=length_target(spec, group.item, group.group_id),
+    )
+
+
+def _parts(shaping: LengthShaping, groups: list[ScoredGroup]) -> list[list[float]]:
+    match shaping:
+        case MagistralLength():
+            return [magistral(shaping, group) for group in groups]
+        case L1ExactLength():
+            return [l1_exact(shaping, group) for group in groups]
+        case L1MaxLength():
+            return [l1_max(shaping, group) for group in groups]
+        case DifficultyAwareLength():
+            return [difficulty_aware(shaping, group) for group in groups]
+        case GRPOLambdaLength():
+            flags = switched_on(shaping, groups)
+            return [
+                grpo_lambda(shaping, group) if on else [0.0] * len(group.lengths)
+                for group, on in zip(groups, flags, strict=True)
+            ]
+        case DecoupledLength():
+            raise TypeError("decoupled weights belong to advantages, not to rewards")

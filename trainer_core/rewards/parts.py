@@ -1,0 +1,8 @@
+"""Names in ``reward_parts`` that come from the run's shaping, not from a component of the reward definition."""
+
+OVERLONG_PART = "overlong"
+LENGTH_PART = "length_shaping"
+"""Not ``length``, which is a usual name of components."""
+
+SHAPING_PARTS = (OVERLONG_PART, LENGTH_PART)
+"""Parts that say nothing about whether an answer is right."""

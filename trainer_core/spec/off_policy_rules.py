@@ -1,0 +1,47 @@
+"""Rules between the loss, the corrections and the sampling: what weighs a token twice, or not at all."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainer_core.spec.corrections import WEIGHTING, IcePopMasking, OffPolicySequenceMasking
+from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Corrections that contradict one another or the loss."""
+    seen: list[str] = []
+    weighting: str | None = None
+    for index, correction in enumerate(spec.corrections):
+        path = ("corrections", index)
+        if correction.type in seen:
+            yield path, f"{correction.type} is given twice"
+        elif isinstance(correction, WEIGHTING) and weighting is not None:
+            yield path, f"{weighting} has weighted every token by the importance ratio already"
+        seen.append(correction.type)
+        if isinstance(correction, OffPolicySequenceMasking):
+            continue
+        weighting = weighting or correction.type
+        if isinstance(spec.loss, ANCHORED_ON_BEHAVIOUR):
+            yield path, f"{spec.loss.type} holds the ratio to the behaviour policy itself: it would count twice"
+        elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
+            yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+
+
+def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A truncated sampling distribution without a weight for it."""
+    rollout = spec.rollout
+    weighted = isinstance(spec.loss, ANCHORED_ON_BEHAVIOUR) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
+    if weighted:
+        return
+    for name, cut in (("top_p", rollout.top_p < 1.0), ("top_k", rollout.top_k > 0)):
+        if cut:
+            yield (
+                ("rollout", name),
+                f"{name} = {getattr(rollout, name)} samples from another distribution than the policy's: "
+                "an importance-sampling correction is needed, and there is none",
+            )

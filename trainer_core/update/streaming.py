@@ -1,0 +1,57 @@
+"""A step whose groups come piece by piece: gradients add up under unit denominators and are divided at the end.
+
+The gradient of a minibatch loss is Σ (token gradients · weight) / D, and D (tokens, or sequences) is known only when
+the last group is in. As D divides everything alike, the pieces add up with D = 1 and one division before the optimizer
+step makes the same update.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trainer_core.methods.aggregation import Denominators
+from trainer_core.spec import RunSpec
+from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.objective import denominators
+from trainer_core.update.refine import whole_step
+from trainer_core.update.totals import Totals
+
+UNIT = Denominators(sequences=1, tokens=1, prompt_tokens={})
+
+
+class CannotStream(ValueError):
+    """The spec's update needs the whole step at once; the message says why."""
+
+
+@dataclass(slots=True)
+class StreamedStep:
+    """What has been accumulated of a step that is not finished."""
+
+    spec: RunSpec
+    step: int
+    totals: Totals = field(default_factory=Totals)
+    tokens: int = 0
+    sequences: int = 0
+
+    def count(self, part: Sequence[Trajectory]) -> None:
+        """Add a piece to the denominators."""
+        whole = denominators(part)
+        self.tokens += whole.tokens
+        self.sequences += whole.sequences
+
+    @property
+    def divisor(self) -> int:
+        """What the accumulated gradient and the sums of the loss are divided by."""
+        return max(1, self.tokens if isinstance(self.spec.aggregation, TokenMean) else self.sequences)
+
+
+def refusal(spec: RunSpec) -> str | None:
+    """Why a step under ``spec`` cannot be streamed, in one sentence; None if it can."""
+    if spec.schedule.updates_per_step > 1:
+        return (
+            f"{spec.schedule.updates_per_step} updates per step cannot be streamed: "
+            "the second would wait for groups that are generated before the first"
+        )
+    if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
+        return f"the aggregation {spec.aggregation.type} cannot be streamed: it divides by more than one count"
+    return whole_step(spec)

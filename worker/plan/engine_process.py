@@ -1,0 +1,174 @@
+"""The engine's side of a measurement. The functions run one after another in one process, which keeps the engine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.engine import Completion, EngineConfig, Request, Sampling, ThinkTokens
+
+if TYPE_CHECKING:
+    from worker.engine import Engine
+
+
+MEASURED_BATCHES, MOST_BATCHES, MEASURED_SECONDS = 2, 12, 3.0
+"""Batches by the stop-watch: at least the first number; more, up to the second, while the seconds are not spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the engine did. Seconds are wall time."""
+
+    steps: list[tuple[int, float]]
+    """(running sequences, seconds) of each decode step."""
+    prefill_tokens_per_s: float
+    batch_seconds: float
+    load_seconds: float
+    lengths: list[float]
+    groups: list[Group]
+    """For the learner to learn from."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    engine: Engine
+    spec: RunSpec
+    sampling: Sampling
+    prompts: list[NDArray[np.int32]]
+    policy: str
+
+
+_kept: _Kept | None = None
+"""Lives in the measuring process alone."""
+
+
+def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[NDArray[np.int32]]) -> None:
+    """Build the engine as a run would."""
+    global _kept
+    from worker.engine import Engine
+    from worker.run import _sampling
+
+    settings = spec.rollout.engine
+    config = EngineConfig(
+        model_dir=policy,
+        dtype=settings.dtype,
+        max_model_len=settings.max_model_len,
+        max_num_seqs=settings.max_num_seqs,
+        kv_cache_gib=settings.kv_cache_gib,
+        think=think,
+    )
+    _kept = _Kept(Engine(config), spec, _sampling(spec), prompts, policy)
+
+
+def measure() -> Generated:
+    """A batch to warm up, some by the stop-watch, then a weight update."""
+    kept = _live()
+    _batch(kept, [])
+    readings: list[tuple[int, int, float]] = []
+    lengths: list[float] = []
+    started = time.perf_counter()
+    count = 0
+    while count < MEASURED_BATCHES or (time.perf_counter() - started < MEASURED_SECONDS and count < MOST_BATCHES):
+        completions = _batch(kept, readings)
+        lengths += [float(len(completion.token_ids)) for completion in completions]
+        count += 1
+    seconds = time.perf_counter() - started
+    prompt_tokens = sum(len(prompt) for prompt in kept.prompts) * kept.spec.rollout.group_size
+    return Generated(
+        steps=[(running, seconds) for running, admitted, seconds in readings if not admitted],
+        prefill_tokens_per_s=count * prompt_tokens / _prefill_seconds(readings),
+        batch_seconds=seconds / count,
+        load_seconds=_load_seconds(kept),
+        lengths=lengths,
+        groups=_groups(kept, completions),
+    )
+
+
+def repeat(seconds: float) -> float:
+    """Generate for about ``seconds``. Returns the mean wall time of a batch."""
+    kept = _live()
+    started = time.perf_counter()
+    count = 0
+    while count == 0 or time.perf_counter() - started < seconds:
+        _batch(kept, [])
+        count += 1
+    return (time.perf_counter() - started) / count
+
+
+def _live() -> _Kept:
+    if _kept is None:
+        raise RuntimeError("the engine was not started")
+    return _kept
+
+
+def _batch(kept: _Kept, readings: list[tuple[int, int, float]]) -> list[Completion]:
+    """One batch. Appends (running sequences, sequences admitted, seconds) of each step to ``readings``."""
+    engine, samples = kept.engine, kept.spec.rollout.group_size
+    for place, prompt in enumerate(kept.prompts):
+        ids = tuple(prompt.tolist())
+        for sample in range(samples):
+            engine.submit(Request(f"{place * samples + sample}", ids, kept.sampling))
+    done: list[Completion] = []
+    unfinished, waiting = len(kept.prompts) * samples, len(kept.prompts) * samples
+    while engine.has_unfinished:
+        started = time.perf_counter()
+        finished = engine.step()
+        seconds = time.perf_counter() - started
+        left = engine.stats().waiting
+        readings.append((unfinished - left, waiting - left, seconds))
+        unfinished, waiting = unfinished - len(finished), left
+        done += finished
+    return sorted(done, key=lambda completion: int(completion.request_id))
+
+
+def _prefill_seconds(readings: list[tuple[int, int, float]]) -> float:
+    """Time of the steps that admitted sequences, less what they would have taken without."""
+    decode = [(running, seconds) for running, admitted, seconds in readings if not admitted]
+    extra = 0.0
+    for running, admitted, seconds in readings:
+        if admitted:
+            nearest = min(decode, key=lambda one: abs(one[0] - running), default=(0, 0.0))
+            extra += max(seconds - nearest[1], 0.0)
+    # Below the resolution of such a difference prefill costs nothing that a plan could notice.
+    return max(extra, 1e-4)
+
+
+def _load_seconds(kept: _Kept) -> float:
+    """A weight update with its probe: the second one, because the first one makes buffers."""
+    from pathlib import Path
+
+    from safetensors.numpy import load_file
+
+    tensors: dict[str, Any] = {}
+    for file in sorted(Path(kept.policy).glob("*.safetensors")):
+        tensors |= load_file(file)
+    tensors = {name: tensors[name].astype(np.float32) for name in kept.engine.weight_shapes if name in tensors}
+    seconds = 0.0
+    for version in (1, 2):
+        started = time.perf_counter()
+        kept.engine.load_weights(version, tensors)
+        kept.engine.score([[token % 16 for token in range(16)]] * 4)
+        seconds = time.perf_counter() - started
+    return seconds
+
+
+def _groups(kept: _Kept, completions: list[Completion]) -> list[Group]:
+    """The batch as the loop hands it to the learner, advantages of ±1 in turn."""
+    from worker.chunk import pack, unpack
+
+    samples = kept.spec.rollout.group_size
+    parts = [completions[start : start + samples] for start in range(0, len(completions), samples)]
+    groups = [
+        Group(f"1-{index}", f"measured:{index}", "measured", "measured@1", {}, "", 0) for index in range(len(parts))
+    ]
+    unpack(pack(list(enumerate(parts))), groups, kept.prompts, kept.spec.rollout.temperature)
+    for group in groups:
+        for place, trajectory in enumerate(group.trajectories):
+            trajectory.reward, trajectory.advantage = float(place % 2), 1.0 - 2.0 * (place % 2)
+    return groups

@@ -1,0 +1,97 @@
+"""The learner's side of a measurement. The functions run one after another in one process, which keeps the learner."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+
+if TYPE_CHECKING:
+    from trainer_core.update.learner import Learner
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFrom:
+    """What the learner did. Seconds are wall time."""
+
+    updates: list[tuple[float, float]]
+    """(prompt and completion tokens, seconds) of updates of two sizes."""
+    update_seconds: float
+    """Of a whole batch."""
+    publish_seconds: float
+
+
+@dataclass(slots=True)
+class _Kept:
+    learner: Learner
+    spec: RunSpec
+    groups: list[Group]
+    step: int = 0
+
+
+_kept: _Kept | None = None
+"""Lives in the measuring process alone."""
+
+_REPEATS = 3
+
+
+def start(spec: RunSpec, policy: str) -> None:
+    """Load the policy as one rank would."""
+    global _kept
+    import torch
+
+    from trainer_core.update.learner import Learner
+
+    torch.set_num_threads(1)
+    alone = spec.model_copy(update={"parallelism": spec.parallelism.model_copy(update={"learner_ranks": 1})})
+    _kept = _Kept(Learner(policy, alone), alone, [])
+
+
+def measure(groups: list[Group]) -> LearnedFrom:
+    """Updates on the whole batch and on half of it; then the weights are published."""
+    kept = _live()
+    kept.groups = groups
+    half = groups[: max(kept.spec.schedule.updates_per_step, len(groups) // 2)]
+    _update(kept, groups)
+    _update(kept, half)
+    whole = [(_tokens(groups), _update(kept, groups)) for _ in range(_REPEATS)]
+    part = [(_tokens(half), _update(kept, half)) for _ in range(_REPEATS)]
+    started = time.perf_counter()
+    kept.learner.weights()
+    kept.learner.score([[token % 16 for token in range(16)]] * 4)
+    publish = time.perf_counter() - started
+    updates = kept.spec.schedule.updates_per_step
+    # The fixed cost is asked for per update.
+    readings = [(tokens / updates, seconds / updates) for tokens, seconds in whole + part]
+    return LearnedFrom(readings, sum(seconds for _, seconds in whole) / _REPEATS, publish)
+
+
+def repeat(seconds: float) -> float:
+    """Learn for about ``seconds``. Returns the mean wall time of an update on the whole batch."""
+    kept = _live()
+    started = time.perf_counter()
+    count = 0
+    while count == 0 or time.perf_counter() - started < seconds:
+        _update(kept, kept.groups)
+        count += 1
+    return (time.perf_counter() - started) / count
+
+
+def _live() -> _Kept:
+    if _kept is None:
+        raise RuntimeError("the learner was not started")
+    return _kept
+
+
+def _update(kept: _Kept, groups: list[Group]) -> float:
+    kept.step += 1
+    started = time.perf_counter()
+    kept.learner.update(groups, kept.spec, kept.step)
+    return time.perf_counter() - started
+
+
+def _tokens(groups: list[Group]) -> float:
+    return float(sum(len(t.prompt_ids) + t.length for group in groups for t in group.trajectories))

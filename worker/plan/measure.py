@@ -1,0 +1,103 @@
+"""Measures the real engine and the real learner on the spec's policy, each in a process of its own, and both at once.
+
+engine process    batch (warm-up) · batch, step by step · load and probe ─┐            ┌─ batch ∥
+learner process   start ······························ wait ──────────────┴─► updates ─┴─ updates ∥
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from trainer_core.planning import PlanError, Rates
+from trainer_core.planning.lengths import EmpiricalLengths
+from trainer_core.planning.rates import EngineRates, LearnerRates, SyncRates
+from trainer_core.spec import RunSpec
+from worker.plan import engine_process, learner_process
+from worker.plan.documents import read_rows
+from worker.plan.fit import decode_table, learner_line
+
+Say = Callable[[str], None]
+LENGTHS_KEPT = 512
+
+
+def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
+    """Rates of this machine for ``spec``.
+
+    Rewards and the hand-overs of the loop are not measured: their seconds are 0, unless the caller knows better.
+
+    Args:
+        spec: the run; its batch, sampling and engine settings are used.
+        policy: folder of the base policy.
+        prompts: a dataset in JSON lines.
+        say: told what is being done.
+
+    Raises:
+        PlanError: policy or prompts cannot be used.
+    """
+    from worker.startup import StartError, check_lengths, check_policy_folder
+    from worker.tokenizer import PolicyTokenizer
+
+    rows = read_rows(prompts, spec.schedule.prompts_per_step)
+    try:
+        check_policy_folder(policy)
+        tokenizer = PolicyTokenizer(policy)
+        think = tokenizer.think_tokens(spec.thinking)
+        encoded = tokenizer.encode_rows(rows)
+        check_lengths(spec, prompts.name, encoded)
+    except StartError as error:
+        raise PlanError(str(error)) from error
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as engine,
+        ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as learner,
+    ):
+        say("starting the engine and the learner")
+        started = [
+            engine.submit(engine_process.start, spec, str(policy), think, encoded),
+            learner.submit(learner_process.start, spec, str(policy)),
+        ]
+        for future in started:
+            future.result()
+        say("measuring the engine")
+        generated = engine.submit(engine_process.measure).result()
+        say("measuring the learner")
+        learned = learner.submit(learner_process.measure, generated.groups).result()
+        say("measuring both at once")
+        seconds = max(1.0, 2 * (generated.batch_seconds + learned.update_seconds))
+        both = [engine.submit(engine_process.repeat, seconds), learner.submit(learner_process.repeat, seconds)]
+        slower = [future.result() for future in both]
+    tokens_per_s, fixed = learner_line(learned.updates)
+    alone = (generated.batch_seconds, learned.update_seconds)
+    return Rates(
+        source=_source(policy),
+        engine=EngineRates(decode=decode_table(generated.steps), prefill_tokens_per_s=generated.prefill_tokens_per_s),
+        learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed),
+        sync=SyncRates(publish_seconds=learned.publish_seconds, load_seconds=generated.load_seconds),
+        prompt_tokens=sum(len(prompt) for prompt in encoded) / len(encoded),
+        lengths=EmpiricalLengths(tokens=_thinned(generated.lengths)),
+        overlap_slowdown=max(1.0, *(both / one for both, one in zip(slower, alone, strict=True))),
+    )
+
+
+def _thinned(lengths: list[float]) -> tuple[float, ...]:
+    """At most ``LENGTHS_KEPT`` of the lengths, evenly over their order, ascending."""
+    ordered = sorted(lengths)
+    count = min(len(ordered), LENGTHS_KEPT)
+    return tuple(ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count))
+
+
+def _quiet() -> None:
+    """Libraries chat on stderr while they load and end; what goes wrong comes back as an exception."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def _source(policy: Path) -> str:
+    cores = multiprocessing.cpu_count()
+    return (
+        f"measured on {platform.machine()} with {cores} cores: engine and learner of {policy.name}, alone and at once"
+    )
