@@ -21,8 +21,10 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from worker.engine.checks import check_request
 from worker.engine.concurrency import ConcurrencyController, Load
 from worker.engine.live import LiveRequest
+from worker.engine.pruning import GroupPruner
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
 from worker.engine.types import (
@@ -44,11 +46,13 @@ if TYPE_CHECKING:
 
 
 class Halted(NamedTuple):
-    """Requests that the last token stopped, whatever vLLM thinks of them."""
+    """Requests that the last token stopped or may stop, whatever vLLM thinks of them."""
 
     exhausted: list[LiveRequest]
     """Their thinking budget is spent."""
     repeating: list[LiveRequest]
+    comparable: list[LiveRequest]
+    """They have come as far as pruning looks."""
 
 
 CONTROL_EVERY = 4
@@ -77,6 +81,8 @@ class Engine:
         self._controller = (
             None if config.concurrency is None else ConcurrencyController(config.concurrency, most=config.max_num_seqs)
         )
+        self._pruner = GroupPruner()
+        self._outdone: list[str] = []  # to be pruned as soon as the step is settled
         self._steps = 0
         self._planned_preemptions = 0
         self._done: list[Completion] = []  # finished without a step: a budget of 0 that fills max_tokens
@@ -115,17 +121,11 @@ class Engine:
         prompt, sampling = request.prompt_ids, request.sampling
         if request.request_id in self._live:
             raise ValueError(f"request {request.request_id!r} is already unfinished")
-        if not 1 <= len(prompt) < self._max_model_len:
-            raise ValueError(f"a prompt needs 1 to {self._max_model_len - 1} tokens, got {len(prompt)}")
-        if min(prompt) < 0 or max(prompt) >= self._vocab_size:
-            raise ValueError(f"the prompt holds ids outside the vocabulary of {self._vocab_size}")
-        if sampling.thinking_budget is not None and self._config.think is None:
-            raise ValueError("a thinking budget needs EngineConfig.think, the markers around thinking")
-        if request.prefix is not None:
-            _check_prefix(request, request.prefix, self._vocab_size)
+        check_request(request, max_model_len=self._max_model_len, vocab_size=self._vocab_size, think=self._config.think)
         limit = min(sampling.max_tokens, self._max_model_len - len(prompt))
         live = LiveRequest(request, self._config.think, limit=limit, version=self.version)
         self._live[request.request_id] = live
+        self._pruner.enter(request)
         self._prompt_tokens += len(prompt) + len(live.token_ids)
         if live.remaining <= 0:
             self._done.append(self._finish(live, "length"))
@@ -133,6 +133,7 @@ class Engine:
             self._force_end_of_thinking(live)
         else:
             self._enqueue(live)
+        self._prune([live] if live.comparable else [])
 
     def step(self) -> list[Completion]:
         """Advance every running request by one token (and admit waiting ones). Returns what finished."""
@@ -161,7 +162,9 @@ class Engine:
 
         Returns their partial outputs; unknown ids raise `KeyError` and end nothing.
         """
-        return [self._finish(live, reason) for live in self._stop(request_ids)]
+        aborted = [self._finish(live, reason) for live in self._stop(request_ids)]
+        self._prune([])
+        return aborted
 
     def park(self, request_ids: Iterable[str] | None = None) -> list[Partial]:
         """Take these requests (None: all) out, in the order of submission, waiting ones with an empty prefix.
@@ -171,7 +174,7 @@ class Engine:
         """
         lives = self._stop(request_ids)
         for live in lives:
-            self._forget(live)
+            self._forget(live, ended=False)
         return [live.partial() for live in lives]
 
     def load_weights(
@@ -293,7 +296,7 @@ class Engine:
     def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> Halted:
         """Append one token to each request. Returns those that may not simply go on. The hot loop."""
         by_core_id = self._by_core_id
-        halted = Halted([], [])
+        halted = Halted([], [], [])
         for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
             live = by_core_id[core_id]
             live.token_ids.append(token)
@@ -303,6 +306,8 @@ class Engine:
                 halted.repeating.append(live)
             elif exhausted:
                 halted.exhausted.append(live)
+            if live.comparable:
+                halted.comparable.append(live)
         self._generated_tokens += len(tokens)
         return halted
 
@@ -337,6 +342,17 @@ class Engine:
             if reason not in FINISH:
                 raise EngineError(f"vLLM ended request {core_id!r} with {reason!r}")
             self._done.append(self._finish(self._by_core_id[core_id], FINISH[reason]))
+        self._prune(halted.comparable)
+
+    def _prune(self, comparable: list[LiveRequest]) -> None:
+        """Rank samples within their groups, and end those that the rest of their group outdoes."""
+        for live in comparable:
+            if live.request.request_id in self._live:
+                self._outdone += self._pruner.look(live.request, live.confidence())
+        while self._outdone:
+            outdone = [request_id for request_id in self._outdone if request_id in self._live]
+            self._outdone = []
+            self._done += [self._finish(live, "pruned") for live in self._stop(outdone)]
 
     def _force_end_of_thinking(self, live: LiveRequest) -> None:
         """Inject the end of thinking and go on with the answer, if there is room for one."""
@@ -355,23 +371,15 @@ class Engine:
         return lives
 
     def _finish(self, live: LiveRequest, reason: FinishReason) -> Completion:
-        self._forget(live)
         self._ended[reason] += 1
+        self._outdone += self._forget(live, ended=True)
         completion = live.complete(reason)
         self._budget_violations += live.breaks_budget(completion.sampled)
         return completion
 
-    def _forget(self, live: LiveRequest) -> None:
-        self._live.pop(live.request.request_id)
+    def _forget(self, live: LiveRequest, *, ended: bool) -> list[str]:
+        """Drop a request. Returns those that pruning ends in consequence."""
+        request = live.request
+        self._live.pop(request.request_id)
         self._by_core_id.pop(live.core_id, None)
-
-
-def _check_prefix(request: Request, prefix: Partial, vocab_size: int) -> None:
-    """Raise `ValueError` for a prefix that is not one of this request."""
-    size = len(prefix.token_ids)
-    if prefix.prompt_ids != request.prompt_ids:
-        raise ValueError(f"the prefix of request {request.request_id!r} continues another prompt")
-    if not size == len(prefix.logprobs) == len(prefix.versions) == len(prefix.sampled):
-        raise ValueError(f"the prefix of request {request.request_id!r} has columns of different lengths")
-    if size and not 0 <= min(prefix.token_ids) <= max(prefix.token_ids) < vocab_size:
-        raise ValueError(f"the prefix holds ids outside the vocabulary of {vocab_size}")
+        return self._pruner.leave(request, ended=ended)

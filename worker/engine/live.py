@@ -15,6 +15,7 @@ class LiveRequest:
     __slots__ = (
         "_forced_spans",
         "_limit",
+        "_look_at",
         "_markers",
         "_version_runs",
         "core_id",
@@ -47,6 +48,8 @@ class LiveRequest:
             if sampling.probability_run is not None or sampling.ngram_loop is not None
             else None
         )
+        # Length at which pruning compares it with its group; 0 means never.
+        self._look_at = sampling.prune.after if sampling.prune is not None else 0
         self._version_runs: list[tuple[int, int]] = [(len(self.token_ids), version)]
         self._forced_spans: list[tuple[int, int]] = []
 
@@ -68,6 +71,18 @@ class LiveRequest:
         self._forced_spans.append((start, len(self.token_ids)))
         if self.repetition is not None:
             self.repetition.interrupt(self.token_ids, len(tokens))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it has come as far as pruning looks, and has not been looked at."""
+        return 0 < self._look_at <= len(self.token_ids)
+
+    def confidence(self) -> float:
+        """What pruning ranks it by: mean log-probability of the sampled ones among its first tokens. Looks once."""
+        size, self._look_at = self._look_at, 0
+        sampled = self._columns()[1][:size]
+        own = [logprob for logprob, by_policy in zip(self.logprobs[:size], sampled, strict=True) if by_policy]
+        return sum(own) / len(own) if own else 0.0
 
     def breaks_budget(self, sampled: list[bool]) -> bool:
         """Whether the text itself holds more thinking than the budget and the forced tokens together allow."""

@@ -55,13 +55,40 @@ class NgramLoop:
 
 
 @dataclass(frozen=True, slots=True)
+class Prune:
+    """Once all samples of a group have ended or have `after` tokens, finish only the share `keep` of them.
+
+    Ended samples are kept, then those with the highest mean log-probability of their first `after` tokens; the others
+    end with finish reason "pruned". Applies to requests that name their group.
+    """
+
+    after: int
+    keep: float
+
+    def __post_init__(self) -> None:
+        if self.after < 1:
+            raise ValueError(f"after must be >= 1 token, got {self.after}")
+        if not 0 < self.keep < 1:
+            raise ValueError(f"keep must be in (0, 1), got {self.keep}")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleGroup:
+    """The group whose samples are compared with one another. `name` must be unique among the unfinished groups."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sampling:
     """How one request is sampled.
 
     `max_tokens` bounds sampled and forced tokens together. `thinking_budget` is the largest number of tokens
     the policy may spend between the thinking markers (None: unlimited). `top_k` -1 means off. Temperature 0 is
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
-    `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition".
+    `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition"; `prune` ends
+    those that others of their group outdo, with "pruned".
     """
 
     temperature: float
@@ -73,6 +100,7 @@ class Sampling:
     stop_token_ids: tuple[int, ...] = ()
     probability_run: ProbabilityRun | None = None
     ngram_loop: NgramLoop | None = None
+    prune: Prune | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature <= 2:  # vLLM refuses hotter sampling
@@ -131,13 +159,14 @@ class Request:
 
     `prefix` continues a parked request of the same prompt: its tokens are computed anew under the current weights and
     stay in the completion with the versions and log-probabilities they were drawn with. Length limit and thinking
-    budget are those of `sampling`, counted from the first token of the prefix.
+    budget are those of `sampling`, counted from the first token of the prefix. `group` is needed for `Sampling.prune`.
     """
 
     request_id: str
     prompt_ids: tuple[int, ...]
     sampling: Sampling
     prefix: Partial | None = None
+    group: SampleGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)

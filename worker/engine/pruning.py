@@ -1,0 +1,70 @@
+"""Online pruning: give up the least confident samples of a group once all of them have come far enough to be compared.
+
+The idea is ARRoL's (arXiv 2603.24840), which trains a head to predict success; here the mean log-probability of a
+sample's first tokens ranks it, the confidence of DeepConf (arXiv 2508.15260), which costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from worker.engine.types import Prune, Request
+
+
+@dataclass(slots=True)
+class _Group:
+    """What is known of one group."""
+
+    size: int
+    here: int = 0
+    """Unfinished samples of this engine."""
+    ended: int = 0
+    confidence: dict[str, float] = field(default_factory=dict)
+    """By request id: unfinished samples that have come far enough."""
+    decided: bool = False
+
+
+class GroupPruner:
+    """Keeps the groups of one engine; tells which requests to end.
+
+    A group that was parked is pruned only if none of its samples had ended: those are not known here.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[str, _Group] = {}
+
+    def enter(self, request: Request) -> None:
+        """A request was submitted."""
+        if request.sampling.prune is not None and request.group is not None:
+            self._groups.setdefault(request.group.name, _Group(request.group.size)).here += 1
+
+    def look(self, request: Request, confidence: float) -> list[str]:
+        """A sample has come as far as `Prune.after`. Returns the requests to prune."""
+        prune, group = request.sampling.prune, request.group
+        if prune is None or group is None:
+            return []
+        state = self._groups[group.name]
+        state.confidence[request.request_id] = confidence
+        return self._decide(state, prune)
+
+    def leave(self, request: Request, *, ended: bool) -> list[str]:
+        """A request has ended, or was parked. Returns the requests to prune."""
+        prune, group = request.sampling.prune, request.group
+        if prune is None or group is None:
+            return []
+        state = self._groups[group.name]
+        state.confidence.pop(request.request_id, None)
+        state.here -= 1
+        state.ended += ended
+        if not state.here:
+            del self._groups[group.name]
+        return self._decide(state, prune) if ended else []
+
+    def _decide(self, state: _Group, prune: Prune) -> list[str]:
+        if state.decided or state.ended + len(state.confidence) < state.size:
+            return []
+        state.decided = True
+        kept = max(0, math.ceil(prune.keep * state.size) - state.ended)
+        ranked = sorted(state.confidence, key=lambda request_id: state.confidence[request_id], reverse=True)
+        return ranked[kept:]
