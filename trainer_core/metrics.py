@@ -23,6 +23,16 @@ class Metric:
     """Name of the same quantity in other frameworks."""
 
 
+_FATES = (
+    ("rollouts/parked", "Stopped groups", "groups", "groups stopped at a full batch, their tokens kept"),
+    ("rollouts/continued", "Continued groups", "groups", "stopped groups that generation went on with"),
+    ("rollouts/deferred", "Deferred groups", "groups", "groups stopped at a full batch, to be generated afresh"),
+    ("rollouts/rejected", "Replaced groups", "groups", "groups without signal that dynamic sampling replaced"),
+    ("rollouts/regenerated", "Regenerated groups", "groups", "groups generated again because a worker was lost"),
+)
+"""What becomes of groups, beside being trained on."""
+
+
 def _entries() -> list[Metric]:
     r, a = "reward", "actor"
     return [
@@ -179,6 +189,21 @@ def _entries() -> list[Metric]:
             "responses whose thinking was ended by force",
             "length",
         ),
+        Metric(
+            "thinking/budget_violations",
+            "Budget not enforced",
+            "responses",
+            "responses whose text holds more thinking than budget plus forced tokens; 0 while it is enforced",
+            "length",
+        ),
+        Metric(
+            "rollouts/repetition_share",
+            "Stopped for repetition",
+            "share",
+            "responses that an early stop ended",
+            "length",
+        ),
+        Metric("rollouts/pruned_share", "Pruned", "share", "samples given up for their group's sake", "length"),
         Metric("thinking/share_thinking", "Responses that think", "share", "responses with thinking tokens", "length"),
         Metric(
             "rollout_corr/kl",
@@ -263,6 +288,7 @@ def _entries() -> list[Metric]:
             {"prime_rl": "off_policy/mean"},
         ),
         Metric("staleness/max", "Largest staleness", "versions", "largest age of a token's weights", "mismatch"),
+        Metric("staleness/share/<age>", "Tokens of an age", "share", "sampled tokens of weights that old", "mismatch"),
         Metric(
             "probe/max_abs_diff",
             "Probe",
@@ -271,16 +297,31 @@ def _entries() -> list[Metric]:
             "mismatch",
         ),
         Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),
-        Metric("timing_s/generate", "Generation", "s", "wall time of the batch's generation", "speed"),
+        Metric("timing_s/generate", "Generation", "s", "time in which any group was with the engines", "speed"),
         Metric("timing_s/reward", "Rewards", "s", "time of reward computation", "speed"),
         Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
         Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
+        Metric(
+            "timing_s/paused",
+            "Generation paused",
+            "s",
+            "from the stop for a weight update to the next token, mean over engines",
+            "speed",
+        ),
         Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
         Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
         Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
         Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
-        Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks", "speed"),
-        Metric("perf/running_sequences", "Running sequences", "sequences", "mean running in the engine", "speed"),
+        Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
+        Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),
+        Metric(
+            "perf/running_sequences",
+            "Running sequences",
+            "sequences",
+            "mean over engine steps, summed over engines",
+            "speed",
+        ),
+        *(Metric(*entry, "speed") for entry in _FATES),
         Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
         Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
         Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),

@@ -89,6 +89,7 @@ def unpack(
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
                 generation_seconds=float(chunk.seconds[row]),
+                excluded="pruned" if FINISH_REASONS[chunk.finish[row]] == "pruned" else None,
             )
         )
 

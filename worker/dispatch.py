@@ -19,6 +19,7 @@ from trainer_core.steering.staleness import StalenessLedger, State
 from trainer_core.trajectory import Group
 from worker.buffer import Batch, Ticket, TrajectoryBuffer
 from worker.engine import Sampling
+from worker.engine.from_spec import with_early_stops
 from worker.generation import GenerationStage
 from worker.seeds import derive_seed
 from worker.startup import Data
@@ -237,16 +238,17 @@ class Dispatcher:
 def sampling(spec: RunSpec) -> Sampling:
     """How training samples are drawn."""
     rollout = spec.rollout
-    return Sampling(
+    drawn = Sampling(
         temperature=rollout.temperature,
         top_p=rollout.top_p,
         top_k=rollout.top_k or -1,
         max_tokens=rollout.max_tokens,
         thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
     )
+    return with_early_stops(drawn, rollout.early_stop)
 
 
 def has_signal(group: Group) -> bool:
     """Whether rewards differ, or one of them is not known: then the batch decides."""
-    rewards = [t.reward for t in group.trajectories]
+    rewards = [t.reward for t in group.trajectories if t.finish_reason != "pruned"]
     return None in rewards or len(set(rewards)) > 1

@@ -207,5 +207,7 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
         seen[index] = sample + 1
         trajectory = groups[index].trajectories[sample]
         trajectory.output_text = text
+        if trajectory.finish_reason == "pruned":
+            continue  # half an answer says nothing: it has no reward, and its group's statistics do without it
         trajectory.reward, trajectory.reward_parts = result.reward, dict(result.parts)
         trajectory.reward_error = result.error

@@ -72,6 +72,7 @@ class Load:
     steps: int
     generated_tokens: int
     preemptions: int
+    budget_violations: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class Performance:
 
     def restart_clock(self) -> None:
         """Time that passed while the run stood still belongs to no step."""
-        self._mark = time.perf_counter()
+        self._mark, self._loads = time.perf_counter(), self._generation.engines.loads
 
     def step(self, tokens: int, samples: int) -> tuple[dict[str, float], float]:
         """Metrics of the step that ends now, and its seconds.
@@ -53,6 +53,7 @@ class Performance:
     def _engines(self) -> dict[str, float]:
         loads = self._generation.engines.loads
         busy, running = [], []
+        preemptions = violations = 0
         for key, load in loads.items():
             before = self._loads.get(key)
             if before is None or load.at <= before.at:
@@ -60,10 +61,14 @@ class Performance:
             busy.append((load.busy_s - before.busy_s) / (load.at - before.at))
             if load.steps > before.steps:
                 running.append((load.running_sum - before.running_sum) / (load.steps - before.steps))
+            preemptions += load.preemptions - before.preemptions
+            violations += load.budget_violations - before.budget_violations
         self._loads = loads
         metrics = {}
         if busy:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
+            metrics["perf/preemptions"] = float(preemptions)
+            metrics["thinking/budget_violations"] = float(violations)
         if running:
             metrics["perf/running_sequences"] = sum(running)
         return metrics

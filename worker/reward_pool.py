@@ -48,9 +48,7 @@ class RewardPool:
         self._closed = False
         self._lock = threading.Lock()
 
-    def submit(
-        self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]
-    ) -> PendingScores:
+    def submit(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]) -> PendingScores:
         """Send a chunk to the next worker; ``items`` and ``max_tokens`` have one entry per completion, shape [M]."""
         with self._lock:
             index = self._next
@@ -72,9 +70,7 @@ class RewardPool:
                 if attempt + 1 < TRIES:
                     handle = self._workers[pending.worker]
                     pending.handle = handle
-                    pending.answer = handle.score.remote(
-                        pending.chunk, list(pending.items), list(pending.max_tokens)
-                    )
+                    pending.answer = handle.score.remote(pending.chunk, list(pending.items), list(pending.max_tokens))
         size = len(pending.chunk)
         return Scored([""] * size, [failed(f"the reward worker {reason} twice")] * size, 0.0)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from worker.chunk import pack
-from worker.engine import Completion, Engine, EngineConfig, KvOnUpdate, Request
+from worker.engine import Completion, Engine, EngineConfig, KvOnUpdate, Request, SampleGroup
 from worker.jobs import Collected, GroupJob, Load, Parked, Span, Submission, Updated
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ class RolloutWorker:
                 self._numbers += 1
                 request_id = str(self._numbers)
                 prefix = job.parked.prefixes.get(sample) if job.parked else None
-                self._engine.submit(Request(request_id, prompt, job.sampling, prefix=prefix))
+                group = SampleGroup(job.name, job.samples)
+                self._engine.submit(Request(request_id, prompt, job.sampling, prefix=prefix, group=group))
                 live.requests[request_id] = sample
                 self._owner[request_id] = live
             if not live.requests:
@@ -291,6 +292,7 @@ class RolloutWorker:
             steps=self._steps,
             generated_tokens=stats.generated_tokens,
             preemptions=stats.preemptions,
+            budget_violations=stats.budget_violations,
         )
 
 

@@ -172,8 +172,10 @@ class Router:
         observed = Watch()
         try:
             while not self._closed and not slot.retired:
+                # The first answer of an engine comes at once: its load is what later ones are compared with.
+                patience = watch.WATCH_S if slot.load is not None else 0.0
                 try:
-                    collected = ray.get(slot.handle.collect.remote(watch.WATCH_S), timeout=watch.HUNG_S)
+                    collected = ray.get(slot.handle.collect.remote(patience), timeout=watch.HUNG_S)
                     observed.look(collected.load)
                 except (RayError, TimeoutError) as error:
                     observed = Watch()

@@ -22,6 +22,7 @@ from trainer_core.spec import RunSpec
 from worker import cluster
 from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
+from worker.engine.from_spec import concurrency
 from worker.evaluation import EvaluationSet
 from worker.generation import GenerationStage
 from worker.learner import LearnerLost
@@ -183,6 +184,8 @@ class Startup:
             max_num_seqs=engine.max_num_seqs,
             kv_cache_gib=engine.kv_cache_gib,
             seed=derive_seed(spec.schedule.seed, "engine") % 2**31,
+            lm_head_dtype=engine.lm_head_dtype,
+            concurrency=concurrency(engine.concurrency),
             think=think,
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )

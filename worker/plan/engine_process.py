@@ -51,8 +51,8 @@ _kept: _Kept | None = None
 def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[NDArray[np.int32]]) -> None:
     """Build the engine as a run would."""
     global _kept
+    from worker.dispatch import sampling
     from worker.engine import Engine
-    from worker.run import _sampling
 
     settings = spec.rollout.engine
     config = EngineConfig(
@@ -63,7 +63,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         kv_cache_gib=settings.kv_cache_gib,
         think=think,
     )
-    _kept = _Kept(Engine(config), spec, _sampling(spec), prompts, policy)
+    _kept = _Kept(Engine(config), spec, sampling(spec), prompts, policy)
 
 
 def measure() -> Generated:
@@ -167,7 +167,7 @@ def _groups(kept: _Kept, completions: list[Completion]) -> list[Group]:
     groups = [
         Group(f"1-{index}", f"measured:{index}", "measured", "measured@1", {}, "", 0) for index in range(len(parts))
     ]
-    unpack(pack(list(enumerate(parts))), groups, kept.prompts, kept.spec.rollout.temperature)
+    unpack(pack(list(enumerate(parts))), groups, kept.prompts, [kept.spec.rollout.temperature] * len(groups))
     for group in groups:
         for place, trajectory in enumerate(group.trajectories):
             trajectory.reward, trajectory.advantage = float(place % 2), 1.0 - 2.0 * (place % 2)

@@ -38,14 +38,14 @@ def test_async_run_through_pause_and_outage(launcher: Any, platform: PlatformDou
     assert platform.steps() == list(range(1, 11))
     assert [event["step"] for event in platform.of("eval")] == [0, 3, 6, 9, 10]
     metrics = [event["data"]["metrics"] for event in platform.of("step")]
-    # The batch that was held back by the pause was sampled by the present weights; all others are one version old.
+    # The first batch was sampled by the weights it was learned from; those behind it are up to one version old.
     assert {m["staleness/max"] for m in metrics} == {0.0, 1.0} and metrics[-1]["staleness/max"] == 1.0
     assert not platform.gaps and not platform.repeated
     applied, settled = platform.applied
-    assert (applied["state"], settled["state"], applied["step"]) == ("applied", "settled", settled["step"])
-    assert applied["step"] in (stood_at + 1, stood_at + 2) and applied["group"] == f"{applied['step']}-0"
-    budgets = {event["step"]: event["data"]["metrics"].get("thinking/budget") for event in platform.of("step")}
-    assert budgets == {step: 3.0 if step >= applied["step"] else None for step in range(1, 11)}
-    limited = [m["thinking/max"] for step, m in enumerate(metrics, 1) if step >= applied["step"]]
-    assert max(limited) <= 3
+    assert (applied["state"], settled["state"]) == ("applied", "settled")
+    assert stood_at < applied["step"] <= stood_at + 3 and applied["group"].startswith(f"{applied['step']}-")
+    assert applied["step"] <= settled["step"] <= applied["step"] + 1, "the first batch that is wholly under it"
+    limited = [m for step, m in enumerate(metrics, 1) if step >= settled["step"]]
+    assert max(m["thinking/max"] for m in limited) <= 3
+    assert {m["thinking/budget"] for m in limited} == {3.0}
     launcher.until_gone()

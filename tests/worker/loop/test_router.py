@@ -1,0 +1,120 @@
+"""The router on real engines: groups are spread and stay whole, hung workers are replaced, failing ones are drained."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+
+from tests.worker.loop.conftest import POLICY
+from tests.worker.loop.processes import ray_processes
+from worker import cluster as ray_cluster
+from worker import watch
+from worker.engine import EngineConfig, Sampling
+from worker.jobs import Collected, GroupJob
+from worker.rollout import rollout_actor_class
+from worker.router import Router
+
+
+class Delivered:
+    """Keeps what a router hands over."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.groups: list[tuple[int, str, list[int]]] = []
+        self.failed = threading.Event()
+
+    def __call__(self, worker: int, collected: Collected) -> None:
+        with self.changed:
+            for place, name in enumerate(collected.names):
+                rows = [r for r, index in enumerate(collected.chunk.groups) if index == place]
+                lengths = np.diff(collected.chunk.offsets)[rows].tolist()
+                self.groups.append((worker, name, lengths))
+            self.changed.notify_all()
+
+    def until(self, count: int) -> None:
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.groups) >= count, 90), self.groups
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(name for _, name, _ in self.groups)
+
+
+def jobs(count: int, max_tokens: int = 8) -> list[GroupJob]:
+    prompt = np.array([5, 16, 7, 19], np.int32)
+    return [GroupJob(f"g{index}", prompt, 2, Sampling(1.0, max_tokens=max_tokens)) for index in range(count)]
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+def build(told: list[str], size: int, cpus: float) -> Router:
+    def spawn(index: int, generation: int) -> Any:
+        options = ray_cluster.actor_options(f"router-test/{index}.{generation}", cpus)
+        return rollout_actor_class().options(**options).remote()
+
+    config = EngineConfig(str(POLICY), max_model_len=64, max_num_seqs=64, kv_cache_gib=0.05)
+    return Router(spawn, size, config, 0.05, 4, lambda title, message: told.append(message))
+
+
+@pytest.fixture
+def pair(cluster: None, told: list[str]) -> Iterator[tuple[Router, Delivered]]:
+    router, delivered = build(told, 2, 1.0), Delivered()
+    ray.get(router.started)
+    router.serve(delivered, delivered.failed.set)
+    yield router, delivered
+    router.close()
+
+
+def test_groups_are_spread_parked_continued_and_survive_a_drained_worker(
+    pair: tuple[Router, Delivered], told: list[str]
+) -> None:
+    router, delivered = pair
+    router.submit(jobs(6), seed=1, alone=True)
+    delivered.until(6)
+    assert delivered.names == [f"g{index}" for index in range(6)]
+    assert sorted(worker for worker, _, _ in delivered.groups) == [0, 0, 0, 1, 1, 1], "balanced by tokens"
+    assert all(len(lengths) == 2 for _, _, lengths in delivered.groups)
+    assert not router.busy
+
+    delivered.groups.clear()
+    router.submit(jobs(6, max_tokens=59), seed=2, alone=False)
+    parked = router.park()
+    finished = [name for name in delivered.names if name not in parked]
+    assert sorted([*parked, *finished]) == [f"g{index}" for index in range(6)]
+    again = [GroupJob(j.name, j.prompt, j.samples, j.sampling, parked[j.name]) for j in jobs(6, 59) if j.name in parked]
+    router.submit(again, seed=3, alone=False)
+    delivered.until(6)
+    assert delivered.names == [f"g{index}" for index in range(6)], "each group once, whether it was parked or not"
+
+    os.kill(ray_processes("RolloutWorker")[0], signal.SIGKILL)
+    delivered.groups.clear()
+    router.submit(jobs(6), seed=4, alone=False)
+    delivered.until(6)
+    assert delivered.names == [f"g{index}" for index in range(6)]
+    assert [message.split()[-1] for message in told] == ["died."]
+    assert not delivered.failed.is_set()
+
+
+def test_a_stopped_engine_is_replaced(cluster: None, told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "WATCH_S", 0.5)
+    monkeypatch.setattr(watch, "HUNG_S", 2.0)
+    # As many CPUs as the cluster has: the replacement needs what the stopped one holds.
+    router, delivered = build(told, 1, 4.0), Delivered()
+    ray.get(router.started)
+    (pid,) = ray_processes("RolloutWorker")
+    os.kill(pid, signal.SIGSTOP)
+    router.serve(delivered, delivered.failed.set)
+    router.submit(jobs(6), seed=1, alone=True)
+    delivered.until(6)
+    assert delivered.names == [f"g{index}" for index in range(6)]
+    assert told == ["Rollout worker 0 made no progress for 2 s."]
+    assert router.regenerated == 6
+    router.close()

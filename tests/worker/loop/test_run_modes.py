@@ -1,0 +1,46 @@
+"""Every mode trains: all steps, each group once, and no token older than the mode allows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.worker.loop.platform_double import PlatformDouble
+
+MODES: dict[str, tuple[dict[str, Any], int]] = {
+    "sync": ({"type": "sync"}, 0),
+    "streamed": ({"type": "streamed"}, 0),
+    "async": ({"type": "async", "max_staleness": 3}, 3),
+    "async, not interrupted": ({"type": "async", "max_staleness": 2, "interruptible": False}, 2),
+    "in_flight": ({"type": "in_flight", "max_staleness": 4}, 4),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
+    mode, bound = MODES[name]
+    launcher.prepare(spec(rollout__mode=mode, schedule__steps=12, optimizer__learning_rate=1e-3))
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.steps() == list(range(1, 13))
+    assert [event["step"] for event in platform.of("eval")] == [0, 3, 6, 9, 12]
+    assert not platform.of("alert")
+    metrics = [event["data"]["metrics"] for event in platform.of("step")]
+    assert max(m["staleness/max"] for m in metrics) <= bound
+    assert {m["groups/count"] for m in metrics} == {8.0}
+    for m in metrics:
+        assert sum(v for k, v in m.items() if k.startswith("staleness/share/")) == pytest.approx(1.0)
+        assert 0.0 < m["perf/engine_busy_share"] <= 1.0
+        assert m["timing_s/wait"] >= 0.0 and m["probe/max_abs_diff"] < 0.05
+    if bound:
+        assert metrics[-1]["staleness/max"] >= 1.0
+    for event in platform.of("step"):
+        timeline = event["data"]["timeline"]
+        assert 3 <= len(timeline) <= 40
+        assert {"engine-0", "reward", "learner", "sync"} >= {span["lane"] for span in timeline}
+        assert all(0.0 <= span["start"] <= span["end"] for span in timeline)
+    shown = [row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"] if not row["sample"]]
+    assert len(shown) == len(set(shown)), "no group is trained on twice"
+    launcher.until_gone()
