@@ -41,6 +41,8 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
         "reward/error_share": error_share(groups),
         "prompt_length/mean": float(np.mean([len(t.prompt_ids) for t in trajectories])),
         "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
+        "rollouts/repetition_share": _share([t.finish_reason == "repetition" for t in trajectories]),
+        "rollouts/pruned_share": _share([t.finish_reason == "pruned" for t in trajectories]),
         "response_length/p50": float(np.percentile(lengths, 50)),
         "response_length/p95": float(np.percentile(lengths, 95)),
         "response_length/p99": float(np.percentile(lengths, 99)),

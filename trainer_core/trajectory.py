@@ -35,7 +35,7 @@ class Trajectory:
     reward_error: str | None = None
     advantage: float = 0.0
     excluded: str | None = None
-    """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated"."""
+    """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated", "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = None
     entropy: NDArray[np.float32] | None = None
     generation_seconds: float = 0.0

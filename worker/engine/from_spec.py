@@ -1,0 +1,28 @@
+"""The engine's own words for what a run spec asks of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trainer_core.spec import early_stop, rollout
+from worker.engine.types import AdaptiveConcurrency, NgramLoop, ProbabilityRun, Prune, Sampling
+
+
+def with_early_stops(sampling: Sampling, spec: early_stop.EarlyStop) -> Sampling:
+    """`sampling` with the early stops of a spec."""
+    run, loop, prune = spec.probability_run, spec.ngram_loop, spec.prune
+    return replace(
+        sampling,
+        probability_run=None if run is None else ProbabilityRun(run.tokens, run.probability),
+        ngram_loop=None if loop is None else NgramLoop(loop.size, loop.repeats),
+        prune=None if prune is None else Prune(prune.after, prune.keep),
+    )
+
+
+def concurrency(spec: rollout.Concurrency) -> AdaptiveConcurrency | None:
+    """`EngineConfig.concurrency` of a spec."""
+    match spec:
+        case rollout.FixedConcurrency():
+            return None
+        case rollout.AdaptiveConcurrency():
+            return AdaptiveConcurrency(spec.kv_target, spec.increase, spec.decrease)
