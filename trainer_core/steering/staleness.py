@@ -2,8 +2,10 @@
 
 Step s is learned by version s − 1 and makes version s. With η versions of staleness and B groups per batch, a group may
 be dispatched while all groups that were accepted or are under way number fewer than (η + version + 1) · B (AReaL, arXiv
-2505.24298, §5.1). So of the groups that version v or an older one started, at most B are left when the learner reaches
-v + η, and the batch of that step can, and does, take them all: the bound holds in whatever order groups finish.
+2505.24298, §5.1). That alone does not bound the age of a straggler that batch after batch leaves behind. So a batch of
+version u is taken, oldest groups first, only when for every k the groups that it leaves behind and that version
+u − η + k or an older one started number at most k · B: as many as the k batches after it can hold before they are too
+old. Then the bound holds in whatever order groups finish, and no batch waits for more than what would break it.
 
     waiting ──► dispatched ──► running ──► scored ──► taken          (trained on, once)
        ▲            ▲             │ │         │
@@ -12,6 +14,8 @@ v + η, and the batch of that step can, and does, take them all: the bound holds
 """
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -119,27 +123,34 @@ class StalenessLedger:
 
     # ── batches ──
 
-    def due(self) -> list[str]:
-        """Groups that the next batch must hold: at the batch after it they would be too old."""
+    def overdue(self, chosen: Sequence[str] = ()) -> int:
+        """With ``chosen`` taken: how many groups too many are left for the batches that can still hold them.
+
+        0 when every group can be learned in time.
+        """
+        taken = set(chosen)
+        ages = Counter(e.version for name, e in self._entries.items() if e.version is not None and name not in taken)
+        left, worst = 0, 0
         oldest = self.version - self.max_staleness
-        return [n for n in self.names() if (v := self._entries[n].version) is not None and v <= oldest]
+        for version in sorted(ages):
+            left += ages[version]
+            worst = max(worst, left - max(0, version - oldest) * self.batch)
+        return worst
 
     def ready(self) -> bool:
-        """Whether a batch can be taken: enough groups are scored, and among them all that are due."""
-        scored = self.names(State.SCORED)
-        return len(scored) >= self.batch and set(self.due()) <= set(scored)
+        """Whether a batch can be taken: enough groups are scored, and none that is left behind will be too old."""
+        scored = self.names(State.SCORED)[: self.batch]
+        return len(scored) == self.batch and not self.overdue(scored)
 
     def take(self) -> list[str]:
         """The next batch, oldest groups first. They leave the ledger: none can be taken twice.
 
         Raises:
-            StalenessError: it is not ready, or more groups are due than a batch holds.
+            StalenessError: it is not ready.
         """
         if not self.ready():
-            raise StalenessError(f"version {self.version} has no full batch yet, or not all that must be in it")
+            raise StalenessError(f"version {self.version} has no full batch yet, or not the groups that must be in it")
         chosen = self.names(State.SCORED)[: self.batch]
-        if not set(self.due()) <= set(chosen):
-            raise StalenessError(f"{len(self.due())} groups are due at version {self.version}: more than a batch")
         for name in chosen:
             del self._entries[name]
         self.taken += self.batch

@@ -82,7 +82,6 @@ def test_groups_are_spread_parked_continued_and_survive_a_drained_worker(
     assert delivered.names == [f"g{index}" for index in range(6)]
     assert sorted(worker for worker, _, _ in delivered.groups) == [0, 0, 0, 1, 1, 1], "balanced by tokens"
     assert all(len(lengths) == 2 for _, _, lengths in delivered.groups)
-    assert not router.busy
 
     delivered.groups.clear()
     router.submit(jobs(6, max_tokens=59), seed=2, alone=False)

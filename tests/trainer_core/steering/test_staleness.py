@@ -1,0 +1,221 @@
+"""The ledger under random interleavings: the bound holds, nothing is trained twice, nothing is lost unreported."""
+
+from collections import Counter
+from math import ceil
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
+
+
+class Loop(RuleBasedStateMachine):
+    """The loop around a ledger, with what each group's oldest token must be computed independently of it."""
+
+    @initialize(max_staleness=st.integers(0, 4), batch=st.integers(1, 4))
+    def start(self, max_staleness: int, batch: int) -> None:
+        self.eta, self.batch = max_staleness, batch
+        self.ledger = StalenessLedger(max_staleness, batch)
+        self.version = 0
+        self.in_training: list[str] = []
+        self.began: dict[str, int] = {}
+        """Version whose tokens are the oldest of each group that has any."""
+        self.count = 0
+        self.drawn: set[str] = set()
+        self.trained: Counter[str] = Counter()
+        self.reported: set[str] = set()
+        self.saved: tuple[int, set[str], set[str], set[str]] = (0, set(), set(), set())
+
+    def pick(self, data: st.DataObject, *states: State) -> str:
+        return data.draw(st.sampled_from(self.ledger.names(*states)))
+
+    def has(self, *states: State) -> bool:
+        return bool(self.ledger.names(*states))
+
+    @rule(count=st.integers(1, 6), limit=st.one_of(st.none(), st.integers(1, 8)))
+    def dispatch(self, count: int, limit: int | None) -> None:
+        for _ in range(min(count, self.ledger.capacity(limit))):
+            self.count += 1
+            name = f"g{self.count}"
+            self.drawn.add(name)
+            self.ledger.add(name)
+            self.ledger.dispatch(name)
+            self.began[name] = self.version
+
+    @precondition(lambda self: self.has(State.PARKED, State.WAITING))
+    @rule(data=st.data())
+    def dispatch_again(self, data: st.DataObject) -> None:
+        name = self.pick(data, State.PARKED, State.WAITING)
+        self.ledger.dispatch(name)
+        self.began.setdefault(name, self.version)
+
+    @precondition(lambda self: self.has(State.DISPATCHED))
+    @rule(data=st.data())
+    def run(self, data: st.DataObject) -> None:
+        self.ledger.run(self.pick(data, State.DISPATCHED))
+
+    @precondition(lambda self: self.has(State.RUNNING))
+    @rule(data=st.data())
+    def lose_worker(self, data: st.DataObject) -> None:
+        self.ledger.crash(self.pick(data, State.RUNNING))
+
+    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING))
+    @rule(data=st.data())
+    def park(self, data: st.DataObject) -> None:
+        self.ledger.park(self.pick(data, State.DISPATCHED, State.RUNNING))
+
+    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED))
+    @rule(data=st.data())
+    def drop_tokens(self, data: st.DataObject) -> None:
+        name = self.pick(data, State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)
+        self.ledger.reset(name)
+        del self.began[name]
+
+    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING))
+    @rule(data=st.data(), share=st.floats(0.0, 1.0))
+    def finish(self, data: st.DataObject, share: float) -> None:
+        for _ in range(ceil(share * len(self.ledger.names(State.DISPATCHED, State.RUNNING)))):
+            self.ledger.score(self.pick(data, State.DISPATCHED, State.RUNNING))
+
+    @precondition(lambda self: self.has(State.SCORED))
+    @rule(data=st.data())
+    def reject(self, data: st.DataObject) -> None:
+        name = self.pick(data, State.SCORED)
+        self.ledger.report(name)
+        self.reported.add(name)
+
+    @precondition(lambda self: not self.in_training and self.ledger.ready())
+    @rule()
+    def take(self) -> None:
+        self.in_training = self.ledger.take()
+        assert len(self.in_training) == self.batch
+        for name in self.in_training:
+            assert self.version - self.began[name] <= self.eta, "the bound on staleness"
+            self.trained[name] += 1
+
+    @precondition(lambda self: self.in_training)
+    @rule(save=st.booleans())
+    def update(self, save: bool) -> None:
+        self.in_training = []
+        self.version += 1
+        self.ledger.advance(self.version)
+        if save:
+            pending = set(self.ledger.names())
+            self.saved = (self.version, set(self.trained), set(self.reported), pending)
+
+    @rule()
+    def crash_and_resume(self) -> None:
+        """What was trained and reported since the checkpoint is undone with the weights; its pending groups return."""
+        self.version, trained, reported, pending = self.saved
+        self.trained, self.reported = Counter(trained), set(reported)
+        self.drawn = trained | reported | pending
+        self.in_training, self.began = [], {}
+        self.ledger = StalenessLedger(self.eta, self.batch, self.version)
+        for name in sorted(pending):
+            self.ledger.add(name)
+
+    @invariant()
+    def nothing_is_trained_twice(self) -> None:
+        assert all(count == 1 for count in getattr(self, "trained", {}).values())
+
+    @invariant()
+    def nothing_is_lost(self) -> None:
+        if hasattr(self, "ledger"):
+            assert self.drawn == set(self.trained) | self.reported | set(self.ledger.names())
+
+    @invariant()
+    def the_books_agree(self) -> None:
+        if hasattr(self, "ledger"):
+            assert self.ledger.taken == self.version * self.batch + len(self.in_training)
+            assert len(self.ledger) + self.ledger.taken <= (self.eta + self.version + 1) * self.batch
+
+    @invariant()
+    def the_learner_never_waits_in_vain(self) -> None:
+        """With everything on its way scored and the engines supplied, the next batch could be taken."""
+        if hasattr(self, "ledger") and not self.in_training:
+            oldest = self.ledger.names(State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)[: self.batch]
+            assert not self.ledger.overdue(oldest)
+
+
+Loop.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+TestLoop = Loop.TestCase
+
+
+def scored(ledger: StalenessLedger, *names: str) -> None:
+    for name in names:
+        ledger.add(name)
+        ledger.dispatch(name)
+        ledger.score(name)
+
+
+def test_capacity_follows_areal() -> None:
+    ledger = StalenessLedger(max_staleness=2, batch=4, version=5)
+    assert ledger.capacity() == (2 + 5 + 1) * 4 - 5 * 4 == 12, "after a resume, 5 batches count as accepted"
+    for index in range(3):
+        ledger.add(f"g{index}")
+        ledger.dispatch(f"g{index}")
+    assert ledger.capacity() == 9
+    assert ledger.capacity(max_running=4) == 1
+    ledger.score("g0")
+    assert ledger.capacity() == 9, "accepted instead of running"
+    assert ledger.capacity(max_running=4) == 2
+    ledger.report("g0")
+    assert ledger.capacity() == 10, "a group that is let go makes room"
+
+
+def test_a_batch_in_training_is_not_forgotten() -> None:
+    ledger = StalenessLedger(max_staleness=1, batch=2)
+    scored(ledger, "a", "b", "c", "d")
+    assert ledger.capacity() == 0
+    assert ledger.take() == ["a", "b"]
+    assert ledger.capacity() == 0, "the learner still works on version 0"
+    ledger.advance(1)
+    assert ledger.capacity() == 2
+
+
+def test_oldest_groups_come_first_and_stragglers_are_waited_for_in_time() -> None:
+    ledger = StalenessLedger(max_staleness=2, batch=1)
+    for name in ("a", "slow", "slower"):
+        ledger.add(name)
+        ledger.dispatch(name)
+    ledger.score("a")
+    assert ledger.take() == ["a"], "nobody waits for the slow ones yet"
+    ledger.advance(1)
+    scored(ledger, "b")
+    assert not ledger.ready(), "two are left of version 0, and version 2 could take but one"
+    with pytest.raises(StalenessError, match="no full batch"):
+        ledger.take()
+    ledger.score("slower")
+    assert ledger.take() == ["slower"]
+    ledger.advance(2)
+    assert not ledger.ready(), "now the last one must come first"
+    ledger.score("slow")
+    assert ledger.take() == ["slow"]
+
+
+def test_a_group_that_outlives_the_bound_is_a_defect() -> None:
+    ledger = StalenessLedger(max_staleness=0, batch=1)
+    ledger.add("a")
+    ledger.dispatch("a")
+    with pytest.raises(StalenessError, match="started by version 0; the learner has reached 1"):
+        ledger.advance(1)
+    with pytest.raises(StalenessError, match="version 0 after 1"):
+        ledger.advance(0)
+
+
+def test_groups_go_the_way_they_may() -> None:
+    ledger = StalenessLedger(max_staleness=0, batch=1)
+    ledger.add("a")
+    with pytest.raises(ValueError, match="on its way"):
+        ledger.add("a")
+    with pytest.raises(StalenessError, match="a is waiting, not dispatched or running"):
+        ledger.score("a")
+    ledger.dispatch("a")
+    ledger.run("a")
+    ledger.park("a")
+    with pytest.raises(StalenessError, match="a is parked, not running"):
+        ledger.crash("a")
+    ledger.reset("a")
+    assert ledger.state("a") is State.WAITING and ledger.overdue() == 0
