@@ -56,19 +56,18 @@ class Performance:
         preemptions = violations = 0
         for key, load in loads.items():
             before = self._loads.get(key)
+            # A worker that is new since the last report has counted from zero.
+            preemptions += load.preemptions - (before.preemptions if before else 0)
+            violations += load.budget_violations - (before.budget_violations if before else 0)
             if before is None or load.at <= before.at:
                 continue
             busy.append((load.busy_s - before.busy_s) / (load.at - before.at))
             if load.steps > before.steps:
                 running.append((load.running_sum - before.running_sum) / (load.steps - before.steps))
-            preemptions += load.preemptions - before.preemptions
-            violations += load.budget_violations - before.budget_violations
         self._loads = loads
-        metrics = {}
+        metrics = {"perf/preemptions": float(preemptions), "thinking/budget_violations": float(violations)}
         if busy:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
-            metrics["perf/preemptions"] = float(preemptions)
-            metrics["thinking/budget_violations"] = float(violations)
         if running:
             metrics["perf/running_sequences"] = sum(running)
         return metrics
