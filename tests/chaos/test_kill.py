@@ -17,20 +17,31 @@ VICTIMS = {
 }
 
 
-def _spec(installation: Installation, steps: int) -> dict[str, Any]:
+MODES: dict[str, dict[str, Any]] = {
+    "sync": {"type": "sync"},
+    "streamed": {"type": "streamed"},
+    "async": {"type": "async", "max_staleness": 2},
+    "in_flight": {"type": "in_flight", "max_staleness": 4},
+}
+CASES = [*((victim, "async") for victim in VICTIMS), *(("rollout", mode) for mode in MODES if mode != "async")]
+
+
+def _spec(installation: Installation, steps: int, mode: str) -> dict[str, Any]:
     recipes = installation.api.get("/spec/recipes")["data"]
     spec = next(recipe for recipe in recipes if recipe["name"] == "demo")["spec"]
-    spec["schedule"] = {"steps": steps, "prompts_per_step": 8}
-    spec["rollout"]["group_size"] = 4
+    # Four groups a step: the platform is told of all of them.
+    spec["schedule"] = {"steps": steps, "prompts_per_step": 4}
+    spec["rollout"] |= {"group_size": 4, "mode": MODES[mode]}
     spec["checkpoint"] = {"every_steps": 4}
     spec["evaluation"] = {"every_steps": 100, "max_prompts": 8, "sources": spec["evaluation"]["sources"]}
     return spec
 
 
-@pytest.mark.parametrize("victim", VICTIMS)
-def test_run_survives_kill(installation: Installation, victim: str) -> None:
+@pytest.mark.parametrize(("victim", "mode"), CASES)
+def test_run_survives_kill(installation: Installation, victim: str, mode: str) -> None:
     api = installation.api
-    run = api.post("/runs", {"name": f"kill {victim}", "spec": _spec(installation, STEPS), "start": True})
+    document = {"name": f"kill {victim}, {mode}", "spec": _spec(installation, STEPS, mode), "start": True}
+    run = api.post("/runs", document)
     path = f"/runs/{run['id']}"
 
     def now() -> dict[str, Any]:
@@ -49,3 +60,12 @@ def test_run_survives_kill(installation: Installation, victim: str) -> None:
     series = chart["series"]["critic/score/mean"]
     assert series["x"] == list(range(1, STEPS + 1))
     assert series["raw_count"] == STEPS
+    if victim == "rollout":
+        trained = [name for step in range(1, STEPS + 1) for name in _groups(installation, path, step)]
+        drawn = [f"{step}-{index}" for step in range(1, STEPS + 1) for index in range(4)]
+        assert sorted(trained) == sorted(drawn), "every group that was dispatched is trained on once"
+
+
+def _groups(installation: Installation, path: str, step: int) -> set[str]:
+    rows = installation.api.get(f"{path}/rollouts", step=step, limit=200)["data"]
+    return {row["group_id"] for row in rows}

@@ -91,5 +91,10 @@ def test_staleness_is_told_over_sampled_tokens() -> None:
 @pytest.mark.parametrize(
     ("rewards", "signal"), [([1.0, 1.0], False), ([1.0, 0.0], True), ([None, 1.0], True), ([0.0], False)]
 )
-def test_a_group_has_signal_when_rewards_differ_or_are_unknown(rewards: list[float | None], signal: bool) -> None:
-    assert has_signal(Group("g", "s:0", "s", "s@1", {}, "", 0, [trajectory([0], r) for r in rewards])) is signal
+def test_a_group_has_signal_when_rewards_differ_or_one_is_unknown(rewards: list[float | None], signal: bool) -> None:
+    group = Group("g", "s:0", "s", "s@1", {}, "", 0, [trajectory([0], reward) for reward in rewards])
+    assert has_signal(group) is signal
+    pruned = trajectory([0], None)
+    pruned.finish_reason = "pruned"
+    group.trajectories.append(pruned)
+    assert has_signal(group) is signal, "a pruned sample has no reward, and none is missed"

@@ -19,7 +19,8 @@ MODES: dict[str, tuple[dict[str, Any], int]] = {
 @pytest.mark.parametrize("name", MODES)
 def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
     mode, bound = MODES[name]
-    launcher.prepare(spec(rollout__mode=mode, schedule__steps=12, optimizer__learning_rate=1e-3))
+    # Four groups a step: all of them are shown to the platform.
+    launcher.prepare(spec(rollout__mode=mode, schedule={"steps": 12, "prompts_per_step": 4}))
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
@@ -29,11 +30,13 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
     assert not platform.of("alert")
     metrics = [event["data"]["metrics"] for event in platform.of("step")]
     assert max(m["staleness/max"] for m in metrics) <= bound
-    assert {m["groups/count"] for m in metrics} == {8.0}
+    assert {m["groups/count"] for m in metrics} == {4.0}
     for m in metrics:
         assert sum(v for k, v in m.items() if k.startswith("staleness/share/")) == pytest.approx(1.0)
-        assert 0.0 < m["perf/engine_busy_share"] <= 1.0
+        # Steps of a few milliseconds may end without news of the engine.
+        assert 0.0 < m.get("perf/engine_busy_share", 1.0) <= 1.0
         assert m["timing_s/wait"] >= 0.0 and m["probe/max_abs_diff"] < 0.05
+    assert any("perf/engine_busy_share" in m for m in metrics)
     if bound:
         assert metrics[-1]["staleness/max"] >= 1.0
     for event in platform.of("step"):
@@ -42,5 +45,6 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
         assert {"engine-0", "reward", "learner", "sync"} >= {span["lane"] for span in timeline}
         assert all(0.0 <= span["start"] <= span["end"] for span in timeline)
     shown = [row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"] if not row["sample"]]
-    assert len(shown) == len(set(shown)), "no group is trained on twice"
+    drawn = [f"{step}-{index}" for step in range(1, 13) for index in range(4)]
+    assert sorted(shown) == sorted(drawn), "every group that was drawn is trained on once"
     launcher.until_gone()
