@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.engine import Completion, EngineConfig, Request, Sampling, ThinkTokens
+from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
+from worker.engine.from_spec import concurrency
 
 if TYPE_CHECKING:
     from worker.engine import Engine
@@ -61,6 +62,8 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         max_model_len=settings.max_model_len,
         max_num_seqs=settings.max_num_seqs,
         kv_cache_gib=settings.kv_cache_gib,
+        lm_head_dtype=settings.lm_head_dtype,
+        concurrency=concurrency(settings.concurrency),
         think=think,
     )
     _kept = _Kept(Engine(config), spec, sampling(spec), prompts, policy)
@@ -112,8 +115,9 @@ def _batch(kept: _Kept, readings: list[tuple[int, int, float]]) -> list[Completi
     engine, samples = kept.engine, kept.spec.rollout.group_size
     for place, prompt in enumerate(kept.prompts):
         ids = tuple(prompt.tolist())
+        group = SampleGroup(str(place), samples)
         for sample in range(samples):
-            engine.submit(Request(f"{place * samples + sample}", ids, kept.sampling))
+            engine.submit(Request(f"{place * samples + sample}", ids, kept.sampling, group=group))
     done: list[Completion] = []
     unfinished, waiting = len(kept.prompts) * samples, len(kept.prompts) * samples
     while engine.has_unfinished:
