@@ -49,11 +49,11 @@ class Dispatcher:
         self._steering, self._curriculum, self._sources = steering, curriculum, sources
         self._generation, self._threshold = generation, threshold
         self._batch = spec.schedule.prompts_per_step
-        self._ledger = StalenessLedger(spec.rollout.max_staleness, self._batch, version)
+        self._tails = isinstance(spec.rollout.scheduler, TailBatchingScheduler)
+        self._ledger = StalenessLedger(spec.rollout.max_staleness, self._batch, version, renews=self._tails)
         self._rollout = spec.rollout
         sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
         self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
-        self._tails = isinstance(spec.rollout.scheduler, TailBatchingScheduler)
         self._datasets = {source.name: source.dataset for source in spec.data.sources}
         self._ids: dict[int, int] = {}
         """Groups named so far, by the step they were drawn for."""

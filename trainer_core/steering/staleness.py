@@ -50,9 +50,16 @@ class StalenessLedger:
         taken: groups that have been learned, or are being learned.
     """
 
-    def __init__(self, max_staleness: int, batch: int, version: int = 0) -> None:
-        """``version`` above 0 is a resume: all batches before it have been accepted."""
-        self.max_staleness, self.batch, self.version = max_staleness, batch, version
+    def __init__(self, max_staleness: int, batch: int, version: int = 0, *, renews: bool = False) -> None:
+        """Start empty.
+
+        Args:
+            max_staleness: η.
+            batch: groups in a batch.
+            version: above 0 it is a resume: all batches before it have been accepted.
+            renews: whoever takes a batch resets what it leaves behind, so that a batch waits for no straggler.
+        """
+        self.max_staleness, self.batch, self.version, self._renews = max_staleness, batch, version, renews
         self.taken = version * batch
         self._entries: dict[str, _Entry] = {}
         self._order = 0
@@ -140,7 +147,7 @@ class StalenessLedger:
     def ready(self) -> bool:
         """Whether a batch can be taken: enough groups are scored, and none that is left behind will be too old."""
         scored = self.names(State.SCORED)[: self.batch]
-        return len(scored) == self.batch and not self.overdue(scored)
+        return len(scored) == self.batch and (self._renews or not self.overdue(scored))
 
     def take(self) -> list[str]:
         """The next batch, oldest groups first. They leave the ledger: none can be taken twice.

@@ -195,6 +195,20 @@ def test_oldest_groups_come_first_and_stragglers_are_waited_for_in_time() -> Non
     assert ledger.take() == ["slow"]
 
 
+def test_where_the_rest_is_renewed_a_batch_waits_for_nobody() -> None:
+    ledger = StalenessLedger(max_staleness=0, batch=1, renews=True)
+    for name in ("slow", "late"):
+        ledger.add(name)
+        ledger.dispatch(name)
+    scored(ledger, "a")
+    assert ledger.take() == ["a"]
+    ledger.score("late")
+    ledger.reset("late")
+    ledger.reset("slow")
+    ledger.advance(1)
+    assert ledger.names(State.WAITING) == ["slow", "late"]
+
+
 def test_a_group_that_outlives_the_bound_is_a_defect() -> None:
     ledger = StalenessLedger(max_staleness=0, batch=1)
     ledger.add("a")
