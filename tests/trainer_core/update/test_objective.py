@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,16 @@ def whole_batch() -> tuple[TokenBatch, Denominators]:
     return batch, denominators(trajectories())
 
 
+@cache
+def draw(which: int, sequence: int, offset: int) -> float:
+    """A number that depends on the token alone."""
+    return float(np.random.default_rng((which, sequence, offset)).normal())
+
+
 def noise(batch: TokenBatch, which: int, scale: float) -> Tensor:
-    """A number for each token that depends on the token alone, however the batch is cut."""
+    """Such a number for each token, the same however the batch is cut."""
     keys = zip(batch.sequence.tolist(), batch.offset.tolist(), strict=True)
-    return torch.tensor([scale * np.random.default_rng((which, *key)).normal() for key in keys], dtype=torch.float64)
+    return torch.tensor([scale * draw(which, *key) for key in keys], dtype=torch.float64)
 
 
 def policies(batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
