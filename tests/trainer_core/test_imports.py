@@ -11,6 +11,7 @@ import pytest
     [
         "trainer_core.spec",
         "trainer_core.spec.recipes",
+        "trainer_core.explain",
         "trainer_core.metrics",
         "trainer_core.rewards",
         "trainer_core.rewards.overlong",
