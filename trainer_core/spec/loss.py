@@ -199,5 +199,8 @@ Loss = Annotated[
     Field(discriminator="type"),
 ]
 
-ANCHORED_ON_BEHAVIOUR = (DPPOLoss, DecoupledPPOLoss, MinPROLoss, VESPOLoss, SequenceMaskLoss)
-"""Losses that hold the ratio to the behaviour policy themselves: a correction must not weigh it a second time."""
+ANCHORED_ON_BEHAVIOUR = (DPPOLoss, MinPROLoss, VESPOLoss, SequenceMaskLoss)
+"""Losses whose ratio is taken against the behaviour policy, not against the proximal one."""
+
+WEIGHTED_ALREADY = (*ANCHORED_ON_BEHAVIOUR, DecoupledPPOLoss)
+"""Losses that weigh by the behaviour policy themselves: a correction must not do so a second time."""

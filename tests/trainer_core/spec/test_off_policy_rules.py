@@ -31,7 +31,7 @@ def test_gspo_with_token_level_importance_sampling(level: str, correction: dict[
 @pytest.mark.parametrize("correction", [TOKEN, SEQUENCE, MASKED, ICEPOP])
 def test_a_ratio_that_would_count_twice(loss: str, correction: dict[str, Any]) -> None:
     (found,) = refused({"loss": {"type": loss}, "corrections": [OPSM, correction]})
-    assert found == (("corrections", 1), f"{loss} holds the ratio to the behaviour policy itself: it would count twice")
+    assert found == (("corrections", 1), f"{loss} weighs by the behaviour policy itself: it would count twice")
 
 
 @pytest.mark.parametrize(("first", "second"), [(TOKEN, ICEPOP), (SEQUENCE, MASKED), (ICEPOP, SEQUENCE)])

@@ -15,7 +15,7 @@ from tests.trainer_core.methods.loss_formulas import written_out as token_losses
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR
+from trainer_core.spec.loss import WEIGHTED_ALREADY
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.packing import TokenBatch, pack
@@ -70,7 +70,7 @@ def specs() -> list[RunSpec]:
     result = []
     for i, loss in enumerate(LOSSES):
         anchored = make_spec(loss=loss, corrections=[]).loss
-        fitting = CORRECTIONS if not isinstance(anchored, ANCHORED_ON_BEHAVIOUR) else [[OPSM]]
+        fitting = CORRECTIONS if not isinstance(anchored, WEIGHTED_ALREADY) else [[OPSM]]
         fitting = [[], *(SEQUENCE_LEVEL if loss["type"] == "gspo" else fitting)]
         for j, aggregation in enumerate(AGGREGATIONS):
             chosen, penalty = fitting[(i + j) % len(fitting)], PENALTIES[(i * len(AGGREGATIONS) + j) % len(PENALTIES)]
