@@ -23,3 +23,6 @@ class KL(SpecModel):
     """Added to the loss per token, or subtracted from the advantage per token without gradient."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
     """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
+    reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
+    """Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
+    (arXiv 2505.24864), §3.2. Empty: the base policy stays the reference."""

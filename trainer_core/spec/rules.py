@@ -7,6 +7,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
 from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
+from trainer_core.spec.learner_rules import critic, reference
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.off_policy_rules import corrections, sampling
 from trainer_core.spec.thinking import TaggedThinking
@@ -29,6 +30,8 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         length_window,
         corrections,
         sampling,
+        critic,
+        reference,
         _groups,
         _learner,
         _guards,

@@ -7,6 +7,7 @@ from trainer_core.spec.aggregation import Aggregation, TokenMean
 from trainer_core.spec.base import SpecModel
 from trainer_core.spec.checkpoint import Checkpoint
 from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
+from trainer_core.spec.critic import Critic
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
 from trainer_core.spec.data import Data
 from trainer_core.spec.evaluation import Evaluation
@@ -19,6 +20,7 @@ from trainer_core.spec.optimizer import Optimizer
 from trainer_core.spec.parallelism import Parallelism
 from trainer_core.spec.policy import Policy
 from trainer_core.spec.prompting import Prompting
+from trainer_core.spec.proximal import Proximal, RecomputedProximal
 from trainer_core.spec.reward import Reward
 from trainer_core.spec.rollout import Rollout
 from trainer_core.spec.rules import contradictions
@@ -47,8 +49,12 @@ class RunSpec(SpecModel):
     """What is put behind the prompts."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
+    critic: Critic | None = None
+    """The value function that an advantage may need."""
     loss: Loss = PPOClipLoss()
     """The policy objective."""
+    proximal: Proximal = RecomputedProximal()
+    """What the ratio of the loss is taken against."""
     corrections: tuple[Correction, ...] = (TruncatedImportanceSampling(),)
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()

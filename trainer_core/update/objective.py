@@ -60,7 +60,8 @@ def loss_share(
         known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
         penalty = kl.penalty(spec.kl.estimator, *known)
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
-        if spec.kl.placement == "reward":
+        # With a critic the penalty has been paid as a reward of its token (``update/returns.py``).
+        if spec.kl.placement == "reward" and spec.advantage.compares != "value":
             advantages = advantages - spec.kl.coefficient * penalty
     view = TokenView(logprobs, old_logprobs, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
     values, metrics = losses.token_loss(spec.loss, view)
