@@ -5,6 +5,7 @@ from pydantic import ValidationError, model_validator
 from trainer_core.spec.advantage import Advantage, GRPOAdvantage
 from trainer_core.spec.aggregation import Aggregation, TokenMean
 from trainer_core.spec.base import SpecModel
+from trainer_core.spec.batching import Batching
 from trainer_core.spec.checkpoint import Checkpoint
 from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
 from trainer_core.spec.critic import Critic
@@ -47,6 +48,8 @@ class RunSpec(SpecModel):
     """Which prompts are drawn."""
     prompting: Prompting = Prompting()
     """What is put behind the prompts."""
+    batching: Batching = Batching()
+    """How the groups of a step are made up."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
     critic: Critic | None = None
