@@ -42,7 +42,7 @@ def weight(method: object, ratio: float, sign: int) -> float:
             return 0.0 if capped else _clipped(ratio, sign, method.ratio_min, method.ratio_max)
         case GSPOLoss() | DecoupledPPOLoss():
             return _clipped(ratio, sign, method.ratio_min, method.ratio_max)
-        case CISPOLoss():
+        case CISPOLoss() | MinPROLoss():
             return min(max(ratio, method.ratio_min), method.ratio_max)
         case SAPOLoss():
             tau = method.temperature_positive if sign > 0 else method.temperature_negative
@@ -51,8 +51,6 @@ def weight(method: object, ratio: float, sign: int) -> float:
         case DPPOLoss():
             left = sign * (ratio - 1) > 0 and _divergence(method, ratio) > method.divergence_max
             return 0.0 if left else min(ratio, method.ratio_max)
-        case MinPROLoss():
-            return min(ratio, method.ratio_max)
         case VESPOLoss():
             k, rate = (
                 (method.power_positive, method.rate_positive)
