@@ -23,6 +23,8 @@ NEEDED = (
     "groups/zero_advantage_share",
 )
 """Metrics that are read."""
+PAUSED = "timing_s/paused"
+"""Read where it is reported: how long generation stands still for new weights. Otherwise all of the sync counts."""
 LEAST_STEPS, WARM_STEPS = 5, 3
 """Steps that are needed, and steps at the beginning that are left out where enough others are there."""
 
@@ -30,8 +32,8 @@ LEAST_STEPS, WARM_STEPS = 5, 3
 def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source: str) -> Rates:
     """Rates of the machines that ``spec`` ran on.
 
-    The prefill is part of the decode times, a weight update counts as the engines' time alone, and hand-overs between
-    processes show only where generation and learning do not overlap.
+    The prefill is part of the decode times, and hand-overs between processes show only where generation and learning do
+    not overlap.
 
     Args:
         spec: under which the steps were done.
@@ -56,7 +58,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
         source=source,
         engine=EngineRates(decode=_decode(spec, complete)),
         learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates_per_step),
-        sync=SyncRates(load_seconds=typical["timing_s/sync"]),
+        sync=_sync(complete, typical["timing_s/sync"]),
         reward_seconds=typical["timing_s/reward"],
         loop_seconds=0.0 if overlap else max(0.0, between),
         prompt_tokens=max(1.0, typical["prompt_length/mean"]),
@@ -106,6 +108,12 @@ def _learner(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[float
         raise PlanError("the run's learner has not learned from anything.")
     fixed, per_token = line(worked)
     return 1.0 / per_token / spec.parallelism.learner_ranks, fixed
+
+
+def _sync(steps: Sequence[Mapping[str, float]], whole: float) -> SyncRates:
+    paused = [step[PAUSED] for step in steps if PAUSED in step]
+    load = min(median(paused), whole) if paused else whole
+    return SyncRates(publish_seconds=whole - load, load_seconds=load)
 
 
 def _learned_share(spec: RunSpec, step: Mapping[str, float]) -> float:

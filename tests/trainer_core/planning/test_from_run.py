@@ -74,6 +74,12 @@ def test_a_run_predicts_itself() -> None:
     assert predicted == pytest.approx(alike[0]["timing_s/step"], rel=0.35)
 
 
+def test_a_pause_of_generation_is_told_from_publishing() -> None:
+    found = rates_from_steps(small(), steps(**{"timing_s/paused": 0.025}), "a test")
+    assert found.sync.load_seconds == pytest.approx(0.025)
+    assert found.sync.publish_seconds == pytest.approx(0.1)
+
+
 def test_groups_without_signal_are_not_learned() -> None:
     quiet = {"groups/zero_advantage_share": 0.25}
     filtered = rates_from_steps(small(filters=[{"type": "zero_advantage"}]), steps(**quiet), "a test")
