@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.corrections import WEIGHTING, IcePopMasking, OffPolicySequenceMasking
-from trainer_core.spec.loss import WEIGHTED_ALREADY, GSPOLoss
+from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, WEIGHTED_ALREADY, GSPOLoss, ReinforceLoss
+from trainer_core.spec.proximal import RecomputedProximal
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -30,6 +31,14 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
         elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
             yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+
+
+def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A proximal policy that the loss never looks at."""
+    if isinstance(spec.proximal, RecomputedProximal):
+        return
+    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+        yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
 
 
 def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -10,7 +10,7 @@ from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
 from trainer_core.spec.batch_rules import group_sizes, mixing, replay
 from trainer_core.spec.learner_rules import critic, reference
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
-from trainer_core.spec.off_policy_rules import corrections, sampling
+from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         replay,
         corrections,
         sampling,
+        proximal,
         critic,
         reference,
         _groups,

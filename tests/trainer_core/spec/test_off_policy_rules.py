@@ -95,3 +95,13 @@ def test_sequence_levels_go_together() -> None:
 def test_losses_that_need_no_weight(loss: str) -> None:
     spec(loss={"type": loss}, corrections=[])
     spec(loss={"type": loss}, corrections=[OPSM])
+
+
+@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
+def test_a_proximal_policy_that_the_loss_never_looks_at(proximal: dict[str, Any]) -> None:
+    for loss in ("reinforce", "dppo", "minpro", "vespo", "sequence_mask"):
+        (found,) = refused({"loss": {"type": loss}, "corrections": [], "proximal": proximal})
+        message = f"{loss} takes no ratio against a proximal policy: leave it at recompute"
+        assert found == (("proximal",), message)
+    for loss in ("ppo_clip", "cispo", "gspo", "sapo", "decoupled_ppo", "kl_penalised"):
+        spec(loss={"type": loss}, corrections=[], proximal=proximal)
