@@ -152,7 +152,7 @@ class _Loop:
                 self.debt += self.rates.engine.prefill_seconds(self._context())
 
     def _context(self) -> float:
-        """Tokens whose keys and values the running sequences hold."""
+        """Tokens whose keys and values the running sequences hold, each at half of a mean completion."""
         grown = sum(self.lengths) / len(self.lengths) / 2
         return (self.rates.prompt_tokens + grown) * len(self.running) * self.weight
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
+from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.trajectory import Group
 from worker.chunk import pack, unpack
 from worker.engine import Completion, EngineConfig, Request, Sampling, ThinkTokens
@@ -53,7 +54,6 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
     """Build the engine as a run would."""
     global _kept
     from worker.engine import Engine
-    from worker.run import _sampling
 
     settings = spec.rollout.engine
     config = EngineConfig(
@@ -64,7 +64,15 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         kv_cache_gib=settings.kv_cache_gib,
         think=think,
     )
-    _kept = _Kept(Engine(config), spec, _sampling(spec), prompts, policy)
+    rollout = spec.rollout
+    sampling = Sampling(
+        temperature=rollout.temperature,
+        top_p=rollout.top_p,
+        top_k=rollout.top_k or -1,
+        max_tokens=rollout.max_tokens,
+        thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
+    )
+    _kept = _Kept(Engine(config), spec, sampling, prompts, policy)
 
 
 def measure() -> Generated:

@@ -74,7 +74,10 @@ def test_an_answer_comes_at_once(gpus: int) -> None:
         parallelism={"max_tokens_per_microbatch": 16_384},
     )
     speed = rates(
-        engine={"decode": [{"running": 1, "tokens_per_s": 90}, {"running": 256, "tokens_per_s": 9000}]},
+        engine={
+            "decode": [{"running": 1, "tokens_per_s": 90}, {"running": 256, "tokens_per_s": 9000}],
+            "prefill_tokens_per_s": 100_000,
+        },
         learner={"tokens_per_s": 9000},
         lengths={"type": "lognormal", "median": 1500, "sigma": 1.0},
     )
