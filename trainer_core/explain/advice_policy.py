@@ -75,7 +75,14 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
     "loss/vespo": ("Strongly off-policy samples, weighed as whole completions.", (*_RATIO, *_MISMATCH)),
     "loss/sequence_mask": ("When no token of a completion may leave the trust region.", (*_RATIO, *_MISMATCH)),
     "loss/kl_penalised": ("When a soft pull to the policy before the step is wanted in place of a clip.", _RATIO),
-    "loss/distillation": ("A stronger teacher exists for the same vocabulary.", ("actor/loss", "actor/entropy")),
+    "distillation": (
+        "A stronger policy with the same vocabulary exists: it grades every token, where a reward grades completions.",
+        ("actor/loss", "actor/entropy", "critic/score/mean"),
+    ),
+    "sft": (
+        "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
+        ("actor/loss", "actor/entropy", "critic/score/mean"),
+    ),
     "corrections": ("Whenever engine and learner differ, or samples are stale.", _MISMATCH),
     "corrections/truncated_is": (
         "The default: engine and learner differ slightly, or samples are one version old.",
