@@ -207,6 +207,21 @@ def test_value_and_gradient_are_the_formulas_however_the_batch_is_cut(
         assert metrics == pytest.approx(learned(spec, [at_once], whole)[2], rel=1e-9, abs=1e-12), spec
 
 
+@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
+def test_a_reward_pays_for_the_distance_of_the_policy_not_of_another_proximal_one(proximal: dict[str, Any]) -> None:
+    batch, whole = whole_batch()
+    parts = {"loss": {"type": "kl_penalised"}, "corrections": [], "kl": {"coefficient": 0.3, "placement": "reward"}}
+    current, old, reference = policies(batch)
+    current.requires_grad_()
+    d = (reference - current).detach()
+    paid = replace(batch, advantages=batch.advantages - 0.3 * (d.exp() - 1 - d))
+    found = loss_share(make_spec(**parts, proximal=proximal), batch, current, old, reference, whole, Totals())
+    expected = loss_share(make_spec(loss=parts["loss"], corrections=[]), paid, current, old, None, whole, Totals())
+    assert found.item() == pytest.approx(expected.item(), rel=1e-12)
+    (one,), (other,) = (torch.autograd.grad(share, current) for share in (found, expected))
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-15)
+
+
 def test_broken_values_outside_the_mask_do_no_harm() -> None:
     batch, counts = whole_batch()
     outside = batch.offset % 3 == 1
