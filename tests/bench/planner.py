@@ -11,11 +11,12 @@ from tests.bench.runs import demo_spec, train
 from tests.support.installation import ROOT, Installation
 from trainer_core.planning import Rates, plan
 from trainer_core.spec import RunSpec
+from trainer_core.spec.rollout import Rollout
 from worker.plan.measure import measure as measure_rates
 
 STEPS, WARM = 40, 6
 POLICY, PROMPTS = ROOT / "demo" / "starter-policy", ROOT / "demo" / "data" / "gsm8k-add-sub.jsonl"
-MODES: list[dict[str, Any]] = [{"type": "sync"}, {"type": "async"}]
+MODES = [{"type": name} for name in Rollout.model_json_schema()["properties"]["mode"]["discriminator"]["mapping"]]
 
 
 def measure(installation: Installation) -> list[Figure]:
