@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
+from trainer_core.spec import ControlError, apply_control, targets
 
 TOKEN, SEQUENCE = {"type": "truncated_is"}, {"type": "truncated_is", "level": "sequence"}
 MASKED, ICEPOP, OPSM = {"type": "masked_is"}, {"type": "icepop"}, {"type": "opsm"}
@@ -105,3 +106,20 @@ def test_a_proximal_policy_that_the_loss_never_looks_at(proximal: dict[str, Any]
         assert found == (("proximal",), message)
     for loss in ("ppo_clip", "cispo", "gspo", "sapo", "decoupled_ppo", "kl_penalised"):
         spec(loss={"type": loss}, corrections=[], proximal=proximal)
+
+
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        ("loss.ratio_max", 4.0),
+        ("corrections.icepop.ratio_min", 0.4),
+        ("corrections.icepop.ratio_max", 3.0),
+        ("corrections.opsm.divergence_max", 0.5),
+    ],
+)
+def test_bounds_are_steered_by_the_name_of_their_method(target: str, value: float) -> None:
+    before = spec(loss={"type": "cispo"}, corrections=[OPSM, ICEPOP])
+    after = apply_control(before, target, value)
+    assert {t.path: t.value for t in targets(after)} == {t.path: t.value for t in targets(before)} | {target: value}
+    with pytest.raises(ControlError):
+        apply_control(before, target, -1.0)
