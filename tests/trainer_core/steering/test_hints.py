@@ -97,9 +97,9 @@ def test_the_pass_rate_comes_to_the_target(target: float) -> None:
 
 
 def test_a_row_without_a_solution_is_an_error() -> None:
-    curriculum = Curriculum(hinted(column="proof"), {"sums": [{"prompt": "q"}]}, 0)
-    with pytest.raises(ValueError, match="a text in the column 'proof' of every row"):
-        curriculum.draw(1)
+    rows = [{"prompt": "q", "proof": "p"}, {"prompt": "q"}]
+    with pytest.raises(ValueError, match="row 1 of the source 'sums': hints need a text in the column 'proof'"):
+        Curriculum(hinted(column="proof"), {"sums": rows}, 0)
 
 
 def test_without_hints_nothing_is_shown() -> None:

@@ -19,6 +19,7 @@ from trainer_core.steering.curriculum.hints import HintScaffold
 from trainer_core.steering.curriculum.mixture import Mixture
 from trainer_core.steering.curriculum.order import EpochOrder
 from trainer_core.steering.curriculum.target import DifficultyTarget
+from trainer_core.steering.prompt_plan import check_rows
 
 Rows = Mapping[str, Sequence[dict[str, Any]]]
 Within = EpochOrder | DifficultyPools | GoldilocksOrder | DifficultyTarget
@@ -41,6 +42,7 @@ class Curriculum:
         for source in spec.data.sources:
             if not sources.get(source.name):
                 raise ValueError(f"the source {source.name!r} ({source.dataset}) has no rows")
+            check_rows(spec, source.name, sources[source.name])
         self.fallbacks = 0
         self._spec = spec
         self._rows = {source.name: sources[source.name] for source in spec.data.sources}
