@@ -66,6 +66,6 @@ fi
 wanted=$(find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)
 if changed dist/.dressage "$wanted"; then
   say "Building the console"
-  npm run --silent build
+  npm run --silent build -- --logLevel warn
   echo "$wanted" > dist/.dressage
 fi

@@ -1,73 +1,134 @@
-"""Writes docs/reference.md: every field of a run spec, with its meaning, default, unit, formula and source."""
+"""Writes docs/methods.md: every method with formula, source, parameters and advice; every other field; every metric."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from trainer_core.explain.guidance import guidance
 from trainer_core.metrics import METRICS
 from trainer_core.spec import RunSpec
+from trainer_core.spec.recipes import list_recipes
 
-OUT = Path(__file__).resolve().parents[1] / "docs" / "reference.md"
-HEADER = """# Reference
+OUT = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
+HEADER = """# Methods
 
-Written from the code by `make docs`; do not edit. A field marked *steerable* may change while the run goes: at the next
-dispatched prompt group, or at the next optimizer step.
+Written from the code by `make docs`; do not edit. The first part holds the methods, each with its formula, its source
+and what tells whether it works; then come the recipes, every other field of a run spec and every metric. Ratio bounds
+are always the band itself, never an ε. A field marked *steerable* may change while the run goes: at the next dispatched
+prompt group, or at the next optimizer step. `python -m trainer_core explain RECIPE` tells what a whole spec amounts to.
 """
+
+Schema = dict[str, Any]
 
 
 def main() -> int:
     """Write the page; with ``--check``, only tell whether it is up to date."""
-    text = HEADER + _spec(RunSpec.model_json_schema()) + _metrics()
+    text = page()
     if "--check" in sys.argv:
         return int(not OUT.exists() or OUT.read_text() != text)
     OUT.write_text(text)
     return 0
 
 
-def _spec(schema: dict[str, Any]) -> str:
-    parts = ["\n## Run spec\n"]
-    for name, field in schema["properties"].items():
-        parts.append(f"\n### `{name}`\n\n{field.get('description', '')}\n".replace("\n\n\n", "\n\n"))
-        parts += [_member(member) for member in _members(field, schema["$defs"])]
-    return "".join(parts)
+def page() -> str:
+    """The whole page."""
+    schema = RunSpec.model_json_schema()
+    rooms = [(room, member) for room, member in _walk(schema, schema["$defs"], ()) if room]
+    methods = [(room, member) for room, member in rooms if "formula" in member]
+    return HEADER + _contents(methods) + _methods(methods) + _recipes() + _fields(schema, rooms) + _metrics()
 
 
-def _members(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """The models behind a field: itself, the members of its union, or those of its items; nested models follow."""
-    found: list[dict[str, Any]] = []
-    for node in (field, field.get("items", {}), *field.get("oneOf", []), *field.get("anyOf", [])):
-        reference = node.get("$ref", "").rpartition("/")[2]
-        if reference and definitions[reference] not in found:
-            member = definitions[reference]
-            found.append(member)
-            for child in member.get("properties", {}).values():
-                found += [nested for nested in _members(child, definitions) if nested not in found]
-        elif node is not field and "oneOf" in node:
-            found += _members(node, definitions)
-    return found
+def _walk(
+    node: Any, definitions: Schema, path: tuple[str, ...], seen: tuple[str, ...] = ()
+) -> Iterator[tuple[str, Schema]]:
+    """Every model behind a schema with the dotted path of its field, in the order of the spec."""
+    if isinstance(node, list):
+        for child in node:
+            yield from _walk(child, definitions, path, seen)
+    if not isinstance(node, dict):
+        return
+    name = str(node.get("$ref", "")).rpartition("/")[2]
+    if name and name not in seen:
+        yield ".".join(path), definitions[name]
+        yield from _walk({**definitions[name], "$ref": ""}, definitions, path, (*seen, name))
+    for child, field in node.get("properties", {}).items():
+        yield from _walk(field, definitions, (*path, child), seen)
+    for key in ("oneOf", "anyOf", "allOf", "items"):
+        yield from _walk(node.get(key), definitions, path, seen)
 
 
-def _member(member: dict[str, Any]) -> str:
-    lines = [f"\n**{member.get('title', '')}**. {_flat(member.get('description', ''))}\n"]
-    if "formula" in member:
-        lines.append(f"\n`{member['formula']}`  \nSource: {member['source']}.\n")
-    fields = {
-        name: info for name, info in member.get("properties", {}).items() if "const" not in info or name != "type"
-    }
-    if fields:
-        lines.append("\n| field | default | unit | meaning |\n|---|---|---|---|\n")
-        lines += [_row(name, info, name in member.get("required", [])) for name, info in fields.items()]
+def _contents(methods: list[tuple[str, Schema]]) -> str:
+    lines = ["\n"]
+    for room in dict.fromkeys(room for room, _ in methods):
+        titles = [member["title"] for place, member in methods if place == room]
+        lines.append(f"- `{room}`: {', '.join(titles)}\n")
     return "".join(lines)
 
 
-def _row(name: str, info: dict[str, Any], required: bool) -> str:
-    default = (
-        "required" if required else f"`{info.get('default')}`" if not isinstance(info.get("default"), dict) else ""
-    )
+def _methods(methods: list[tuple[str, Schema]]) -> str:
+    parts, last = ["\n## Methods\n"], ""
+    for room, member in methods:
+        if room != last:
+            parts.append(f"\n### `{room}`\n")
+            last = room
+        parts.append(_method(room, member))
+    return "".join(parts)
+
+
+def _method(room: str, member: Schema) -> str:
+    kind = member.get("properties", {}).get("type", {}).get("const")
+    advice = guidance(room, kind)
+    choice = f"`{room}: {{type: {kind}}}`" if kind else f"`{room}`"
+    parts = [
+        f"\n#### {member['title']}\n\n{choice} — {_flat(member.get('description', ''))}\n",
+        f"\n```text\n{member['formula']}\n```\n\nSource: {member['source']}.\n",
+        _table(member),
+    ]
+    if advice.when:
+        parts.append(f"\n*When to use.* {advice.when}\n")
+    if advice.watch:
+        parts.append(f"\n*Watch.* {', '.join(f'`{name}`' for name in advice.watch)}\n")
+    return "".join(parts)
+
+
+def _recipes() -> str:
+    """The presets: what each is, and where its methods are explained."""
+    parts = ["\n## Recipes\n\nPresets in `trainer_core/spec/recipes/`; each file names the source of every figure.\n\n"]
+    parts.append("| name | title | what it is |\n|---|---|---|\n")
+    parts += [f"| `{recipe.name}` | {recipe.title} | {_flat(recipe.description)} |\n" for recipe in list_recipes()]
+    return "".join(parts)
+
+
+def _fields(schema: Schema, rooms: list[tuple[str, Schema]]) -> str:
+    parts = ["\n## Fields of a run spec\n\nMethods are left out: they stand above.\n"]
+    for name, field in schema["properties"].items():
+        parts.append(f"\n### `{name}`\n\n{_flat(field.get('description', ''))}\n")
+        shown: list[str] = []
+        for room, member in rooms:
+            if room.partition(".")[0] == name and "formula" not in member and member["title"] not in shown:
+                shown.append(member["title"])
+                parts.append(
+                    f"\n**{member['title']}** (`{room}`). {_flat(member.get('description', ''))}\n{_table(member)}"
+                )
+    return "".join(parts)
+
+
+def _table(member: Schema) -> str:
+    fields = {n: info for n, info in member.get("properties", {}).items() if not (n == "type" and "const" in info)}
+    if not fields:
+        return ""
+    rows = [_row(name, info, name in member.get("required", [])) for name, info in fields.items()]
+    return "\n| field | default | unit | meaning |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _row(name: str, info: Schema, required: bool) -> str:
+    default = info.get("default")
+    shown = "required" if required else "" if isinstance(default, dict) or "default" not in info else f"`{default}`"
     meaning = _flat(info.get("description", ""))
     if steer := info.get("steer"):
         meaning += f" *Steerable at the next {steer.replace('_', ' ')}.*"
-    return f"| `{name}` | {default} | {info.get('unit', '')} | {meaning} |\n"
+    return f"| `{name}` | {shown} | {info.get('unit', '')} | {meaning} |\n"
 
 
 def _metrics() -> str:

@@ -95,6 +95,28 @@ def _entries() -> list[Metric]:
             a,
             {"trl": "grad_norm", "prime_rl": "optim/grad_norm"},
         ),
+        Metric(
+            "actor/ess_share",
+            "Effective share of the samples",
+            "share",
+            "(Σw)² / (B·Σw²), w = π_θ / π_behaviour of whole completions at the update",
+            a,
+        ),
+        Metric(
+            "critic/values/mean", "Value", "reward", "mean over tokens of the critic's value before the step", "critic"
+        ),
+        Metric("critic/returns/mean", "Value target", "reward", "mean over tokens of the critic's target", "critic"),
+        Metric("critic/vf_loss", "Value loss", "loss", "aggregated ½·(V − R)², clipped", "critic"),
+        Metric("critic/vf_clipfrac", "Clipped values", "share", "tokens whose value error a clip ends", "critic"),
+        Metric(
+            "critic/vf_explained_var",
+            "Explained variance",
+            "share",
+            "1 − Var(R − V) / Var(R), before the step",
+            "critic",
+        ),
+        Metric("critic/grad_norm", "Gradient norm of the critic", "norm", "global L2 norm before clipping", "critic"),
+        Metric("critic/lr", "Learning rate of the critic", "1", "step size of the value function", "critic"),
         Metric("actor/lr", "Learning rate", "1", "step size of the update", a, {"trl": "learning_rate"}),
         Metric(
             "actor/pg_clipfrac",

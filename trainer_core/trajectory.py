@@ -34,6 +34,8 @@ class Trajectory:
     reward_parts: dict[str, float] = field(default_factory=dict)
     reward_error: str | None = None
     advantage: float = 0.0
+    token_advantages: NDArray[np.float32] | None = None
+    """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""
     excluded: str | None = None
     """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated", "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = None

@@ -16,8 +16,10 @@ from trainer_core.trajectory import Group
 from trainer_core.update.saved import SavedCheckpoint
 from worker.weights import WeightBundle, probe_sequences, publish
 
-View = tuple[int, int, NDArray[np.float32], NDArray[np.float32]]
-"""Group index, sample index, learner log-probabilities and entropies of one trajectory."""
+View = tuple[int, int, dict[str, NDArray[np.float32]]]
+"""Group index, sample index, and what the learner has found out about one trajectory: its arrays by their names."""
+
+FOUND = ("learner_logprobs", "entropy", "token_advantages")
 
 GRACE_SECONDS = 10.0
 """How long the other ranks may take to end a call once one has failed."""
@@ -115,17 +117,17 @@ def _forget(groups: list[Group]) -> None:
 
 def _views(groups: list[Group]) -> list[View]:
     return [
-        (g, s, trajectory.learner_logprobs, trajectory.entropy)
+        (g, s, {name: getattr(trajectory, name) for name in FOUND if getattr(trajectory, name) is not None})
         for g, group in enumerate(groups)
         for s, trajectory in enumerate(group.trajectories)
-        if trajectory.learner_logprobs is not None and trajectory.entropy is not None
+        if trajectory.learner_logprobs is not None
     ]
 
 
 def _write(groups: Sequence[Group], views: Sequence[View]) -> None:
-    for group, sample, logprobs, entropies in views:
-        trajectory = groups[group].trajectories[sample]
-        trajectory.learner_logprobs, trajectory.entropy = logprobs, entropies
+    for group, sample, arrays in views:
+        for name, values in arrays.items():
+            setattr(groups[group].trajectories[sample], name, values)
 
 
 class LearnerGroup:

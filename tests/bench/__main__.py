@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import rollout_share, time_to_reward, web_memory, weight_update
+from tests.bench import planner, rollout_share, time_to_reward, web_memory, weight_update
 from tests.bench.report import Figure, show
 from tests.support.installation import Installation
 
 BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "rollout": ("Rollout phase against the engine alone", rollout_share.measure),
     "update": ("Generation paused by a weight update, 128 running sequences", weight_update.measure),
+    "planner": ("Predicted and measured step times", planner.measure),
     "short": ("Time to reward, short answers", time_to_reward.measure_short),
     "long": ("Time to reward, long-tailed lengths", time_to_reward.measure_long),
     "web": ("Web process", web_memory.measure),

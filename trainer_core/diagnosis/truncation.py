@@ -19,6 +19,8 @@ def log_kept_mass(logits: Tensor, *, temperature: float, top_p: float = 1.0, top
     Returns:
         float64 [N], at most 0.
     """
+    if top_p >= 1.0 and not 0 < top_k < logits.shape[-1]:
+        return torch.zeros(len(logits), dtype=torch.float64, device=logits.device)
     probabilities = torch.softmax(logits.double() / temperature, dim=-1).sort(dim=-1, descending=True).values
     if 0 < top_k < probabilities.shape[-1]:
         probabilities = probabilities[:, :top_k]

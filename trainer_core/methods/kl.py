@@ -1,16 +1,17 @@
 """Estimators of KL(π_θ ‖ π_ref) from samples of π_θ (Schulman, Approximating KL divergence, 2020)."""
 
-from typing import Literal
-
 from torch import Tensor
 
+from trainer_core.spec.kl import KLEstimator
 
-def penalty(estimator: Literal["k1", "k2", "k3"], logprobs: Tensor, reference_logprobs: Tensor) -> Tensor:
+
+def penalty(estimator: KLEstimator, logprobs: Tensor, reference_logprobs: Tensor) -> Tensor:
     """One value per token [N], with ``d = log π_ref − log π_θ``.
 
     Values: k1 = −d is unbiased and may be negative; k2 = d²/2 is biased; k3 = exp(d) − 1 − d is unbiased and never
     negative. Gradients (through ``logprobs``, expected under π_θ): k1's is ∇log π_θ, which averages out to zero; k2's
     is −d·∇log π_θ, that of KL(π_θ ‖ π_ref); k3's is (1 − exp(d))·∇log π_θ, that of KL(π_ref ‖ π_θ).
+    The absolute value |d| is no estimate of a divergence; its gradient is −sign(d)·∇log π_θ, at equality zero.
     """
     difference = reference_logprobs - logprobs
     match estimator:
@@ -23,3 +24,5 @@ def penalty(estimator: Literal["k1", "k2", "k3"], logprobs: Tensor, reference_lo
             # overflows; a bound below would end the pull on tokens that the reference finds all but impossible.
             bounded = difference.clamp(max=20.0)
             return bounded.expm1() - bounded
+        case "absolute":
+            return difference.abs()

@@ -112,10 +112,14 @@ def _describe(spec: RunSpec, work: Workload, mode: LoopMode, split: Split, gpus:
         generate_seconds=line.engine_seconds,
         learn_seconds=line.learner_seconds,
         load_seconds=line.load_seconds,
-        engine_idle_share=1.0 - line.engine_seconds / line.step_seconds,
-        learner_idle_share=1.0 - line.learner_seconds / line.step_seconds,
+        engine_idle_share=_idle(line.engine_seconds, line.step_seconds),
+        learner_idle_share=_idle(line.learner_seconds, line.step_seconds),
         tokens_per_s=line.tokens_per_step / line.step_seconds,
         staleness=line.staleness,
         gpu_hours=hours,
         cost=None if price is None else hours * price,
     )
+
+
+def _idle(busy: float, whole: float) -> float:
+    return min(max(1.0 - busy / whole, 0.0), 1.0)

@@ -23,8 +23,9 @@ class EngineRates(SpecModel):
     decode: tuple[DecodePoint, ...] = field(min_length=1, max_length=64)
     """Speed by load, in ascending order. Below the first line a decode step lasts as long as there; between two lines
     its time is linear; above the last line throughput stays what it is there."""
-    prefill_tokens_per_s: float = field(gt=0.0, le=1e9, unit="tokens/s")
-    """Prompt tokens of all samples per second, whatever the engine shares between the samples of a group."""
+    prefill_tokens_per_s: float | None = field(None, gt=0.0, le=1e9, unit="tokens/s")
+    """Prompt tokens of all samples per second, whatever the engine shares between the samples of a group. Empty: the
+    times of ``decode`` hold the prefill as well."""
     gpus: int = field(1, ge=1, le=512)
     """Devices of one engine."""
 
@@ -46,6 +47,10 @@ class EngineRates(SpecModel):
                 first, last = low.running / low.tokens_per_s, high.running / high.tokens_per_s
                 return first + (last - first) * (running - low.running) / (high.running - low.running)
         raise AssertionError("unreachable")
+
+    def prefill_seconds(self, tokens: float) -> float:
+        """Time in which the engine reads ``tokens`` of context."""
+        return 0.0 if self.prefill_tokens_per_s is None else tokens / self.prefill_tokens_per_s
 
 
 class LearnerRates(SpecModel):

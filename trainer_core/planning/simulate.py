@@ -141,15 +141,18 @@ class _Loop:
             self._begin_learning()
 
     def _begin_load(self) -> None:
-        if self.loading is None and self.published > self.version and (self.keeps or not self.running):
-            self.loading, self.load = self.published, self.rates.sync.load_seconds
-        if self.loading is not None and self.load <= _NOW:
+        """End a load that is done; begin the next one, if weights are there and the engine may take them."""
+        while True:
+            if self.loading is None and self.published > self.version and (self.keeps or not self.running):
+                self.loading, self.load = self.published, self.rates.sync.load_seconds
+            if self.loading is None or self.load > _NOW:
+                return
             self.version, self.loading, self.load = self.loading, None, 0.0
             if self.mode.recomputes_kv and self.running:
-                self.debt += self._context() / self.rates.engine.prefill_tokens_per_s
+                self.debt += self.rates.engine.prefill_seconds(self._context())
 
     def _context(self) -> float:
-        """Tokens whose keys and values the running sequences hold."""
+        """Tokens whose keys and values the running sequences hold, each at half of a mean completion."""
         grown = sum(self.lengths) / len(self.lengths) / 2
         return (self.rates.prompt_tokens + grown) * len(self.running) * self.weight
 
@@ -172,7 +175,7 @@ class _Loop:
     def _admit(self) -> None:
         if self.loading is not None or (self._paused and not self.running):
             return
-        prefill = self.rates.prompt_tokens * self.weight / self.rates.engine.prefill_tokens_per_s
+        prefill = self.rates.engine.prefill_seconds(self.rates.prompt_tokens * self.weight)
         while self.waiting and len(self.running) < self.slots:
             group, length = self.waiting.popleft()
             heapq.heappush(self.running, (self.clock + length, group))

@@ -4,21 +4,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import field, method_doc
+from trainer_core.spec.compared import AdvantageModel, Compared
+from trainer_core.spec.critic import GAEAdvantage
 
 Deviation = Literal["population", "sample"]
 """Which standard deviation divides: with n or with n − 1 in the denominator."""
-
-
-Compared = Literal["group", "parts", "batch", "value"]
-"""What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, or a
-value that a critic has predicted."""
-
-
-class AdvantageModel(SpecModel):
-    """What the parts around an advantage must know of it."""
-
-    compares: ClassVar[Compared] = "group"
 
 
 class GroupAdvantage(AdvantageModel):
@@ -230,6 +221,7 @@ Advantage = Annotated[
     | OPOAdvantage
     | PassKAdvantage
     | MagistralAdvantage
-    | VCPOAdvantage,
+    | VCPOAdvantage
+    | GAEAdvantage,
     Field(discriminator="type"),
 ]

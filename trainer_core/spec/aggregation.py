@@ -22,7 +22,10 @@ class SequenceMean(SpecModel):
 
 
 class PromptMean(SpecModel):
-    """Every prompt counts the same, and within a prompt every token of all its completions."""
+    """Every prompt counts the same, and within a prompt every token of all its completions.
+
+    A prompt that is drawn twice in a step counts once.
+    """
 
     model_config = method_doc(
         "Prompt mean", "mean_q (Σ_i Σ_t L_qit / Σ_i |o_qi|)", "ScaleRL (arXiv 2510.13786), loss aggregation"

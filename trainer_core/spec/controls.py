@@ -6,6 +6,7 @@ A control's target is the dotted path of a field that bears a ``steer`` mark. Me
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -54,9 +55,16 @@ def apply_control(spec: RunSpec, target: str, value: Any) -> RunSpec:
         raise ControlError(f"{target}: {first['msg']} (at {where})") from error
 
 
+@cache
+def _properties(model: type[SpecModel]) -> dict[str, Any]:
+    """The model's part of the JSON Schema: that of a whole run spec takes long to make."""
+    properties: dict[str, Any] = model.model_json_schema()["properties"]
+    return properties
+
+
 def _walk(node: Any, path: str) -> Any:
     if isinstance(node, SpecModel):
-        properties = type(node).model_json_schema()["properties"]
+        properties = _properties(type(node))
         for name, info in type(node).model_fields.items():
             child = getattr(node, name)
             here = f"{path}.{name}" if path else name

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import SpecModel, field, method_doc
 
 
 class UniformCurriculum(SpecModel):
@@ -37,4 +37,89 @@ class DifficultyBandCurriculum(SpecModel):
         return self
 
 
-Curriculum = Annotated[UniformCurriculum | DifficultyBandCurriculum, Field(discriminator="type")]
+class GoldilocksCurriculum(SpecModel):
+    """Only prompts that were neither too hard nor too easy when they were tried before the run; these in epochs.
+
+    The dataset holds the pass rates: one column, or two for two stages of filtering. Magistral estimates them with its
+    first model, trains a better one on what is left, and filters the whole set again by that one's rates.
+    """
+
+    model_config = method_doc(
+        "Goldilocks filtering",
+        "a prompt is drawn only if p_min ≤ p ≤ p_max in each column of pass rates",
+        "Magistral (arXiv 2506.10910), §4.1, difficulty filtering",
+    )
+    type: Literal["goldilocks"] = "goldilocks"
+    columns: tuple[str, ...] = field(("pass_rate",), min_length=1, max_length=2)
+    """Columns with pass rates between 0 and 1, in every row."""
+    min_pass_rate: float = field(0.0625, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
+    """p_min: harder prompts are left out. Default: solved once in 16 tries."""
+    max_pass_rate: float = field(0.9375, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
+    """p_max: easier prompts are left out. Default: failed once in 16 tries."""
+
+    @model_validator(mode="after")
+    def _band_is_ordered(self) -> "GoldilocksCurriculum":
+        if self.min_pass_rate > self.max_pass_rate:
+            raise ValueError("min_pass_rate must not be above max_pass_rate")
+        return self
+
+
+class DifficultyTargetCurriculum(SpecModel):
+    """Sources by weight; within a source, the likelier a prompt the nearer its pass rate is to a target.
+
+    DOTS predicts the pass rates of all prompts from those of a few; here each prompt has its own running mean, as in
+    ``difficulty_band``, and one never tried counts as being on target, so that it is tried.
+    """
+
+    model_config = method_doc(
+        "Difficulty-targeted selection",
+        "P(prompt) ∝ e^(−|p − p*| / τ), without replacement within a batch",
+        "DOTS (arXiv 2506.05316), online data selection; its authors' code",
+    )
+    type: Literal["difficulty_target"] = "difficulty_target"
+    target_pass_rate: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
+    """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest."""
+    temperature: float = field(0.1, gt=0.0, le=100.0, steer="group_dispatch")
+    """τ: the smaller, the closer to the target. The paper's code uses 0.001, which is all but greedy."""
+    decay: float = field(0.5, ge=0.0, lt=1.0)
+    """Weight of the past in the running pass rate."""
+    explore: float = field(0.1, ge=0.0, le=1.0, unit="share", steer="group_dispatch")
+    """Share of draws that take any prompt, all being equally likely: none is left out for ever."""
+
+
+class AdaptiveRatioCurriculum(SpecModel):
+    """Hold the mixture where it counts: among the groups that come back, not among those sent out.
+
+    Sources whose groups are slow, fail, or are all right or all wrong would else be a smaller part of what is learned
+    than their weight says. Within a source every prompt comes once per epoch.
+    """
+
+    model_config = method_doc(
+        "Adaptive domain ratio",
+        "w_d · clip((t_d / c_d)^k, a_min, a_max), k = 1; t_d: share by weight, c_d: share among the groups counted",
+        "Apriel-Reasoner (arXiv 2604.02007), adaptive domain sampling; its authors' code in PipelineRL",
+    )
+    type: Literal["adaptive_ratio"] = "adaptive_ratio"
+    count: Literal["scored", "informative"] = "scored"
+    """Which groups count: all that come back (as published), or those with right and wrong answers."""
+    min_groups: int = field(50, ge=0, le=1_000_000, unit="groups")
+    """Groups to count before the first adjustment."""
+    gain: float = field(1.0, ge=0.0, le=16.0, steer="group_dispatch")
+    """k. Where a source keeps losing groups, so that a share y of them comes back, its part of what comes back settles
+    at t_d · y^(1/(1 + k)): 1, as published, leaves the square root of the loss."""
+    min_adjustment: float = field(0.1, gt=0.0, le=1.0, steer="group_dispatch")
+    """a_min: a source is never drawn less often than this factor says."""
+    max_adjustment: float = field(10.0, ge=1.0, le=1000.0, steer="group_dispatch")
+    """a_max: nor more often than this one. A source of which nothing has come back yet gets it."""
+    horizon: int | None = field(None, ge=1, le=10_000_000, unit="groups")
+    """Older groups are forgotten at this rate, by e^(−1/horizon) with each new one. Empty: never, as published."""
+
+
+Curriculum = Annotated[
+    UniformCurriculum
+    | DifficultyBandCurriculum
+    | GoldilocksCurriculum
+    | DifficultyTargetCurriculum
+    | AdaptiveRatioCurriculum,
+    Field(discriminator="type"),
+]

@@ -4,19 +4,25 @@ from typing import Literal
 
 from trainer_core.spec.base import SpecModel, field, method_doc
 
+KLEstimator = Literal["k1", "k2", "k3", "absolute"]
+
 
 class KL(SpecModel):
     """Penalty on the distance to the reference policy, in the loss or in the reward."""
 
     model_config = method_doc(
         "KL penalty",
-        "with d = log π_ref − log π_θ: k1 = −d; k2 = d²/2; k3 = exp(d) − 1 − d",
+        "with d = log π_ref − log π_θ: k1 = −d; k2 = d²/2; k3 = exp(d) − 1 − d; absolute = |d|",
         "Schulman, Approximating KL divergence (2020)",
     )
-    estimator: Literal["k1", "k2", "k3"] = "k3"
+    estimator: KLEstimator = "k3"
     """Which estimator of KL(π_θ ‖ π_ref). In the loss, k2 has the gradient of that divergence and k3 the gradient of
-    KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward."""
+    KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward. The absolute
+    difference estimates no divergence: it pulls equally at every distance."""
     placement: Literal["loss", "reward"] = "loss"
     """Added to the loss per token, or subtracted from the advantage per token without gradient."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
     """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
+    reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
+    """Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
+    (arXiv 2505.24864), §3.2. Empty: the base policy stays the reference."""

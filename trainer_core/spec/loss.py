@@ -59,7 +59,7 @@ class GSPOLoss(SpecModel):
         "GSPO",
         "s = exp(mean_t log(π_θ / π_old)); L = −min(s·A, clip(s, ratio_min, ratio_max)·A); "
         "token form: s_t = sg(s) · π_θ / sg(π_θ)",
-        "Group Sequence Policy Optimization (arXiv 2507.18071), eq. 5-7 and 14-15",
+        "Group Sequence Policy Optimization (arXiv 2507.18071), §4.1; token form: §4.3",
     )
     type: Literal["gspo"] = "gspo"
     level: Literal["sequence", "token"] = "sequence"
@@ -76,7 +76,7 @@ class SAPOLoss(SpecModel):
     model_config = method_doc(
         "SAPO",
         "L = −(4/τ) · σ(τ·(ρ − 1)) · A with τ = temperature_positive for A > 0, temperature_negative otherwise",
-        "Soft Adaptive Policy Optimization (arXiv 2511.20347), eq. 5-6",
+        "Soft Adaptive Policy Optimization (arXiv 2511.20347)",
     )
     type: Literal["sapo"] = "sapo"
     temperature_positive: float = field(1.0, gt=0.0, le=100.0, steer="optimizer_step")
@@ -110,7 +110,7 @@ class DecoupledPPOLoss(SpecModel):
         "Decoupled PPO",
         "w = π_old / π_behaviour, 0 above weight_max; L = −w · min(ρ·A, clip(ρ, ratio_min, ratio_max)·A), "
         "ρ = π_θ / π_old",
-        "AReaL (arXiv 2505.24298), eq. 5; batch size-invariance (arXiv 2110.00641)",
+        "AReaL (arXiv 2505.24298), §5.2; batch size-invariance (arXiv 2110.00641)",
     )
     type: Literal["decoupled_ppo"] = "decoupled_ppo"
     ratio_min: float = field(0.8, ge=0.0, le=1.0, steer="optimizer_step")
@@ -126,10 +126,12 @@ class MinPROLoss(SpecModel):
 
     model_config = method_doc(
         "MinPRO",
-        "L = −sg(min(ρ_t · min_{i<t} ρ_i, ratio_max)) · A · log π_θ, ρ = π_θ / π_behaviour",
+        "L = −sg(clip(ρ_t · min_{i<t} ρ_i, ratio_min, ratio_max)) · A · log π_θ, ρ = π_θ / π_behaviour",
         "Prefix Importance Ratio Stabilizes Policy Optimization (arXiv 2601.22718)",
     )
     type: Literal["minpro"] = "minpro"
+    ratio_min: float = field(0.0, ge=0.0, le=1.0, steer="optimizer_step")
+    """Least weight. Above 0, tokens behind an improbable prefix go on teaching."""
     ratio_max: float = field(5.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest weight."""
 
@@ -199,5 +201,8 @@ Loss = Annotated[
     Field(discriminator="type"),
 ]
 
-ANCHORED_ON_BEHAVIOUR = (DPPOLoss, DecoupledPPOLoss, MinPROLoss, VESPOLoss, SequenceMaskLoss)
-"""Losses that hold the ratio to the behaviour policy themselves: a correction must not weigh it a second time."""
+ANCHORED_ON_BEHAVIOUR = (DPPOLoss, MinPROLoss, VESPOLoss, SequenceMaskLoss)
+"""Losses whose ratio is taken against the behaviour policy, not against the proximal one."""
+
+WEIGHTED_ALREADY = (*ANCHORED_ON_BEHAVIOUR, DecoupledPPOLoss)
+"""Losses that weigh by the behaviour policy themselves: a correction must not do so a second time."""

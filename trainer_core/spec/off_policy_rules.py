@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.corrections import WEIGHTING, IcePopMasking, OffPolicySequenceMasking
-from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss
+from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, WEIGHTED_ALREADY, GSPOLoss, ReinforceLoss
+from trainer_core.spec.proximal import RecomputedProximal
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -26,16 +27,24 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         if isinstance(correction, OffPolicySequenceMasking):
             continue
         weighting = weighting or correction.type
-        if isinstance(spec.loss, ANCHORED_ON_BEHAVIOUR):
-            yield path, f"{spec.loss.type} holds the ratio to the behaviour policy itself: it would count twice"
+        if isinstance(spec.loss, WEIGHTED_ALREADY):
+            yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
         elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
             yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+
+
+def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A proximal policy that the loss never looks at."""
+    if isinstance(spec.proximal, RecomputedProximal):
+        return
+    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+        yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
 
 
 def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A truncated sampling distribution without a weight for it."""
     rollout = spec.rollout
-    weighted = isinstance(spec.loss, ANCHORED_ON_BEHAVIOUR) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
+    weighted = isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
     if weighted:
         return
     for name, cut in (("top_p", rollout.top_p < 1.0), ("top_k", rollout.top_k > 0)):

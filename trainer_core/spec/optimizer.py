@@ -12,7 +12,8 @@ class Optimizer(SpecModel):
     learning_rate: float = field(1e-6, gt=0.0, le=1.0, steer="optimizer_step", widget="slider")
     """Step size after warm-up."""
     beta1: float = field(0.9, ge=0.0, lt=1.0)
-    """Decay of the first moment."""
+    """Decay of the first moment. MiniMax-M1 (arXiv 2506.13585) takes 0.9, 0.95 and an epsilon of 1e-15: its gradients
+    reach down to 1e-18."""
     beta2: float = field(0.95, ge=0.0, lt=1.0)
     """Decay of the second moment."""
     epsilon: float = field(1e-8, gt=0.0)
@@ -23,5 +24,11 @@ class Optimizer(SpecModel):
     """Gradients are scaled down to this global norm."""
     warmup_steps: int = field(0, ge=0, unit="steps")
     """Linear warm-up of the step size."""
+    ess_scaling: Literal["none", "sqrt", "linear"] = "none"
+    """Shrink the step size with the effective sample size of the importance weights w = π_θ / π_behaviour of whole
+    completions: by min(1, ((Σw)² / (B·Σw²)) / ess_base), or by its root, which suits AdamW. Source: VCPO (arXiv
+    2602.17616)."""
+    ess_base: float = field(1.0, gt=0.0, le=1.0, unit="share")
+    """Effective share of the samples from which the step size is full."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     """Course of the step size after warm-up, over ``schedule.steps``."""

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
+from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
+from trainer_core.spec.batch_rules import group_sizes, mixing, replay
+from trainer_core.spec.learner_rules import critic, reference
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.mode_rules import over_provisioning, streaming
-from trainer_core.spec.off_policy_rules import corrections, sampling
+from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -27,8 +30,14 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         thinking_budgets,
         length_shaping,
         length_window,
+        mixing,
+        group_sizes,
+        replay,
         corrections,
         sampling,
+        proximal,
+        critic,
+        reference,
         _groups,
         _learner,
         streaming,
@@ -100,8 +109,13 @@ def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    if spec.rollout.group_size == 1:
-        yield ("rollout", "group_size"), f"{spec.advantage.type} compares the samples of a group: it needs at least 2"
+    size, advantage = spec.rollout.group_size, spec.advantage
+    if size == 1 and advantage.compares in ("group", "parts"):
+        yield ("rollout", "group_size"), f"{advantage.type} compares the samples of a group: it needs at least 2"
+    if isinstance(advantage, MCGRPOAdvantage) and size % 2 == 0:
+        yield ("rollout", "group_size"), f"mc_grpo leaves out the median of G + 1 samples, G even: {size} is not odd"
+    if isinstance(advantage, PassKAdvantage) and advantage.k > size:
+        yield ("advantage", "k"), f"a group of {size} has no sets of {advantage.k} samples"
 
 
 def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -5,8 +5,10 @@ from pydantic import ValidationError, model_validator
 from trainer_core.spec.advantage import Advantage, GRPOAdvantage
 from trainer_core.spec.aggregation import Aggregation, TokenMean
 from trainer_core.spec.base import SpecModel
+from trainer_core.spec.batching import Batching
 from trainer_core.spec.checkpoint import Checkpoint
 from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
+from trainer_core.spec.critic import Critic
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
 from trainer_core.spec.data import Data
 from trainer_core.spec.evaluation import Evaluation
@@ -19,6 +21,7 @@ from trainer_core.spec.optimizer import Optimizer
 from trainer_core.spec.parallelism import Parallelism
 from trainer_core.spec.policy import Policy
 from trainer_core.spec.prompting import Prompting
+from trainer_core.spec.proximal import Proximal, RecomputedProximal
 from trainer_core.spec.reward import Reward
 from trainer_core.spec.rollout import Rollout
 from trainer_core.spec.rules import contradictions
@@ -45,10 +48,16 @@ class RunSpec(SpecModel):
     """Which prompts are drawn."""
     prompting: Prompting = Prompting()
     """What is put behind the prompts."""
+    batching: Batching = Batching()
+    """How the groups of a step are made up."""
     advantage: Advantage = GRPOAdvantage()
     """How rewards become advantages."""
+    critic: Critic | None = None
+    """The value function that an advantage may need."""
     loss: Loss = PPOClipLoss()
     """The policy objective."""
+    proximal: Proximal = RecomputedProximal()
+    """What the ratio of the loss is taken against."""
     corrections: tuple[Correction, ...] = (TruncatedImportanceSampling(),)
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()

@@ -3,7 +3,7 @@
 Everything follows from the run's seed, the spec, the row and the group's id: nothing has to be kept for a resume.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -84,15 +84,29 @@ def longest_text(spec: RunSpec, item: Mapping[str, Any]) -> str:
         longest += nudges.text.replace(STRATEGY, max(_strategies(nudges, item), key=len))
     for number in _told_numbers(spec):
         most = number.max if isinstance(number, SampledTokens) else _column(item, number.column)
-        longest += (number.tell or "").replace(PLACEHOLDER, str(most))
+        if number.tell is not None:
+            longest += number.tell.replace(PLACEHOLDER, str(most))
     return longest
+
+
+def check_rows(spec: RunSpec, source: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse rows that lack a column which budgets, targets, hints or strategies need.
+
+    Raises:
+        ValueError: with the row's number and the source's name.
+    """
+    for index, row in enumerate(rows):
+        try:
+            longest_text(spec, row)
+        except ValueError as error:
+            raise ValueError(f"row {index} of the source {source!r}: {error}") from error
 
 
 def solution_of(item: Mapping[str, Any], column: str) -> str:
     """The row's reference solution."""
     solution = item.get(column)
     if not isinstance(solution, str) or not solution:
-        raise ValueError(f"hints need a text in the column {column!r} of every row")
+        raise ValueError(f"hints need a text in the column {column!r}")
     return solution
 
 
@@ -139,7 +153,7 @@ def _strategies(nudges: StrategyNudges, item: Mapping[str, Any]) -> list[str]:
         return list(source.strategies)
     found = item.get(source.column)
     if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
-        raise ValueError(f"nudges need a list of texts in the column {source.column!r} of every row")
+        raise ValueError(f"nudges need a list of texts in the column {source.column!r}")
     return found
 
 
@@ -160,7 +174,7 @@ def _number(number: PerPromptTokens, item: Mapping[str, Any], rng: Random) -> in
 def _column(item: Mapping[str, Any], column: str) -> int:
     value = item.get(column)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"the column {column!r} must hold a whole number, 0 or more, in every row; found {value!r}")
+        raise ValueError(f"the column {column!r} must hold a whole number, 0 or more; found {value!r}")
     return value
 
 

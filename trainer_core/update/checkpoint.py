@@ -2,6 +2,8 @@
 
     <folder>/model.safetensors, config.json, tokenizer files     what any loader reads
     <folder>/training/optimizer.safetensors                      AdamW's moments by weight name, whole
+    <folder>/training/value_head.safetensors                     a value head on the policy, where there is one
+    <folder>/training/<what>.safetensors                         what else the learner keeps: critic, reference, ...
     <folder>/training/random.safetensors                         generator states by rank
     <folder>/training/state.json                                 versions, and the caller's own state
     <folder>/manifest.json                                       SHA-256 of every file above
@@ -13,6 +15,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ from trainer_core.update.integrity import (
     verify_manifest,
     write_manifest,
 )
+from trainer_core.update.optimizer import VALUE_HEAD
 from trainer_core.update.saved import SavedCheckpoint
 
 TRAINING = "training"
@@ -55,6 +59,8 @@ def save(
     base: Path,
     version: int,
     extra: Mapping[str, Any],
+    held: Mapping[str, Mapping[str, Tensor]] | None = None,
+    counters: Mapping[str, float] | None = None,
 ) -> SavedCheckpoint | None:
     """Write a checkpoint so that ``folder`` is either whole or not there. Collective; rank 0 writes and returns it.
 
@@ -67,17 +73,26 @@ def save(
         base: the base policy's folder, for tokenizer and generation settings.
         version: training steps behind the weights.
         extra: JSON-able state of the caller.
+        held: other tensors to keep, by file and name.
+        counters: numbers that belong to them.
 
     Raises:
         CheckpointError: a weight or moment is not finite.
         OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
     """
-    weights, moments, random = engine.weights(), engine.moments(), _random_states()
+    whole, moments, random = engine.weights(), engine.moments(), _random_states()
     if dist.get_rank() != 0:
         return None
-    require_finite(weights)
-    require_finite(moments)
-    state = {"version": version, "optimizer_steps": engine.optimizer_steps, "extra": extra}
+    weights, head = apart(whole)
+    files = {**(held or {}), **({VALUE_HEAD: head} if head else {})}
+    for tensors in (weights, moments, *files.values()):
+        require_finite(tensors)
+    state = {
+        "version": version,
+        "optimizer_steps": engine.optimizer_steps,
+        "counters": dict(counters or {}),
+        "extra": extra,
+    }
     text = json.dumps(state, indent=1, allow_nan=False)
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +106,8 @@ def save(
         (partial / TRAINING).mkdir()
         save_file(moments, partial / TRAINING / "optimizer.safetensors")
         save_file(random, partial / TRAINING / "random.safetensors")
+        for name, tensors in files.items():
+            save_file(dict(tensors), partial / TRAINING / f"{name}.safetensors")
         (partial / TRAINING / "state.json").write_text(text)
         digest = write_manifest(partial)
         sync_tree(partial)
@@ -102,11 +119,31 @@ def save(
     return SavedCheckpoint(str(folder), size, digest, version)
 
 
-def load(folder: Path, engine: UpdateEngine) -> tuple[int, dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a checkpoint gives back."""
+
+    version: int
+    """Training steps behind the weights."""
+    extra: dict[str, Any]
+    """The caller's state."""
+    held: dict[str, dict[str, Tensor]]
+    counters: dict[str, float]
+
+
+def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The policy's weights, and those of a value head among them."""
+    head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
+    return {name: tensor for name, tensor in weights.items() if name not in head}, head
+
+
+def load(folder: Path, engine: UpdateEngine, held: Mapping[str, Mapping[str, Tensor]] | None = None) -> Restored:
     """Verify a checkpoint and put its weights, moments and generator states in place. Collective.
 
-    Returns:
-        The version (training steps behind the weights) and the caller's state.
+    Args:
+        folder: the checkpoint.
+        engine: takes weights and moments.
+        held: tensors of the names and shapes that the caller expects beside them; given back from the files.
 
     Raises:
         CheckpointError: a file is missing, changed, or not listed, or the tensors are not this policy's; nothing was
@@ -119,17 +156,29 @@ def load(folder: Path, engine: UpdateEngine) -> tuple[int, dict[str, Any]]:
         weights = _load_weights(folder)
         moments = load_file(training / "optimizer.safetensors")
         random = load_file(training / "random.safetensors")
+        shapes = engine.shapes()
+        if any(name.startswith(f"{VALUE_HEAD}.") for name in shapes):
+            weights |= _read(training, VALUE_HEAD)
+        found = {name: _read(training, name) for name in held or {}}
     except OSError as error:
         raise CheckpointError(f"{error.filename}: cannot be read ({error.strerror})") from error
-    shapes = engine.shapes()
     _require_shapes(folder, weights, shapes)
     _require_shapes(training, moments, {f"{key}.{name}": shape for key in MOMENTS for name, shape in shapes.items()})
-    require_finite(weights)
-    require_finite(moments)
+    for name, tensors in found.items():
+        _require_shapes(training, tensors, {key: tuple(tensor.shape) for key, tensor in (held or {})[name].items()})
+    for tensors in (weights, moments, *found.values()):
+        require_finite(tensors)
     engine.load(weights, moments, state["optimizer_steps"])
     if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
         torch.set_rng_state(own)
-    return int(state["version"]), dict(state["extra"])
+    return Restored(int(state["version"]), dict(state["extra"]), found, dict(state.get("counters", {})))
+
+
+def _read(training: Path, name: str) -> dict[str, Tensor]:
+    path = training / f"{name}.safetensors"
+    if not path.is_file():
+        raise CheckpointError(f"{path}: is missing; the checkpoint was written without it")
+    return load_file(path)
 
 
 def _load_weights(folder: Path) -> dict[str, Tensor]:

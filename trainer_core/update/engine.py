@@ -58,15 +58,19 @@ class UpdateEngine:
         """Add the gradient of this rank's share of the loss. Shares are summed over the ranks, not averaged."""
         self._engine.backward(loss * self._world_size)
 
-    def step(self, learning_rate: float, max_grad_norm: float, *, divisor: float = 1.0) -> float | None:
+    def step(
+        self, learning_rate: float, max_grad_norm: float, *, divisor: float = 1.0, value_rate: float = 0.0
+    ) -> float | None:
         """Reduce the gradients, divide them by ``divisor``, clip them to the global norm and update the weights.
+
+        A value head moves by ``value_rate`` instead of ``learning_rate``.
 
         Returns:
             The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
             gradients are gone.
         """
         for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate
+            group["lr"] = value_rate if group["role"] == "value" else learning_rate
         if self.stage == 0:
             self._optimizer.max_grad_norm, self._optimizer.divisor = max_grad_norm, divisor
             self._engine.step()
@@ -88,6 +92,13 @@ class UpdateEngine:
         return {
             f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._named() for key in MOMENTS
         }
+
+    @torch.no_grad()
+    def forget_moments(self) -> None:
+        """Start AdamW anew: moments and step count back to zero."""
+        for master in self._masters():
+            for tensor in self._optimizer.state[master].values():
+                tensor.zero_()
 
     @property
     def optimizer_steps(self) -> int:

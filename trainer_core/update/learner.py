@@ -17,20 +17,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trainer_core.spec import RunSpec
+from trainer_core.spec.critic import GAEAdvantage, HeadCritic, SeparateCritic
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update import checkpoint, refine
+from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine, init_process_group
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import TokenBatch, pack
 from trainer_core.update.policy import load_policy, score
+from trainer_core.update.proximal import ProximalPolicy
+from trainer_core.update.rate import SampleWeights
+from trainer_core.update.recording import add_entropy, as_trajectory, record
+from trainer_core.update.returns import Known, estimate
 from trainer_core.update.saved import SavedCheckpoint
 from trainer_core.update.sharding import minibatches, shards
 from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
 from trainer_core.update.totals import Totals
+from trainer_core.update.twin import Twin
+from trainer_core.update.value_objective import explain, value_share
 
-SUMS = ("actor/loss", "actor/pg_loss")
+SUMS = ("actor/loss", "actor/pg_loss", "critic/vf_loss")
 """Metrics that are sums of shares of a minibatch."""
 
 
@@ -55,11 +63,11 @@ class Learner:
         init_method: str | None = None,
         device: str = "cpu",
     ) -> None:
-        """Load the policy, and the reference policy where the spec has a KL penalty.
+        """Load the policy, and beside it what the spec needs: reference policy, critic, proximal policy.
 
         Args:
             model_dir: the base policy, a Hugging Face folder; it stays the reference after a checkpoint is loaded.
-            spec: ZeRO stage, AdamW's constants and the micro-batch budget are read here, once.
+            spec: ZeRO stage, AdamW's constants, critic, proximal policy and the micro-batch budget are read here, once.
             rank: of this process.
             world_size: number of ranks.
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
@@ -74,10 +82,14 @@ class Learner:
         self._budget = spec.parallelism.max_tokens_per_microbatch
         checkpointing = spec.policy.gradient_checkpointing
         self._model = load_policy(model_dir, device=device, gradient_checkpointing=checkpointing).train()
+        self._head = ValueHead(self._model) if isinstance(spec.critic, HeadCritic) else None
         self._engine = UpdateEngine(self._model, spec, world_size=world_size)
-        self._reference = None
-        if spec.kl.coefficient > 0:
-            self._reference = load_policy(model_dir, device=device).eval().requires_grad_(False)
+        self._critic = None
+        if isinstance(spec.critic, SeparateCritic):
+            self._critic = SeparateValue(self._model_dir, spec, world_size, self._device)
+        self._reference = Twin(model_dir, device) if spec.kl.coefficient > 0 else None
+        self._renews_reference = spec.kl.reset_steps is not None
+        self._proximal = ProximalPolicy(spec.proximal, self._model_dir, self._device)
         self._torn: str | None = None
         self._streamed: StreamedStep | None = None
 
@@ -90,8 +102,8 @@ class Learner:
         """Learn from one step's groups; afterwards ``version`` is ``step``.
 
         Writes ``learner_logprobs`` and ``entropy`` (as they were before the first update; 0 for forced tokens) into
-        the trajectories of this rank that take part in the loss. With none taking part there is no optimizer step, and
-        the metrics hold the learning rate alone.
+        the trajectories of this rank that take part in the loss, and with a critic ``token_advantages``. With none
+        taking part there is no optimizer step, and the metrics hold the learning rate alone.
 
         Args:
             groups: the whole step's, on every rank.
@@ -99,7 +111,7 @@ class Learner:
             step: 1-based training step.
 
         Returns:
-            Metrics ``actor/*`` (and the corrections'), the same on every rank.
+            Metrics ``actor/*`` (and the corrections' and the critic's), the same on every rank.
 
         Raises:
             NonFiniteUpdate: the loss or gradient of an update was not finite. Nothing has changed if it was the step's
@@ -107,39 +119,25 @@ class Learner:
             TornLearner: see there.
             ValueError: a trajectory does not fit into a micro-batch.
         """
-        self._require_whole()
-        self._require_reference(spec)
-        self._drop_streamed()
-        rate = learning_rate(spec, step)
+        self._open(spec, step)
         plan = [self._prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
-        several = len(plan) > 1 or refine.needs_scores(spec)
         totals = Totals()
-        norms: list[float] = []
+        taken: list[dict[str, float]] = []
         self._torn = f"the update of step {step} failed half-way"
-        references = [self._score_reference(batches, spec) for _, batches, _ in plan]
-        olds = [
-            self._score_old(mine, batches, totals) if several else [None] * len(batches) for mine, batches, _ in plan
-        ]
-        plan = refine.refine(plan, groups, spec, self._world_size)
+        plan, known = self._study(plan, groups, spec, totals)
         for index, (mine, batches, whole) in enumerate(plan):
-            self._accumulate(spec, mine, batches, references[index], olds[index], whole, totals)
-            norm = self._engine.step(rate, spec.optimizer.max_grad_norm)
-            if norm is None:
+            weights = self._accumulate(spec, step, mine, batches, known[index], whole, totals)
+            done = self._step(spec, step, weights)
+            if done is None:
                 self._torn = self._torn if index else None
                 raise NonFiniteUpdate(
                     f"step {step}, update {index + 1} of {len(plan)}: the loss or its gradient is not finite; "
                     "the optimizer step was not taken"
                 )
-            norms.append(norm)
+            taken.append(done)
         self._torn = None
         self.version = step
-        metrics = totals.values()
-        for name in SUMS:
-            if plan:
-                metrics[name] /= len(plan)
-        if norms:
-            metrics["actor/grad_norm"] = sum(norms) / len(norms)
-        return {**metrics, "actor/lr": rate}
+        return _summary(totals.values(), taken, len(plan), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a step whose groups come piece by piece; ``accumulate`` and ``finish`` make the update of ``update``.
@@ -154,11 +152,9 @@ class Learner:
             CannotStream: the update under ``spec`` needs all groups at once.
             TornLearner: see there.
         """
-        self._require_whole()
-        self._require_reference(spec)
         if (reason := refusal(spec)) is not None:
             raise CannotStream(reason)
-        self._drop_streamed()
+        self._open(spec, step)
         self._streamed = StreamedStep(spec, step)
 
     def accumulate(self, groups: Sequence[Group]) -> None:
@@ -172,12 +168,13 @@ class Learner:
         """
         self._require_whole()
         streamed = self._open_step()
+        spec, totals = streamed.spec, streamed.totals
         for part in minibatches(groups, 1):
-            mine, batches, _ = self._prepare(part)
+            plan = [self._prepare(part)]
             streamed.count(part)
             self._torn = f"a piece of step {streamed.step} failed half-way"
-            references = self._score_reference(batches, streamed.spec)
-            self._accumulate(streamed.spec, mine, batches, references, [None] * len(batches), UNIT, streamed.totals)
+            ((mine, batches, _),), (known,) = self._study(plan, groups, spec, totals)
+            streamed.weights += self._accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
             self._torn = None
 
     def finish(self) -> dict[str, float]:
@@ -193,28 +190,25 @@ class Learner:
         self._require_whole()
         streamed, self._streamed = self._open_step(), None
         spec, step = streamed.spec, streamed.step
-        rate = learning_rate(spec, step)
-        if not streamed.sequences:
-            self.version = step
-            return {"actor/lr": rate}
-        self._torn = f"the update of step {step} failed half-way"
-        norm = self._engine.step(rate, spec.optimizer.max_grad_norm, divisor=streamed.divisor)
-        self._torn = None
-        if norm is None:
-            raise NonFiniteUpdate(
-                f"step {step}: the loss or its gradient is not finite; the optimizer step was not taken"
-            )
+        taken: list[dict[str, float]] = []
+        if streamed.sequences:
+            self._torn = f"the update of step {step} failed half-way"
+            done = self._step(spec, step, streamed.weights, streamed.divisor)
+            self._torn = None
+            if done is None:
+                raise NonFiniteUpdate(
+                    f"step {step}: the loss or its gradient is not finite; the optimizer step was not taken"
+                )
+            taken.append(done)
         self.version = step
-        metrics = streamed.totals.values()
-        for name in SUMS:
-            metrics[name] /= streamed.divisor
-        return {**metrics, "actor/grad_norm": norm, "actor/lr": rate}
+        return _summary(streamed.totals.values(), taken, streamed.divisor, learning_rate(spec, step))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Every weight under its Hugging Face name, tied ones once; empty on ranks above 0."""
         self._require_whole()
         whole = self._engine.weights()
-        return {} if self.rank else {name: tensor.float().cpu().numpy() for name, tensor in whole.items()}
+        policy, _ = checkpoint.apart(whole)
+        return {} if self.rank else {name: tensor.float().cpu().numpy() for name, tensor in policy.items()}
 
     @torch.no_grad()
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -223,10 +217,10 @@ class Learner:
         Every rank scores all sequences.
         """
         self._require_whole()
-        probes = [_as_trajectory(sequence) for sequence in sequences]
+        probes = [as_trajectory(sequence) for sequence in sequences]
         for batch in pack(probes, self._budget):
             moved = batch.to(self._device)
-            _record(probes, moved, *score(self._engine.forward, moved))
+            record(probes, moved, *score(self._engine.forward, moved))
         return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
 
     def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint | None:
@@ -237,7 +231,10 @@ class Learner:
             extra: JSON-able state of the caller, given back by ``load``.
         """
         self._require_whole()
-        return checkpoint.save(Path(folder), self._engine, self._model, self._model_dir, self.version, extra or {})
+        held, counters = self._held()
+        return checkpoint.save(
+            Path(folder), self._engine, self._model, self._model_dir, self.version, extra or {}, held, counters
+        )
 
     def load(self, folder: str | Path) -> dict[str, Any]:
         """Go on from a checkpoint; returns the caller's ``extra``.
@@ -248,56 +245,33 @@ class Learner:
         torn, self._torn = self._torn, "a checkpoint was half loaded"
         try:
             self._drop_streamed()
-            self.version, extra = checkpoint.load(Path(folder), self._engine)
+            held, _ = self._held()
+            restored = checkpoint.load(Path(folder), self._engine, held)
         except CheckpointError:
             self._torn = torn
             raise
+        self.version = restored.version
+        if self._reference is not None and "reference" in restored.held:
+            self._reference.blend(restored.held["reference"])
+        self._proximal.load(restored.held.get("proximal", {}), restored.counters.get("proximal_normaliser", 1.0))
+        if self._critic is not None:
+            self._critic.load(restored.held["critic"], int(restored.counters["critic_steps"]))
         self._torn = None
-        return extra
+        return restored.extra
 
-    def _require_whole(self) -> None:
-        if self._torn is not None:
-            raise TornLearner(self._torn)
+    # ── the parts of a step ──
 
-    def _require_reference(self, spec: RunSpec) -> None:
+    def _open(self, spec: RunSpec, step: int) -> None:
+        """What comes before a step's first forward pass: checks, and what is renewed on a schedule."""
+        self._require_whole()
         if spec.kl.coefficient > 0 and self._reference is None:
             raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
-
-    def _open_step(self) -> StreamedStep:
-        if self._streamed is None:
-            raise RuntimeError("no step is open: call begin first")
-        return self._streamed
-
-    def _drop_streamed(self) -> None:
-        """Forget the gradients of a step that is not finished."""
-        streamed, self._streamed = self._streamed, None
-        if streamed is None or not streamed.sequences:
-            return
-        # A gradient that is not finite is refused and cleared by every ZeRO stage's own path.
-        probe = pack([_as_trajectory([0, 0])], self._budget)[0].to(self._device)
-        self._engine.backward(score(self._engine.forward, probe)[0].sum() * math.nan)
-        self._engine.step(0.0, 1.0)
-
-    def _accumulate(
-        self,
-        spec: RunSpec,
-        mine: list[Trajectory],
-        batches: list[TokenBatch],
-        references: list[Tensor | None],
-        olds: Sequence[Tensor | None],
-        whole: Denominators,
-        totals: Totals,
-    ) -> None:
-        """Add the gradient of one minibatch, micro-batch by micro-batch."""
-        for batch, reference, old in zip(batches, references, olds, strict=True):
-            logprobs, entropies = score(self._engine.forward, batch)
-            if old is None:
-                _record(mine, batch, logprobs.detach(), entropies)
-                _add_entropy(totals, batch, entropies)
-            proximal = logprobs.detach() if old is None else old
-            loss = loss_share(spec, batch, logprobs, proximal, reference, whole, totals)
-            # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
-            self._engine.backward(loss if bool(torch.isfinite(loss)) else loss * math.nan)
+        self._drop_streamed()
+        every = spec.kl.reset_steps
+        if self._reference is not None and every is not None and step > 1 and (step - 1) % every == 0:
+            self._reference.blend(self._engine.weights())
+            self._engine.forget_moments()
+        self._proximal.begin_step(step, self._engine.weights)
 
     def _prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
         """This rank's trajectories of a minibatch, packed; as many micro-batches as the rank with the most has."""
@@ -313,53 +287,143 @@ class Learner:
         return mine, [batch.to(self._device) for batch in batches], denominators(part)
 
     @torch.no_grad()
-    def _score_reference(self, batches: list[TokenBatch], spec: RunSpec) -> list[Tensor | None]:
-        if self._reference is None or spec.kl.coefficient == 0.0:
-            return [None] * len(batches)
-        return [score(self._reference, batch)[0] for batch in batches]
+    def _study(
+        self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
+    ) -> tuple[list[refine.Minibatch], list[list[Known]]]:
+        """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
+        advantage = spec.advantage
+        critical = isinstance(advantage, GAEAdvantage)
+        early = len(plan) > 1 or refine.needs_scores(spec) or critical
+        known = [[Known() for _ in batches] for _, batches, _ in plan]
+        for (mine, batches, _), looked in zip(plan, known, strict=True):
+            for batch, one in zip(batches, looked, strict=True):
+                if self._reference is not None and spec.kl.coefficient > 0:
+                    one.reference = self._reference.score(batch)
+                if early:
+                    one.before, entropies = score(self._engine.forward, batch)
+                    record(mine, batch, one.before, entropies)
+                    add_entropy(totals, batch, entropies)
+                if critical:
+                    one.values = self._values(batch).detach()
+        if isinstance(advantage, GAEAdvantage):
+            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
+            renewed = estimate(advantage, spec, scored)
+            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
+        return refine.refine(plan, groups, spec, self._world_size), known
 
-    @torch.no_grad()
-    def _score_old(self, mine: list[Trajectory], batches: list[TokenBatch], totals: Totals) -> list[Tensor]:
-        result = []
-        for batch in batches:
+    def _accumulate(
+        self,
+        spec: RunSpec,
+        step: int,
+        mine: list[Trajectory],
+        batches: list[TokenBatch],
+        known: list[Known],
+        whole: Denominators,
+        totals: Totals,
+    ) -> SampleWeights:
+        """Add the gradient of one minibatch, micro-batch by micro-batch; returns its samples' importance weights."""
+        weights = SampleWeights()
+        warming = spec.critic is not None and step <= spec.critic.warmup_steps
+        if self._head is not None:
+            self._head.detached = warming
+        for batch, one in zip(batches, known, strict=True):
             logprobs, entropies = score(self._engine.forward, batch)
-            _record(mine, batch, logprobs, entropies)
-            _add_entropy(totals, batch, entropies)
-            result.append(logprobs)
-        return result
+            current = logprobs.detach()
+            if one.before is None:
+                record(mine, batch, current, entropies)
+                add_entropy(totals, batch, entropies)
+            weights.add(batch, current)
+            proximal = self._proximal.logprobs(batch, current, one.before, self.version)
+            loss = loss_share(spec, batch, logprobs, proximal, one.reference, whole, totals)
+            if spec.critic is not None and one.returns is not None:
+                value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
+                # While the value warms up, the policy's gradient is zero and its step size too.
+                loss = loss * (0.0 if warming else 1.0)
+                if self._critic is not None:
+                    self._critic.engine.backward(_poisoned(value, loss))
+                    loss = _poisoned(loss, value)
+                else:
+                    loss = loss + value
+            # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
+            self._engine.backward(_poisoned(loss))
+        return weights
+
+    def _step(self, spec: RunSpec, step: int, weights: SampleWeights, divisor: float = 1.0) -> dict[str, float] | None:
+        """The optimizer step of a minibatch, with its metrics; None where it was refused."""
+        optimizer = spec.optimizer
+        course = learning_rate(spec, step) / optimizer.learning_rate
+        value_rate, warming = 0.0, False
+        if spec.critic is not None:
+            value_rate, warming = spec.critic.learning_rate * course, step <= spec.critic.warmup_steps
+        factor, metrics = weights.rate_factor(optimizer)
+        rate = 0.0 if warming else optimizer.learning_rate * course * factor
+        norm = self._engine.step(rate, optimizer.max_grad_norm, divisor=divisor, value_rate=value_rate)
+        if norm is None:
+            if self._critic is not None:
+                self._critic.engine.step(0.0, 1.0)
+            return None
+        metrics |= {"actor/grad_norm": norm, "actor/lr": rate}
+        if self._critic is not None:
+            value_norm = self._critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
+            if value_norm is None:
+                raise NonFiniteUpdate(f"step {step}: the critic's gradient is not finite, and the policy has moved")
+            metrics["critic/grad_norm"] = value_norm
+        if spec.critic is not None:
+            metrics["critic/lr"] = value_rate
+        if not warming:
+            self._proximal.after_update(self._engine.weights)
+        return metrics
+
+    def _values(self, batch: TokenBatch) -> Tensor:
+        """The critic's values; those of a head belong to the policy's last forward pass, which was of ``batch``."""
+        if self._head is not None:
+            return self._head.take()
+        if self._critic is None:
+            raise ValueError("the advantages need a critic but the learner was started without one")
+        return self._critic.values(batch)
+
+    def _held(self) -> tuple[dict[str, dict[str, Tensor]], dict[str, float]]:
+        """What a checkpoint holds beside the policy. Collective."""
+        held: dict[str, dict[str, Tensor]] = {}
+        counters = {"proximal_normaliser": self._proximal.normaliser}
+        if self._reference is not None and self._renews_reference:
+            held["reference"] = self._reference.tensors()
+        if proximal := self._proximal.tensors():
+            held["proximal"] = proximal
+        if self._critic is not None:
+            held["critic"] = self._critic.tensors()
+            counters["critic_steps"] = self._critic.engine.optimizer_steps
+        return held, counters
+
+    def _require_whole(self) -> None:
+        if self._torn is not None:
+            raise TornLearner(self._torn)
+
+    def _open_step(self) -> StreamedStep:
+        if self._streamed is None:
+            raise RuntimeError("no step is open: call begin first")
+        return self._streamed
+
+    def _drop_streamed(self) -> None:
+        """Forget the gradients of a step that is not finished."""
+        streamed, self._streamed = self._streamed, None
+        if streamed is None or not streamed.sequences:
+            return
+        # A gradient that is not finite is refused and cleared by every ZeRO stage's own path.
+        probe = pack([as_trajectory([0, 0])], self._budget)[0].to(self._device)
+        self._engine.backward(score(self._engine.forward, probe)[0].sum() * math.nan)
+        self._engine.step(0.0, 1.0)
 
 
-def _add_entropy(totals: Totals, batch: TokenBatch, entropies: Tensor) -> None:
-    if bool(batch.mask.any()):
-        totals.add_metrics({"actor/entropy": entropies.mean()}, len(entropies))
+def _poisoned(loss: Tensor, *others: Tensor) -> Tensor:
+    """The loss, or NaN with its graph where it or one of the others is not finite."""
+    finite = all(bool(torch.isfinite(one)) for one in (loss, *others))
+    return loss if finite else loss * math.nan
 
 
-def _record(mine: list[Trajectory], batch: TokenBatch, logprobs: Tensor, entropies: Tensor) -> None:
-    """Write the learner's view of a micro-batch into its trajectories."""
-    if not bool(batch.mask.any()):
-        return
-    columns = (batch.sequence, batch.offset, logprobs, entropies)
-    sequence, offset, logprob, entropy = (column.cpu().numpy() for column in columns)
-    starts = np.flatnonzero(np.diff(sequence, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(sequence)], strict=True):
-        trajectory = mine[int(sequence[start])]
-        trajectory.learner_logprobs = np.zeros(trajectory.length, dtype=np.float32)
-        trajectory.entropy = np.zeros(trajectory.length, dtype=np.float32)
-        trajectory.learner_logprobs[offset[start:stop]] = logprob[start:stop]
-        trajectory.entropy[offset[start:stop]] = entropy[start:stop]
-
-
-def _as_trajectory(sequence: Sequence[int]) -> Trajectory:
-    """A fixed sequence in the shape that packing knows: its first token is the prompt."""
-    ids = np.asarray(sequence, dtype=np.int32)
-    length = len(ids) - 1
-    return Trajectory(
-        trajectory_id="probe",
-        prompt_ids=ids[:1],
-        token_ids=ids[1:],
-        behaviour_logprobs=np.zeros(length, dtype=np.float32),
-        versions=np.zeros(length, dtype=np.int32),
-        sampled=np.ones(length, dtype=np.bool_),
-        finish_reason="stop",
-        temperature=1.0,
-    )
+def _summary(totals: dict[str, float], taken: list[dict[str, float]], divisor: float, rate: float) -> dict[str, float]:
+    """A step's metrics: sums over minibatches become means, and so do the figures of the optimizer steps."""
+    metrics = explain({name: value / divisor if name in SUMS else value for name, value in totals.items()})
+    for name in taken[0] if taken else ():
+        metrics[name] = sum(figures[name] for figures in taken) / len(taken)
+    return metrics if taken else {**metrics, "actor/lr": rate}

@@ -10,6 +10,7 @@ from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
+from trainer_core.spec.proximal import RecomputedProximal
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.packing import TokenBatch, prompt_key, trains
 from trainer_core.update.totals import Totals
@@ -42,7 +43,8 @@ def loss_share(
         spec: the spec that holds now.
         batch: M predicted tokens.
         logprobs: current policy, float32 [M], with gradient.
-        old_logprobs: the learner's before the step's first update, float32 [M], without.
+        old_logprobs: the proximal policy's, float32 [M], without; the learner's before the step's first update, unless
+            the spec names another.
         reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
         whole: counts of the whole minibatch.
         totals: metrics are added here.
@@ -55,12 +57,13 @@ def loss_share(
     advantages = batch.advantages
     penalty = None
     if reference_logprobs is not None:
-        current = logprobs if spec.kl.placement == "loss" else old_logprobs
+        current = logprobs if spec.kl.placement == "loss" else _before(spec, logprobs, old_logprobs)
         # Filled before, not after: a broken value outside the mask would turn a zero gradient into NaN.
         known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
         penalty = kl.penalty(spec.kl.estimator, *known)
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
-        if spec.kl.placement == "reward":
+        # With a critic the penalty has been paid as a reward of its token (``update/returns.py``).
+        if spec.kl.placement == "reward" and spec.advantage.compares != "value":
             advantages = advantages - spec.kl.coefficient * penalty
     view = TokenView(logprobs, old_logprobs, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
     values, metrics = losses.token_loss(spec.loss, view)
@@ -75,3 +78,8 @@ def loss_share(
         loss = loss + spec.kl.coefficient * aggregate(penalty)
     totals.add_share("actor/loss", loss.detach())
     return loss
+
+
+def _before(spec: RunSpec, logprobs: Tensor, old_logprobs: Tensor) -> Tensor:
+    """The policy whose distance a reward pays for: before the step, or where that was not scored, the current one."""
+    return old_logprobs if isinstance(spec.proximal, RecomputedProximal) else logprobs.detach()

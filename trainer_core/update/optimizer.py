@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from trainer_core.spec import RunSpec
 from trainer_core.spec.optimizer import Optimizer
 
+VALUE_HEAD = "value_head"
+"""Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
+
 
 class ClippedAdamW(torch.optim.AdamW):
     """AdamW (arXiv 1711.05101) whose step clips to a global gradient norm and is refused where that is not finite.
@@ -18,12 +21,17 @@ class ClippedAdamW(torch.optim.AdamW):
     """
 
     def __init__(self, model: nn.Module, spec: Optimizer) -> None:
-        matrices = [parameter for parameter in model.parameters() if parameter.ndim >= 2]
-        vectors = [parameter for parameter in model.parameters() if parameter.ndim < 2]
+        head = [parameter for name, parameter in model.named_parameters() if name.startswith(f"{VALUE_HEAD}.")]
+        own = {id(parameter) for parameter in head}
+        policy = [parameter for parameter in model.parameters() if id(parameter) not in own]
+        matrices = [parameter for parameter in policy if parameter.ndim >= 2]
+        vectors = [parameter for parameter in policy if parameter.ndim < 2]
         # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
-        groups: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay}]
+        groups: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
         if vectors:
-            groups.append({"params": vectors, "weight_decay": 0.0})
+            groups.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})
+        if head:
+            groups.append({"params": head, "weight_decay": 0.0, "role": "value"})
         super().__init__(groups, lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True)
         self.max_grad_norm: float | None = None
         self.divisor = 1.0

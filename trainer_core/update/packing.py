@@ -107,6 +107,12 @@ def prompt_key(trajectory: Trajectory) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def _advantages(trajectory: Trajectory) -> NDArray[np.float32]:
+    if trajectory.token_advantages is not None:
+        return trajectory.token_advantages
+    return np.full(trajectory.length, trajectory.advantage, dtype=np.float32)
+
+
 def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
     """Cut the samples of one prompt into pieces that fit the budget: (packed size, members)."""
     prompt = len(trajectories[family[0]].prompt_ids)
@@ -174,7 +180,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         offset=torch.from_numpy(np.concatenate([offset for _, offset, _ in predicted])),
         mask=torch.ones(sum(counts), dtype=torch.bool),
         behaviour_logprobs=per_token("behaviour_logprobs").float(),
-        advantages=per_sequence([trajectory.advantage for trajectory, _ in chosen], np.float32),
+        advantages=torch.from_numpy(np.concatenate([_advantages(trajectory)[offset] for trajectory, offset in chosen])),
         temperature=per_sequence([trajectory.temperature for trajectory, _ in chosen], np.float32),
         versions=per_token("versions").long(),
         prompt=per_sequence([prompt_key(trajectory) for trajectory, _ in chosen], np.int64),

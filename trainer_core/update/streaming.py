@@ -13,6 +13,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective import denominators
+from trainer_core.update.rate import SampleWeights
 from trainer_core.update.refine import whole_step
 from trainer_core.update.totals import Totals
 
@@ -32,6 +33,7 @@ class StreamedStep:
     totals: Totals = field(default_factory=Totals)
     tokens: int = 0
     sequences: int = 0
+    weights: SampleWeights = field(default_factory=SampleWeights)
 
     def count(self, part: Sequence[Trajectory]) -> None:
         """Add a piece to the denominators."""

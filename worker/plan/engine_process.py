@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
+from worker.chunk import pack, unpack
 from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
 from worker.engine.from_spec import concurrency
 
@@ -111,7 +112,10 @@ def _live() -> _Kept:
 
 
 def _batch(kept: _Kept, readings: list[tuple[int, int, float]]) -> list[Completion]:
-    """One batch. Appends (running sequences, sequences admitted, seconds) of each step to ``readings``."""
+    """One batch, packed for its way as in a run.
+
+    Appends (running sequences, sequences admitted, seconds) of each step to ``readings``.
+    """
     engine, samples = kept.engine, kept.spec.rollout.group_size
     for place, prompt in enumerate(kept.prompts):
         ids = tuple(prompt.tolist())
@@ -128,7 +132,9 @@ def _batch(kept: _Kept, readings: list[tuple[int, int, float]]) -> list[Completi
         readings.append((unfinished - left, waiting - left, seconds))
         unfinished, waiting = unfinished - len(finished), left
         done += finished
-    return sorted(done, key=lambda completion: int(completion.request_id))
+    done.sort(key=lambda completion: int(completion.request_id))
+    pack([(place, done[place * samples : (place + 1) * samples]) for place in range(len(kept.prompts))])
+    return done
 
 
 def _prefill_seconds(readings: list[tuple[int, int, float]]) -> float:
@@ -164,8 +170,6 @@ def _load_seconds(kept: _Kept) -> float:
 
 def _groups(kept: _Kept, completions: list[Completion]) -> list[Group]:
     """The batch as the loop hands it to the learner, advantages of ±1 in turn."""
-    from worker.chunk import pack, unpack
-
     samples = kept.spec.rollout.group_size
     parts = [completions[start : start + samples] for start in range(0, len(completions), samples)]
     groups = [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import median
 
 from trainer_core.planning.fitting import line
 from trainer_core.planning.rates import DecodePoint
-
-_BINS_PER_DOUBLING = 1
 
 
 def decode_table(readings: Sequence[tuple[int, float]]) -> tuple[DecodePoint, ...]:
@@ -21,11 +19,12 @@ def decode_table(readings: Sequence[tuple[int, float]]) -> tuple[DecodePoint, ..
     bins: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
     for running, seconds in readings:
         if running > 0:
-            bins[math.floor(math.log2(running) * _BINS_PER_DOUBLING)].append((running, seconds))
+            bins[running.bit_length()].append((running, seconds))
     points = []
     for _, found in sorted(bins.items()):
-        tokens, seconds = sum(running for running, _ in found), sum(seconds for _, seconds in found)
-        points.append(DecodePoint(running=tokens / len(found), tokens_per_s=tokens / seconds))
+        load = sum(running for running, _ in found) / len(found)
+        # The median, because a step that the system interrupted says nothing about the engine.
+        points.append(DecodePoint(running=load, tokens_per_s=load / median(seconds for _, seconds in found)))
     return tuple(points)
 
 

@@ -23,6 +23,8 @@ from worker.plan.fit import decode_table, learner_line
 
 Say = Callable[[str], None]
 LENGTHS_KEPT = 512
+RAY_NICENESS = 15
+"""Ray's default for its workers."""
 
 
 def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
@@ -53,8 +55,8 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         raise PlanError(str(error)) from error
     context = multiprocessing.get_context("spawn")
     with (
-        ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as engine,
-        ProcessPoolExecutor(1, mp_context=context, initializer=_quiet) as learner,
+        ProcessPoolExecutor(1, mp_context=context, initializer=_as_in_a_run) as engine,
+        ProcessPoolExecutor(1, mp_context=context, initializer=_as_in_a_run) as learner,
     ):
         say("starting the engine and the learner")
         started = [
@@ -91,8 +93,12 @@ def _thinned(lengths: list[float]) -> tuple[float, ...]:
     return tuple(ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count))
 
 
-def _quiet() -> None:
-    """Libraries chat on stderr while they load and end; what goes wrong comes back as an exception."""
+def _as_in_a_run() -> None:
+    """Ray lends its workers little priority: on a busy machine they are slower than others, and so must these be.
+
+    Libraries chat on stderr while they load and end; what goes wrong comes back as an exception.
+    """
+    os.nice(RAY_NICENESS)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dressage.runs.views import actions, checkpoints, controls, link, runs, spec
+from dressage.runs.views import actions, checkpoints, controls, link, planning, runs, spec
 
 urlpatterns = [
     path("runs", runs.RunsView.as_view()),
@@ -23,6 +23,7 @@ urlpatterns = [
     path("spec/schema", spec.SpecSchemaView.as_view()),
     path("spec/recipes", spec.RecipesView.as_view()),
     path("spec/validate", spec.ValidateSpecView.as_view()),
+    path("spec/plan", planning.PlanView.as_view()),
     path("link/runs/<str:run_id>/bundle", link.BundleView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>", link.LinkDatasetView.as_view()),
     path("link/runs/<str:run_id>/sync", link.SyncView.as_view()),

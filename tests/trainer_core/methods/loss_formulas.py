@@ -104,7 +104,7 @@ def decoupled_ppo(spec: Any, row: Row) -> list[Tensor]:
 def minpro(spec: Any, row: Row) -> list[Tensor]:
     values = [sg(ratio) for ratio in ratios(row, row.behaviour)]
     prefix = [min(values[:t], default=1.0) for t in range(len(values))]
-    weights = [min(value * least, spec.ratio_max) for value, least in zip(values, prefix, strict=True)]
+    weights = [clip(value * least, spec.ratio_min, spec.ratio_max) for value, least in zip(values, prefix, strict=True)]
     return [-w * a * now for w, a, now in zip(weights, row.advantages, row.now, strict=True)]
 
 

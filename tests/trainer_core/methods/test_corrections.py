@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from torch import Tensor
 
 from tests.trainer_core.batches import trajectory
+from tests.trainer_core.methods.correction_formulas import written_out
 from trainer_core.methods import corrections
 from trainer_core.methods.view import TokenView
 from trainer_core.metrics import find
@@ -112,25 +113,6 @@ def batch(seed: int) -> TokenView:
     old = -1.0 + noise(0.5)
     mask = torch.rand(len(sequence), generator=generator) < 0.8
     return TokenView(old + noise(0.2), old, old + noise(0.3), noise(1.0), mask, sequence)
-
-
-def written_out(spec: Any, view: TokenView) -> list[float]:
-    """The papers' weights in plain Python."""
-    result = [1.0] * len(view.mask)
-    for t in torch.nonzero(view.mask)[:, 0].tolist():
-        row = [s for s in range(len(view.mask)) if view.sequence[s] == view.sequence[t] and view.mask[s]]
-        if spec.type == "opsm":
-            drift = sum(float(view.behaviour_logprobs[s] - view.logprobs[s]) for s in row) / len(row)
-            result[t] = 0.0 if view.advantages[t] < 0 and drift > spec.divergence_max else 1.0
-            continue
-        these = row if getattr(spec, "level", "token") == "sequence" else [t]
-        ratio = math.prod(math.exp(view.old_logprobs[s] - view.behaviour_logprobs[s]) for s in these)
-        low = getattr(spec, "ratio_min", 0.0)
-        if spec.type == "truncated_is":
-            result[t] = min(ratio, spec.ratio_max)
-        else:
-            result[t] = ratio if low <= ratio <= spec.ratio_max else 0.0
-    return result
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -18,6 +18,7 @@ def test_by_hand() -> None:
     assert kl.penalty("k1", logprobs, reference).item() == 0.5
     assert kl.penalty("k2", logprobs, reference).item() == 0.125
     assert kl.penalty("k3", logprobs, reference).item() == pytest.approx(math.exp(-0.5) - 1 + 0.5, abs=1e-15)
+    assert kl.penalty("absolute", logprobs, reference).item() == 0.5
 
 
 def test_k3_is_never_negative_and_not_symmetric() -> None:
@@ -33,7 +34,7 @@ def test_k3_keeps_its_digits_near_zero() -> None:
     assert kl.penalty("k3", torch.zeros(1), difference).item() == pytest.approx(0.5e-8, rel=1e-3)
 
 
-@pytest.mark.parametrize("estimator", ["k1", "k2", "k3"])
+@pytest.mark.parametrize("estimator", ["k1", "k2", "k3", "absolute"])
 def test_gradient_agrees_with_finite_differences(estimator: str) -> None:
     logprobs = torch.randn(30, generator=torch.Generator().manual_seed(0), dtype=torch.float64).requires_grad_()
     reference = torch.randn(30, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -41,7 +42,7 @@ def test_gradient_agrees_with_finite_differences(estimator: str) -> None:
 
 
 def test_gradient_by_hand() -> None:
-    for estimator, expected in (("k1", 1.0), ("k2", 0.5), ("k3", 1 - math.exp(-0.5))):
+    for estimator, expected in (("k1", 1.0), ("k2", 0.5), ("k3", 1 - math.exp(-0.5)), ("absolute", 1.0)):
         logprobs = vector(-1.0).requires_grad_()
         kl.penalty(estimator, logprobs, vector(-1.5)).sum().backward()
         assert logprobs.grad is not None and logprobs.grad.item() == pytest.approx(expected, abs=1e-15)
@@ -99,3 +100,9 @@ def test_k3_stays_finite_for_a_broken_token(difference: float) -> None:
     value = kl.penalty("k3", logprobs, torch.tensor([difference]))
     value.sum().backward()
     assert torch.isfinite(value).all() and logprobs.grad is not None and torch.isfinite(logprobs.grad).all()
+
+
+def test_the_absolute_difference_pulls_equally_at_every_distance_and_rests_at_equality() -> None:
+    logprobs = vector(-1.0, -1.0, -1.0, -1.0).requires_grad_()
+    kl.penalty("absolute", logprobs, vector(-9.0, -1.001, -1.0, 0.0)).sum().backward()
+    assert logprobs.grad is not None and logprobs.grad.tolist() == [1.0, 1.0, 0.0, -1.0]

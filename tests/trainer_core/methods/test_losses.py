@@ -28,6 +28,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"type": "dppo", "divergence": "kl", "divergence_max": 0.01, "ratio_max": 1.4},
     {"type": "decoupled_ppo", "weight_max": 1.3},
     {"type": "minpro", "ratio_max": 1.1},
+    {"type": "minpro", "ratio_min": 0.6, "ratio_max": 1.5},
     {"type": "vespo"},
     {"type": "sequence_mask", "ratio_min": 0.5, "ratio_max": 1.9},
     {"type": "sequence_mask", "divergence_max": 0.2},

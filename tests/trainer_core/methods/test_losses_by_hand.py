@@ -148,6 +148,9 @@ def test_minpro_weighs_by_the_least_ratio_before() -> None:
     # 2; 0.5 · 2; 3 · 0.5; then a new sequence: 4, cut to 3; 2 · 4, cut to 3.
     assert slopes == close(2.0, 1.0, 1.5, 3.0, 3.0)
     assert metrics["actor/clip_high_share"] == pytest.approx(2 / 5)
+    _, slopes, metrics = evaluate(MinPROLoss(ratio_min=0.7, ratio_max=3.0), [0.2, 1.0], [-1, -1])
+    assert slopes == close(0.7, 0.7)
+    assert metrics["actor/clip_low_share"] == 1.0
 
 
 def test_vespo_is_one_on_policy_and_fades_on_both_sides() -> None:

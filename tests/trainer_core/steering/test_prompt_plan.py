@@ -9,6 +9,7 @@ from tests.trainer_core.specs import spec
 from trainer_core.spec import apply_control
 from trainer_core.steering.prompt_plan import (
     SamplePlan,
+    check_rows,
     length_target,
     longest_text,
     plan_group,
@@ -161,3 +162,11 @@ def test_text_goes_behind_the_prompt_or_the_last_message() -> None:
         "answer": 1,
     }
     assert chat["messages"][1]["content"] == "u", "the row itself stays as it is"  # type: ignore[index]
+
+
+def test_every_row_is_checked_before_the_run_begins() -> None:
+    chosen = thinking(prompt_budget={"type": "column", "column": "think"})
+    check_rows(chosen, "sums", [{**ITEM, "think": 3}] * 2)
+    with pytest.raises(ValueError, match="row 1 of the source 'sums': the column 'think' must hold a whole number"):
+        check_rows(chosen, "sums", [{**ITEM, "think": 3}, ITEM])
+    check_rows(spec(), "sums", [ITEM])

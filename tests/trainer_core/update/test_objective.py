@@ -1,8 +1,8 @@
-"""The loss of a minibatch against its formula, written out token by token in float64."""
+"""The loss of a minibatch against its formula, written out token by token in float64, however it is cut."""
 
-import itertools
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,43 +10,117 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.trainer_core.methods.correction_formulas import written_out as correction_weights
+from tests.trainer_core.methods.loss_formulas import written_out as token_losses
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
+from trainer_core.spec.loss import WEIGHTED_ALREADY
+from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.sharding import shards
 from trainer_core.update.totals import Totals
 
-LOSSES = [
+LOSSES: list[dict[str, Any]] = [
     {"type": "reinforce"},
     {"type": "ppo_clip", "ratio_min": 0.8, "ratio_max": 1.28},
     {"type": "ppo_clip", "ratio_min": 0.9, "ratio_max": 1.1, "ratio_dual": 1.3},
+    {"type": "cispo", "ratio_max": 1.2},
+    {"type": "gspo", "ratio_min": 0.97, "ratio_max": 1.03},
+    {"type": "gspo", "ratio_min": 0.97, "ratio_max": 1.03, "level": "token"},
+    {"type": "sapo"},
+    {"type": "dppo", "divergence_max": 0.003},
+    {"type": "decoupled_ppo", "weight_max": 1.3},
+    {"type": "minpro", "ratio_max": 1.1},
+    {"type": "vespo"},
+    {"type": "sequence_mask", "ratio_min": 0.5, "ratio_max": 1.7},
+    {"type": "kl_penalised"},
 ]
-CORRECTIONS = [[], [{"type": "truncated_is", "ratio_max": 1.2}], [{"type": "truncated_is", "level": "sequence"}]]
-PENALTIES = [
+OPSM = {"type": "opsm", "divergence_max": 0.03}
+SEQUENCE_LEVEL = [[{"type": "truncated_is", "level": "sequence"}], [{"type": "masked_is", "ratio_max": 1.4}, OPSM]]
+CORRECTIONS: list[list[dict[str, Any]]] = [
+    *SEQUENCE_LEVEL,
+    [{"type": "truncated_is", "ratio_max": 1.2}],
+    [OPSM, {"type": "icepop", "ratio_min": 0.8, "ratio_max": 1.3}],
+    [{"type": "masked_is", "ratio_max": 1.3, "level": "token"}],
+]
+PENALTIES: list[dict[str, Any]] = [
     {"coefficient": 0.0},
     {"coefficient": 0.3, "estimator": "k1"},
     {"coefficient": 0.3, "estimator": "k2"},
     {"coefficient": 0.3, "estimator": "k3"},
+    {"coefficient": 0.3, "estimator": "absolute"},
     {"coefficient": 0.3, "estimator": "k3", "placement": "reward"},
+    {"coefficient": 0.3, "estimator": "absolute", "placement": "reward"},
 ]
-COMBINATIONS = list(itertools.product(LOSSES, CORRECTIONS, PENALTIES, ["token_mean", "sequence_mean"]))
+AGGREGATIONS: list[dict[str, Any]] = [
+    {"type": "token_mean"},
+    {"type": "sequence_mean"},
+    {"type": "prompt_mean"},
+    {"type": "constant", "divisor": 30},
+    {"type": "sample_and_token", "token_share": 0.4},
+]
+CUTS = [(1, 1000, 0), (1, 40, 0), (1, 70, 1), (2, 45, 2), (3, 1000, 3)]
+"""Ranks, tokens of a micro-batch, and the order in which the trajectories come (0: as they are)."""
 
 
-def scenario(budget: int) -> tuple[list[TokenBatch], Denominators]:
-    """Micro-batches of at most ``budget`` tokens in float64, and the counts of the whole."""
-    trajectories = [t for group in make_groups(5, groups=3, samples=3, longest=20) for t in group.trajectories]
-    trajectories[4].excluded = "truncated"
-    batches = [
-        replace(b, behaviour_logprobs=b.behaviour_logprobs.double(), advantages=b.advantages.double())
-        for b in pack(trajectories, budget)
-    ]
-    return batches, denominators(trajectories)
+def specs() -> list[RunSpec]:
+    """Every loss with every aggregation, the corrections that suit it and the penalties in turn."""
+    result = []
+    for i, loss in enumerate(LOSSES):
+        anchored = make_spec(loss=loss, corrections=[]).loss
+        fitting = CORRECTIONS if not isinstance(anchored, WEIGHTED_ALREADY) else [[OPSM]]
+        fitting = [[], *(SEQUENCE_LEVEL if loss["type"] == "gspo" else fitting)]
+        for j, aggregation in enumerate(AGGREGATIONS):
+            chosen, penalty = fitting[(i + j) % len(fitting)], PENALTIES[(i * len(AGGREGATIONS) + j) % len(PENALTIES)]
+            result.append(make_spec(loss=loss, corrections=chosen, kl=penalty, aggregation=aggregation))
+    for corrections in CORRECTIONS:
+        result += [make_spec(loss=LOSSES[1], corrections=corrections, kl=penalty) for penalty in PENALTIES]
+    return result
+
+
+SPECS = specs()
+
+
+def trajectories() -> list[Trajectory]:
+    """Three samples of each of three prompts, with forced tokens; one sample is left out."""
+    made = [t for group in make_groups(5, groups=3, samples=3, longest=20) for t in group.trajectories]
+    for index, trajectory in enumerate(made):
+        trajectory.trajectory_id = str(index)
+    made[4].excluded = "truncated"
+    return made
+
+
+def cut(ranks: int, budget: int, order: int) -> list[TokenBatch]:
+    """The micro-batches of all ranks, in float64; ``sequence`` is the trajectory's number whatever the cut."""
+    given = trajectories()
+    if order:
+        np.random.default_rng(order).shuffle(given)  # type: ignore[arg-type]
+    result = []
+    for mine in shards(given, ranks):
+        numbers = torch.tensor([int(t.trajectory_id) for t in mine])
+        for batch in pack(mine, budget):
+            doubles = {name: getattr(batch, name).double() for name in ("behaviour_logprobs", "advantages")}
+            result.append(replace(batch, **doubles, sequence=numbers[batch.sequence]))
+    return result
+
+
+def whole_batch() -> tuple[TokenBatch, Denominators]:
+    (batch,) = cut(1, 1000, 0)
+    return batch, denominators(trajectories())
+
+
+@cache
+def draw(which: int, sequence: int, offset: int) -> float:
+    """A number that depends on the token alone."""
+    return float(np.random.default_rng((which, sequence, offset)).normal())
 
 
 def noise(batch: TokenBatch, which: int, scale: float) -> Tensor:
-    """A number for each token that depends on the token alone, however the batch is cut."""
+    """Such a number for each token, the same however the batch is cut."""
     keys = zip(batch.sequence.tolist(), batch.offset.tolist(), strict=True)
-    return torch.tensor([scale * np.random.default_rng((which, *key)).normal() for key in keys], dtype=torch.float64)
+    return torch.tensor([scale * draw(which, *key) for key in keys], dtype=torch.float64)
 
 
 def policies(batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
@@ -57,33 +131,34 @@ def policies(batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
 
 def written_out(spec: RunSpec, batch: TokenBatch, current: Tensor, old: Tensor, reference: Tensor) -> Tensor:
     """The formula of the papers, token by token, over a whole minibatch: Σ w·L + β·K, averaged."""
-    kl, loss, total = spec.kl, spec.loss, torch.zeros((), dtype=torch.float64)
-    rows = [torch.nonzero(batch.sequence == index)[:, 0].tolist() for index in batch.sequence.unique()]
-    for row in rows:
-        per_sequence = torch.zeros((), dtype=torch.float64)
-        for t in row:
-            frozen = current[t] if kl.placement == "loss" else old[t]
-            d = reference[t] - frozen
-            penalty = {"k1": -d, "k2": d * d / 2, "k3": torch.exp(d) - 1 - d}[kl.estimator] * kl.coefficient
-            advantage = float(batch.advantages[t]) - (float(penalty) if kl.placement == "reward" else 0.0)
-            if loss.type == "reinforce":
-                value = -advantage * current[t]
-            else:
-                ratio = torch.exp(current[t] - old[t])
-                inside = min(max(ratio.item(), loss.ratio_min), loss.ratio_max)
-                value = -ratio * advantage
-                if -inside * advantage > value.item():
-                    value = torch.tensor(-inside * advantage, dtype=torch.float64)
-                if loss.ratio_dual is not None and advantage < 0 and value.item() > -loss.ratio_dual * advantage:
-                    value = torch.tensor(-loss.ratio_dual * advantage, dtype=torch.float64)
-            for correction in spec.corrections:
-                group = [t] if correction.level == "token" else row
-                value = value * min(
-                    math.exp(sum(float(old[s] - batch.behaviour_logprobs[s]) for s in group)), correction.ratio_max
-                )
-            per_sequence = per_sequence + value + (penalty if kl.placement == "loss" else 0.0)
-        divisor = len(rows) * len(row) if spec.aggregation.type == "sequence_mean" else len(batch.sequence)
-        total = total + per_sequence / divisor
+    kl, advantages, penalties = spec.kl, batch.advantages.clone(), []
+    for t in range(len(current)):
+        d = reference[t] - (current[t] if kl.placement == "loss" else old[t])
+        penalty = {"k1": -d, "k2": d * d / 2, "k3": torch.exp(d) - 1 - d, "absolute": d.abs()}[kl.estimator]
+        penalties.append(kl.coefficient * penalty if kl.placement == "loss" else torch.zeros(()))
+        advantages[t] -= kl.coefficient * penalty.detach() if kl.placement == "reward" else 0.0
+    tokens = (old, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
+    weights = [correction_weights(c, TokenView(current.detach(), *tokens)) for c in spec.corrections]
+    rows: dict[int, list[int]] = {}
+    prompts: dict[int, list[int]] = {}
+    for t, (sequence, prompt) in enumerate(zip(batch.sequence.tolist(), batch.prompt.tolist(), strict=True)):
+        rows.setdefault(sequence, []).append(t)
+        prompts.setdefault(prompt, []).append(t)
+    total = torch.zeros((), dtype=torch.float64)
+    for t, loss in token_losses(spec.loss, current, *tokens):
+        value = loss * math.prod(w[t] for w in weights) + penalties[t]
+        length, prompt = len(rows[int(batch.sequence[t])]), len(prompts[int(batch.prompt[t])])
+        total = (
+            total
+            + value
+            * {
+                "token_mean": 1 / len(current),
+                "sequence_mean": 1 / (len(rows) * length),
+                "prompt_mean": 1 / (len(prompts) * prompt),
+                "constant": 1 / (len(rows) * 30),
+                "sample_and_token": 0.4 / len(current) + 0.6 / (len(rows) * length),
+            }[spec.aggregation.type]
+        )
     return total
 
 
@@ -92,38 +167,63 @@ def by_token(batch: TokenBatch, values: Tensor) -> dict[tuple[int, int], float]:
     return dict(zip(keys, values.tolist(), strict=True))
 
 
-def spec_of(combination: tuple[Any, ...]) -> RunSpec:
-    loss, corrections, kl, aggregation = combination
-    return make_spec(loss=loss, corrections=corrections, kl=kl, aggregation={"type": aggregation})
+@pytest.fixture(scope="module")
+def expected() -> list[tuple[float, dict[tuple[int, int], float]]]:
+    """Value and gradient of every spec by its formula."""
+    batch, _ = whole_batch()
+    result = []
+    for spec in SPECS:
+        current, old, reference = policies(batch)
+        value = written_out(spec, batch, current.requires_grad_(), old, reference)
+        (slopes,) = torch.autograd.grad(value, current)
+        result.append((value.item(), by_token(batch, slopes)))
+    return result
 
 
-@pytest.mark.parametrize("budget", [1000, 40])
-def test_every_combination_agrees_with_its_formula_in_value_and_gradient(budget: int) -> None:
-    (whole,), _ = scenario(1000)
-    batches, counts = scenario(budget)
-    assert (len(batches) > 2) == (budget == 40)
-    for combination in COMBINATIONS:
-        spec = spec_of(combination)
-        current, old, reference = policies(whole)
+def learned(spec: RunSpec, batches: list[TokenBatch], whole: Denominators) -> tuple[float, dict[Any, float], Any]:
+    """Value, gradient by token, and metrics of the code under test, summed over micro-batches."""
+    value, gradient, totals = 0.0, {}, Totals()
+    for batch in batches:
+        current, old, reference = policies(batch)
         current.requires_grad_()
-        expected = written_out(spec, whole, current, old, reference)
-        (slopes,) = torch.autograd.grad(expected, current)
-        value, gradient, totals = 0.0, {}, Totals()
-        for batch in batches:
-            mine, old, reference = policies(batch)
-            mine.requires_grad_()
-            known = reference if spec.kl.coefficient else None
-            share = loss_share(spec, batch, mine, old, known, counts, totals)
-            share.backward()
-            value += share.item()
-            gradient |= by_token(batch, mine.grad)
-        assert value == pytest.approx(expected.item(), rel=1e-10, abs=1e-12), combination
-        assert totals.values()["actor/loss"] == pytest.approx(value)
-        assert gradient == pytest.approx(by_token(whole, slopes), rel=1e-10, abs=1e-14), combination
+        share = loss_share(spec, batch, current, old, reference if spec.kl.coefficient else None, whole, totals)
+        share.backward()
+        value += share.item()
+        gradient |= by_token(batch, current.grad)
+    return value, gradient, totals.values()
+
+
+@pytest.mark.parametrize(("ranks", "budget", "order"), CUTS)
+def test_value_and_gradient_are_the_formulas_however_the_batch_is_cut(
+    ranks: int, budget: int, order: int, expected: list[tuple[float, dict[tuple[int, int], float]]]
+) -> None:
+    batches, (at_once, whole) = cut(ranks, budget, order), whole_batch()
+    assert (len(batches) > ranks) == (budget < 1000)
+    for spec, (value, slopes) in zip(SPECS, expected, strict=True):
+        found, gradient, metrics = learned(spec, batches, whole)
+        assert found == pytest.approx(value, rel=1e-10, abs=1e-12), spec
+        assert gradient == pytest.approx(slopes, rel=1e-9, abs=1e-13), spec
+        assert metrics["actor/loss"] == pytest.approx(found)
+        assert metrics == pytest.approx(learned(spec, [at_once], whole)[2], rel=1e-9, abs=1e-12), spec
+
+
+@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
+def test_a_reward_pays_for_the_distance_of_the_policy_not_of_another_proximal_one(proximal: dict[str, Any]) -> None:
+    batch, whole = whole_batch()
+    parts = {"loss": {"type": "kl_penalised"}, "corrections": [], "kl": {"coefficient": 0.3, "placement": "reward"}}
+    current, old, reference = policies(batch)
+    current.requires_grad_()
+    d = (reference - current).detach()
+    paid = replace(batch, advantages=batch.advantages - 0.3 * (d.exp() - 1 - d))
+    found = loss_share(make_spec(**parts, proximal=proximal), batch, current, old, reference, whole, Totals())
+    expected = loss_share(make_spec(loss=parts["loss"], corrections=[]), paid, current, old, None, whole, Totals())
+    assert found.item() == pytest.approx(expected.item(), rel=1e-12)
+    (one,), (other,) = (torch.autograd.grad(share, current) for share in (found, expected))
+    torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-15)
 
 
 def test_broken_values_outside_the_mask_do_no_harm() -> None:
-    (batch,), counts = scenario(1000)
+    batch, counts = whole_batch()
     outside = batch.offset % 3 == 1
     nan = float("nan")
     clean = replace(batch, mask=~outside)
@@ -132,8 +232,8 @@ def test_broken_values_outside_the_mask_do_no_harm() -> None:
         behaviour_logprobs=batch.behaviour_logprobs.masked_fill(outside, -float("inf")),
         advantages=batch.advantages.masked_fill(outside, nan),
     )
-    for combination in COMBINATIONS:
-        spec, found = spec_of(combination), []
+    for spec in SPECS:
+        found = []
         for tokens, value in ((clean, None), (broken, nan), (broken, -float("inf"))):
             current, old, reference = (p if value is None else p.masked_fill(outside, value) for p in policies(clean))
             current.requires_grad_()
@@ -141,16 +241,15 @@ def test_broken_values_outside_the_mask_do_no_harm() -> None:
             totals = Totals()
             share = loss_share(spec, tokens, current, old, known, counts, totals)
             share.backward()
-            assert current.grad is not None and (current.grad[outside] == 0.0).all(), combination
+            assert current.grad is not None and (current.grad[outside] == 0.0).all(), spec
             found.append((share.item(), current.grad.tolist(), totals.values()))
-        assert found[0] == found[1] == found[2], combination
+        assert found[0] == found[1] == found[2], spec
         assert math.isfinite(found[0][0])
 
 
 def test_a_batch_that_only_keeps_ranks_in_step_adds_nothing() -> None:
-    (batch,), counts = scenario(1000)
-    for combination in COMBINATIONS:
-        spec = spec_of(combination)
+    batch, counts = whole_batch()
+    for spec in SPECS:
         current, old, reference = policies(batch)
         current.requires_grad_()
         totals = Totals()

@@ -7,9 +7,10 @@ from worker.plan.fit import decode_table, learner_line
 
 
 def test_steps_are_binned_by_doublings_of_the_load() -> None:
-    table = decode_table([(1, 0.1), (2, 0.1), (3, 0.2), (100, 0.5), (120, 0.6), (0, 9.0)])
-    assert [point.running for point in table] == [1, 2.5, 110]
-    assert [point.tokens_per_s for point in table] == pytest.approx([10, 5 / 0.3, 220 / 1.1])
+    table = decode_table([(1, 0.1), (2, 0.1), (3, 0.2), (90, 0.5), (100, 0.6), (110, 9.0), (0, 9.0)])
+    assert [point.running for point in table] == [1, 2.5, 100]
+    # The median of each bin: a step that was interrupted does not count.
+    assert [point.tokens_per_s for point in table] == pytest.approx([10, 2.5 / 0.15, 100 / 0.6])
 
 
 def test_a_line_is_found_exactly() -> None:

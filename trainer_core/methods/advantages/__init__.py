@@ -35,6 +35,7 @@ from trainer_core.spec.advantage import (
     RLOOAdvantage,
     VCPOAdvantage,
 )
+from trainer_core.spec.critic import GAEAdvantage
 
 
 def compute(spec: Advantage, rewards: Tensor, mask: Tensor, inputs: Inputs | None = None) -> Tensor:
@@ -90,5 +91,8 @@ def _compute(spec: Advantage, rewards: Tensor, mask: Tensor, given: Inputs) -> T
         case MagistralAdvantage():
             first = torch.zeros(len(rewards), dtype=torch.long) if given.minibatch is None else given.minibatch
             return magistral(spec, rewards, mask, first)
+        case GAEAdvantage():
+            # The critic's values are known in the learner alone, which gives each token its own; shown is the return.
+            return rewards
         case VCPOAdvantage():
             return vcpo(spec, rewards, mask, lengths, ones if given.importance is None else given.importance)

@@ -1,4 +1,4 @@
-"""Decoupled PPO (AReaL, arXiv 2505.24298, eq. 5): one policy bounds the update, another has sampled."""
+"""Decoupled PPO (AReaL, arXiv 2505.24298, §5.2): one policy bounds the update, another has sampled."""
 
 from torch import Tensor
 

@@ -11,7 +11,7 @@ from trainer_core.spec.loss import GSPOLoss
 def gspo(spec: GSPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """PPO's clip with the sequence's ratio ``s = exp(mean log ρ)``; every token of the sequence bears it: [N].
 
-    The token form (eq. 14) has the same values, but each token's own advantage meets its own gradient.
+    The token form (§4.3) has the same values, but each token's own advantage meets its own gradient.
     """
     log_ratio = sequence_mean(view.log_ratio, view.mask, view.sequence)
     if spec.level == "token":

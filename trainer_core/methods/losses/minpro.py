@@ -10,7 +10,7 @@ from trainer_core.spec.loss import MinPROLoss
 
 
 def minpro(spec: MinPROLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """``−sg(min(ρ_t · min_{i<t} ρ_i, ratio_max)) · A · log π`` with ``ρ = π_θ / π_behaviour``, shape [N].
+    """``−sg(clip(ρ_t · min_{i<t} ρ_i, ratio_min, ratio_max)) · A · log π`` with ``ρ = π_θ / π_behaviour``, shape [N].
 
     Only counted tokens are part of the prefix; the first of a sequence is weighted by its own ratio.
     """
@@ -18,7 +18,6 @@ def minpro(spec: MinPROLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]
         log_ratio = view.log_behaviour_ratio
         before = prefix_minimum(log_ratio.masked_fill(~view.mask, torch.inf), view.sequence)
         weight = bounded_ratio(log_ratio + before.masked_fill(before.isposinf(), 0.0))
-        above = weight > spec.ratio_max
-        metrics = edge_metrics(view, above, torch.zeros_like(above))
-        weight = weight.clamp(max=spec.ratio_max)
+        metrics = edge_metrics(view, weight > spec.ratio_max, weight < spec.ratio_min)
+        weight = weight.clamp(spec.ratio_min, spec.ratio_max)
     return -weight * view.advantages * view.logprobs, metrics

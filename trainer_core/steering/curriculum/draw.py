@@ -14,3 +14,7 @@ class Draw:
     """``<source>:<row index>``: key of the running pass rate."""
     item: dict[str, Any]
     """The dataset row."""
+    samples: int
+    """How many completions the group shall have."""
+    hint: str = ""
+    """Beginning of the reference solution that is shown; empty for none."""

@@ -37,7 +37,7 @@ export function ControlsTab({ run }: { run: Run }) {
     );
   }
   return (
-    <Paper className={rolloutClasses.frame}>
+    <Paper className={rolloutClasses.frame} role="region" aria-label="Controls" tabIndex={0}>
       <Table data-testid="controls-table">
         <Table.Thead>
           <Table.Tr>

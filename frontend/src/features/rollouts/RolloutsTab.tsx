@@ -98,7 +98,7 @@ export function RolloutsTab({ run }: { run: Run }) {
 
 function RolloutTable({ rows, onOpen }: { rows: Rollout[]; onOpen: (row: Rollout) => void }) {
   return (
-    <Paper className={classes.frame}>
+    <Paper className={classes.frame} role="region" aria-label="Rollouts" tabIndex={0}>
       <Table highlightOnHover data-testid="rollouts-table" verticalSpacing={5}>
         <Table.Thead>
           <Table.Tr>

@@ -33,7 +33,7 @@ export function CheckpointsTab({ run }: { run: Run }) {
     );
   }
   return (
-    <Paper className={rolloutClasses.frame}>
+    <Paper className={rolloutClasses.frame} role="region" aria-label="Checkpoints" tabIndex={0}>
       <Table data-testid="checkpoints-table">
         <Table.Thead>
           <Table.Tr>

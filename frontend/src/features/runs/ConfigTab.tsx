@@ -34,7 +34,9 @@ export function ConfigTab({ run }: { run: Run }) {
     <div style={{ display: "grid", gap: 12 }}>
       <Paper p="sm">
         <Group justify="space-between" mb="xs" gap="xs">
-          <Title order={3}>Differences</Title>
+          <Title order={2} fz="md">
+            Differences
+          </Title>
           <Select
             size="xs"
             aria-label="Compare with"
@@ -49,7 +51,9 @@ export function ConfigTab({ run }: { run: Run }) {
       </Paper>
       <Paper p="sm">
         <div className={classes.toolbar}>
-          <Title order={3}>Resolved spec</Title>
+          <Title order={2} fz="md">
+            Resolved spec
+          </Title>
           {steered && (
             <Text size="xs" c="dimmed">
               with every applied control

@@ -1,13 +1,16 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
+import type { Spec } from "@/api/model";
 import type { Change } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChangeList } from "./ChangeList";
+import { PlanPanel } from "./PlanPanel";
 import classes from "./runs.module.css";
 import type { Checked } from "./useValidation";
 
 interface Props {
+  spec: Spec;
   changes: Change[];
   baseLabel: string;
   checked: Checked;
@@ -18,9 +21,9 @@ interface Props {
   onReveal: (section: string) => void;
 }
 
-/** Faults, differences, and the two ways to create the run. */
+/** Faults, prediction, differences, and the two ways to create the run. */
 export function CreatePanel(props: Props) {
-  const { changes, baseLabel, checked, named, pending, error, onCreate, onReveal } = props;
+  const { spec, changes, baseLabel, checked, named, pending, error, onCreate, onReveal } = props;
   const operator = useCan("operator");
   const ready = named && checked.validation?.valid === true && !checked.checking;
   return (
@@ -55,6 +58,7 @@ export function CreatePanel(props: Props) {
           </Stack>
         </Paper>
         {error !== null && <ErrorState error={error} />}
+        <PlanPanel spec={spec} valid={checked.validation?.valid === true && !checked.checking} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
           <Title order={3} mb={6}>
             Changed from {baseLabel}

@@ -71,7 +71,7 @@ export function EventsTab({ run }: { run: Run }) {
 
 function EventTable({ rows }: { rows: RunEvent[] }) {
   return (
-    <Paper className={rolloutClasses.frame}>
+    <Paper className={rolloutClasses.frame} role="region" aria-label="Events" tabIndex={0}>
       <Table data-testid="events-table" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>

@@ -100,6 +100,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
         </Tabs>
       </div>
       <CreatePanel
+        spec={spec}
         changes={diff(base as Json, spec as Json)}
         baseLabel={baseLabel}
         checked={checked}

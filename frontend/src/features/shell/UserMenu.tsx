@@ -1,4 +1,4 @@
-import { Avatar, Menu, Text, UnstyledButton } from "@mantine/core";
+import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKey, IconLock, IconLogout } from "@tabler/icons-react";
 import { Link, useNavigate } from "@tanstack/react-router";
@@ -20,8 +20,9 @@ export function UserMenu() {
     <>
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
-          <UnstyledButton aria-label="Your account" data-testid="user-menu" style={{ borderRadius: 20 }}>
-            <Avatar size={30} color="petrol" name={user?.name || user?.email} />
+          <UnstyledButton data-testid="user-menu" style={{ borderRadius: 20 }}>
+            <VisuallyHidden>Your account</VisuallyHidden>
+            <Avatar aria-hidden="true" size={30} color="petrol" name={user?.name || user?.email} />
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>

@@ -1,5 +1,16 @@
 import { team } from "@/api/client";
-import { ActionIcon, Button, Group, Paper, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Paper,
+  Select,
+  Table,
+  Text,
+  TextInput,
+  Tooltip,
+  VisuallyHidden,
+} from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconTrash, IconUserPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -55,7 +66,9 @@ export function MembersTab() {
               <Table.Th ta="right" visibleFrom="sm">
                 Since
               </Table.Th>
-              <Table.Th w={48} />
+              <Table.Th w={48} pos="relative">
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

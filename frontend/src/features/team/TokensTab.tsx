@@ -1,5 +1,17 @@
 import { team } from "@/api/client";
-import { ActionIcon, Badge, Button, Group, Paper, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Group,
+  Paper,
+  Select,
+  Table,
+  Text,
+  TextInput,
+  Tooltip,
+  VisuallyHidden,
+} from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconKey, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -57,7 +69,9 @@ export function TokensTab() {
                 <Table.Th ta="right">Made</Table.Th>
                 <Table.Th ta="right">Last used</Table.Th>
                 <Table.Th ta="right">Expires</Table.Th>
-                <Table.Th w={48} />
+                <Table.Th w={48} pos="relative">
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

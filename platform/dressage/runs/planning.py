@@ -1,0 +1,57 @@
+"""Reads for the planner: the rates that a team's runs have shown."""
+
+from collections import defaultdict
+
+from dressage.common.problems import Problem, invalid
+from dressage.runs.models import Run
+from dressage.runs.selectors import plain_run
+from dressage.teams.models import Team
+from dressage.telemetry.lines import Line
+from dressage.telemetry.models import Point, Series
+from trainer_core.planning import PlanError, Rates
+from trainer_core.planning.from_run import NEEDED, PAUSED, rates_from_steps
+from trainer_core.spec import RunSpec
+
+STEPS_READ = 64
+"""Newest steps of a run that its rates are taken from."""
+RUNS_TRIED = 10
+"""Newest runs with the same policy that are asked for rates, where the caller names none."""
+
+
+def rates_of_run(team: Team, run_id: str) -> tuple[Run, Rates]:
+    """Rates from the newest steps of one run. Raises a 404 or 422 problem."""
+    run = plain_run(team, run_id)
+    try:
+        return run, _rates(run)
+    except PlanError as error:
+        raise invalid("/run", f"The run {run.name!r} cannot tell its rates: {error}", code="no_rates") from error
+
+
+def rates_for_policy(team: Team, policy: str) -> tuple[Run, Rates]:
+    """Rates from the team's newest run with this policy that can tell them. Raises a 422 problem."""
+    candidates = Run.objects.for_team(team).filter(spec__policy__base=policy, started_at__isnull=False)
+    for run in candidates.order_by("-started_at")[:RUNS_TRIED]:
+        try:
+            return run, _rates(run)
+        except PlanError:
+            continue  # it has hardly begun; an older one may know
+    detail = f"No run of this team with the policy {policy!r} has shown its rates yet; give some, or start one."
+    raise Problem(422, "Invalid request", detail, code="no_rates")
+
+
+def _rates(run: Run) -> Rates:
+    return rates_from_steps(RunSpec.model_validate(run.effective_spec), _steps(run), f"the run {run.name!r}")
+
+
+def _steps(run: Run) -> list[dict[str, float]]:
+    """Metrics of the newest steps on the run's line, in order."""
+    names = dict(Series.objects.filter(run=run, name__in=[*NEEDED, PAUSED]).values_list("id", "name"))
+    on_line = Point.objects.filter(Line.of(run).condition(), series_id__in=names)
+    newest = on_line.order_by("-step").values_list("step", flat=True).first()
+    if newest is None:
+        return []
+    found: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    rows = on_line.filter(step__gt=newest - STEPS_READ).values_list("step", "series_id", "value")
+    for step, series, value in rows:
+        found[step][names[series]] = value
+    return [found[step] for step in sorted(found)]

@@ -1,0 +1,56 @@
+"""What the planner predicts for runs of this machine against what they take: median step times, in one session.
+
+Rates are measured before and after each run, and the two predictions averaged: other work on the machine comes and
+goes.
+"""
+
+from typing import Any
+
+from tests.bench.report import Figure
+from tests.bench.runs import demo_spec, train
+from tests.support.installation import ROOT, Installation
+from trainer_core.planning import Rates, plan
+from trainer_core.spec import RunSpec
+from trainer_core.spec.rollout import Rollout
+from worker.plan.measure import measure as measure_rates
+
+STEPS, WARM = 40, 6
+POLICY, PROMPTS = ROOT / "demo" / "starter-policy", ROOT / "demo" / "data" / "gsm8k-add-sub.jsonl"
+MODES = [{"type": name} for name in Rollout.model_json_schema()["properties"]["mode"]["discriminator"]["mapping"]]
+
+
+def measure(installation: Installation) -> list[Figure]:
+    """Predicted and measured step time of each mode, and the error."""
+    figures: list[Figure] = []
+    rates = _rates(_spec(installation, MODES[0]))
+    for mode in MODES:
+        document, before = _spec(installation, mode), rates
+        steps = train(installation, f"planner, {mode['type']}", document).metrics[WARM:]
+        rates = _rates(document)
+        taken = _median([step["timing_s/step"] for step in steps])
+        predicted = (_predict(document, before) + _predict(document, rates)) / 2
+        figures += [
+            Figure(f"{mode['type']}: measured step", taken * 1000, "ms"),
+            Figure(f"{mode['type']}: predicted step", predicted * 1000, "ms"),
+            Figure(f"{mode['type']}: error of the prediction", abs(predicted - taken) / taken, "", "≤ 0.20"),
+        ]
+    return figures
+
+
+def _spec(installation: Installation, mode: dict[str, Any]) -> dict[str, Any]:
+    """A learning rate of almost nothing keeps lengths as they are; without filters the whole batch is learned."""
+    data = {"sources": [{"name": "add_sub", "dataset": "gsm8k-add-sub@1"}]}
+    changes = {"optimizer__learning_rate": 1e-12, "rollout__mode": mode, "data": data, "filters": []}
+    return demo_spec(installation, STEPS, **changes)
+
+
+def _rates(document: dict[str, Any]) -> Rates:
+    return measure_rates(RunSpec.model_validate(document), POLICY, PROMPTS, lambda text: None)
+
+
+def _predict(document: dict[str, Any], rates: Rates) -> float:
+    return plan(RunSpec.model_validate(document), 2, rates).current.step_seconds
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]

@@ -1,0 +1,78 @@
+"""Every page on a desk and on a phone, light and dark: axe-core finds nothing, and nothing is wider than the screen."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.installation import EMAIL, PASSWORD, ROOT, Installation
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+SCREENS = {"desk-light": (1440, 900, "light"), "phone-dark": (390, 844, "dark")}
+TABS = ("charts", "rollouts", "events", "controls", "checkpoints", "config")
+
+
+@pytest.fixture(scope="module")
+def paths(installation: Installation) -> dict[str, str]:
+    """A path for every page, with an object of each noun behind it."""
+    api = installation.api
+    runs = api.get("/runs")["data"]
+    if not runs:
+        spec = api.get("/spec/recipes")["data"][0]["spec"]
+        runs = [api.post("/runs", {"name": "A draft", "spec": spec, "start": False})]
+    run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
+    return {
+        "runs": "/runs",
+        "new run": "/runs/new",
+        **{f"run, {tab}": f"/runs/{run}?tab={tab}" for tab in TABS},
+        "datasets": "/datasets",
+        "dataset": f"/datasets/{dataset}",
+        "rewards": "/rewards",
+        "new reward": "/rewards/new",
+        "reward": f"/rewards/{reward}",
+        "policies": "/policies",
+        "team": "/team",
+    }
+
+
+@pytest.fixture(params=SCREENS, scope="module")
+def screen(request: pytest.FixtureRequest, browser: Browser, installation: Installation) -> Iterator[Page]:
+    """A signed-in page of one screen size and colour scheme."""
+    width, height, scheme = SCREENS[request.param]
+    options: Any = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
+    # Chart colours fade in otherwise, and contrast would be measured on the way.
+    context = browser.new_context(base_url=installation.url, reduced_motion="reduce", **options)
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    page.goto("/sign-in")
+    assert _violations(page) == []
+    page.get_by_label("Email").fill(EMAIL)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    yield page
+    context.close()
+
+
+def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[str, str]) -> None:
+    found = {}
+    for name, path in paths.items():
+        screen.goto(path)
+        screen.wait_for_load_state("networkidle")
+        expect(screen.get_by_role("heading", level=1)).to_be_visible()
+        trouble = _violations(screen)
+        if screen.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            trouble.append("wider than the screen")
+        if trouble:
+            found[name] = trouble
+    assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
+
+
+def _violations(page: Page) -> list[str]:
+    """What axe-core finds, one line per rule with the first place."""
+    page.evaluate(AXE.read_text())  # not as a script tag, which the content security policy refuses
+    rules: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
+    return [f"{rule['id']}: {rule['help']} at {rule['nodes'][0]['target']}" for rule in rules]

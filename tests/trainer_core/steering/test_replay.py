@@ -1,0 +1,170 @@
+"""Replay and over-sampling: which groups are learned from, bit for bit across a resume."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from tests.trainer_core.specs import spec
+from trainer_core.spec import RunSpec, apply_control
+from trainer_core.steering.oversampling import draw_count, has_signal, select
+from trainer_core.steering.replay import ReplayBuffer
+from trainer_core.steering.saved_groups import pack_group, unpack_group
+from trainer_core.trajectory import Group, Trajectory
+
+
+def trajectory(reward: float | None, version: int = 0, **values: Any) -> Trajectory:
+    rng = np.random.default_rng(version)
+    return Trajectory(
+        trajectory_id="t",
+        prompt_ids=np.arange(3, dtype=np.int32),
+        token_ids=np.arange(5, dtype=np.int32),
+        behaviour_logprobs=rng.normal(size=5).astype(np.float32),
+        versions=np.array([version, version + 1, version, version, version], np.int32),
+        sampled=np.array([True, True, False, True, True]),
+        finish_reason="stop",
+        temperature=0.7,
+        reward=reward,
+        **values,
+    )
+
+
+def group(name: str, *rewards: float | None, version: int = 0) -> Group:
+    trajectories = [trajectory(reward, version) for reward in rewards]
+    return Group(name, "sums:0", "sums", "sums@1", {"prompt": "1+1="}, "", 3, trajectories)
+
+
+def replaying(**values: Any) -> RunSpec:
+    return spec(batching={"replay": {"per_step": 2, "capacity": 3, "max_age": 4, **values}})
+
+
+def names(groups: list[Group]) -> list[str]:
+    return [one.group_id for one in groups]
+
+
+def test_only_groups_with_a_signal_are_kept() -> None:
+    buffer = ReplayBuffer(replaying())
+    failed = group("failed", 1.0, 0.0)
+    failed.trajectories[1].reward_error = "broken"
+    groups = [group("mixed", 0.0, 1.0), group("right", 1.0, 1.0), group("alone", None, 1.0), failed]
+    assert buffer.offer(groups) == 1
+    assert names(buffer.take(1, 0)) == ["mixed"]
+
+
+def test_the_oldest_make_room() -> None:
+    buffer = ReplayBuffer(replaying(per_step=3, uses=5))
+    buffer.offer(group(f"{index}", 0.0, 1.0) for index in range(5))
+    assert len(buffer) == 3 and set(names(buffer.take(1, 0))) == {"2", "3", "4"}
+
+
+def test_groups_return_as_often_as_they_may() -> None:
+    buffer = ReplayBuffer(replaying(per_step=1, uses=2))
+    buffer.offer([group("a", 0.0, 1.0)])
+    assert [names(buffer.take(step, 0)) for step in (1, 2, 3)] == [["a"], ["a"], []]
+
+
+def test_a_group_that_returned_is_not_kept_twice() -> None:
+    buffer = ReplayBuffer(replaying(uses=9))
+    buffer.offer([group("a", 0.0, 1.0)])
+    assert buffer.offer(buffer.take(1, 0)) == 0 and len(buffer) == 1
+
+
+def test_groups_grow_too_old() -> None:
+    buffer = ReplayBuffer(replaying(uses=9))
+    # The oldest sampled token counts; the forced token's version does not.
+    buffer.offer([group("old", 0.0, 1.0, version=1), group("new", 0.0, 1.0, version=2)])
+    assert set(names(buffer.take(1, version=5))) == {"old", "new"}
+    assert names(buffer.take(2, version=6)) == ["new"]
+    assert len(buffer) == 1
+
+
+def test_tokens_keep_their_versions_and_advantages_and_lose_the_learners_words() -> None:
+    buffer, one = ReplayBuffer(replaying()), group("a", 0.0, 1.0)
+    one.trajectories[0].advantage = -0.5
+    one.trajectories[0].learner_logprobs = np.ones(5, np.float32)
+    before = one.trajectories[0].versions.copy()
+    buffer.offer([one])
+    (back,) = buffer.take(1, 2)
+    assert back.trajectories[0].advantage == -0.5 and back.trajectories[0].learner_logprobs is None
+    assert (back.trajectories[0].versions == before).all()
+
+
+def test_without_replay_nothing_is_kept() -> None:
+    buffer = ReplayBuffer(spec())
+    assert buffer.offer([group("a", 0.0, 1.0)]) == 0 and buffer.take(1, 0) == []
+
+
+def test_steered_limits_hold() -> None:
+    chosen = replaying(uses=9)
+    buffer = ReplayBuffer(chosen)
+    buffer.offer([group(f"{index}", 0.0, 1.0) for index in range(3)])
+    buffer.update_spec(apply_control(chosen, "batching.replay.per_step", 1))
+    assert len(buffer.take(1, 0)) == 1
+
+
+@pytest.mark.parametrize("cut", range(6))
+def test_resumes_exactly(cut: int) -> None:
+    whole = ReplayBuffer(replaying(uses=2))
+
+    def play(buffer: ReplayBuffer, steps: range) -> list[list[dict[str, Any]]]:
+        seen = []
+        for step in steps:
+            seen.append([pack_group(one) for one in buffer.take(step, step - 1)])
+            buffer.offer([group(f"{step}-{index}", 0.0, 1.0, version=step - 1) for index in range(2)])
+        return seen
+
+    play(whole, range(1, cut + 1))
+    resumed = ReplayBuffer(replaying(uses=2))
+    resumed.load(json.loads(json.dumps(whole.state())))
+    assert play(resumed, range(cut + 1, 9)) == play(whole, range(cut + 1, 9))
+    assert resumed.state() == whole.state()
+
+
+def test_a_group_comes_back_bit_for_bit() -> None:
+    one = group("a", 0.1, None)
+    one.trajectories[0].reward_parts = {"dtype": 1.0, "right": 0.1}
+    back = unpack_group(json.loads(json.dumps(pack_group(one))))
+    assert (back.group_id, back.item, back.steering_revision) == ("a", {"prompt": "1+1="}, 3)
+    for old, new in zip(one.trajectories, back.trajectories, strict=True):
+        for name in ("prompt_ids", "token_ids", "behaviour_logprobs", "versions", "sampled"):
+            assert getattr(old, name).dtype == getattr(new, name).dtype
+            assert (getattr(old, name) == getattr(new, name)).all()
+        assert (old.reward, old.reward_parts, old.temperature) == (new.reward, new.reward_parts, new.temperature)
+        new.versions[0] = 9  # a buffer of bytes would refuse to be written
+
+
+@pytest.mark.parametrize(
+    ("parts", "path", "message"),
+    [
+        ({"corrections": [], "batching": {"replay": {}}}, ("batching", "replay"), "old groups need a correction"),
+        (
+            {"batching": {"replay": {"per_step": 9, "capacity": 8}}},
+            ("batching", "replay", "per_step"),
+            "9 groups cannot return from a buffer of 8",
+        ),
+    ],
+)
+def test_a_replay_that_makes_no_sense_is_refused(parts: dict[str, Any], path: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValidationError, match=message) as refused:
+        spec(**parts)
+    assert [error["loc"] for error in refused.value.errors()] == [path]
+
+
+def oversampled(factor: float, prompts: int) -> RunSpec:
+    return spec(batching={"oversampling": {"factor": factor}}, schedule={"prompts_per_step": prompts})
+
+
+def test_spare_groups_are_drawn() -> None:
+    assert draw_count(spec(schedule={"prompts_per_step": 7})) == 7
+    assert [draw_count(oversampled(factor, 10)) for factor in (1.05, 1.1, 1.5)] == [11, 11, 15]
+
+
+def test_groups_with_a_signal_are_kept_first_in_their_order() -> None:
+    groups = [group("a", 1.0, 1.0), group("b", 0.0, 1.0), group("c", 0.0, 0.0), group("d", 1.0, 0.0)]
+    assert [has_signal(one) for one in groups] == [False, True, False, True]
+    assert [names(part) for part in select(groups, oversampled(2.0, 2))] == [["b", "d"], ["a", "c"]]
+    assert [names(part) for part in select(groups, oversampled(1.3, 3))] == [["a", "b", "d"], ["c"]]
+    assert [names(part) for part in select(groups, oversampled(2.0, 1))] == [["b"], ["a", "c", "d"]]
+    assert [names(part) for part in select(groups, spec(schedule={"prompts_per_step": 2}))] == [names(groups), []]

@@ -1,0 +1,56 @@
+"""Command line of the science: ``python -m trainer_core explain RECIPE``."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from trainer_core.explain import explain
+from trainer_core.explain.text import render
+from trainer_core.spec import RunSpec
+from trainer_core.spec.recipes import list_recipes
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; the exit status is 2 where the spec is refused."""
+    parser = argparse.ArgumentParser(prog="python -m trainer_core", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("explain", help="what a run spec amounts to: batch, ratio bands, methods, metrics")
+    command.add_argument("spec", help="a run spec or recipe, YAML or JSON, or the name of a shipped recipe")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args(arguments)
+    try:
+        spec = RunSpec.model_validate(_document(given.spec))
+    except OSError as error:
+        print(f"{given.spec}: {error.strerror}; shipped recipes: {', '.join(_names())}", file=sys.stderr)
+        return 2
+    except (yaml.YAMLError, ValidationError) as error:
+        print(f"{given.spec}: {error}", file=sys.stderr)
+        return 2
+    explanation = explain(spec)
+    if given.json:
+        print(json.dumps(explanation.to_json(), indent=2, ensure_ascii=False))
+    else:
+        print(render(explanation), end="")
+    return 0
+
+
+def _document(name: str) -> Any:
+    """A file's run spec, alone or under ``spec`` as in a recipe; or that of a shipped recipe."""
+    shipped = {recipe.name: recipe.spec for recipe in list_recipes()}
+    if name in shipped:
+        return shipped[name]
+    document = yaml.safe_load(Path(name).read_text())
+    return document["spec"] if isinstance(document, dict) and "spec" in document else document
+
+
+def _names() -> list[str]:
+    return [recipe.name for recipe in list_recipes()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

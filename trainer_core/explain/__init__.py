@@ -1,0 +1,34 @@
+"""What a run spec amounts to, in plain words and numbers. Imports without torch: the console shows it, too."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trainer_core.explain.band import Band, bands
+from trainer_core.explain.batch import EffectiveBatch, effective_batch
+from trainer_core.explain.methods import Method, methods
+from trainer_core.spec import RunSpec
+
+__all__ = ["Band", "EffectiveBatch", "Explanation", "Method", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A spec, resolved."""
+
+    batch: EffectiveBatch
+    bands: tuple[Band, ...]
+    """The loss's first, then those of the corrections."""
+    methods: tuple[Method, ...]
+    watch: tuple[str, ...]
+    """Names of metrics, those of the first method first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-able."""
+        return asdict(self)
+
+
+def explain(spec: RunSpec) -> Explanation:
+    """What ``spec`` amounts to."""
+    found = methods(spec)
+    watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
+    return Explanation(effective_batch(spec), bands(spec), found, watch)

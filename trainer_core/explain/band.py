@@ -1,0 +1,72 @@
+"""The ratio band as a picture: how strongly a token is pushed, by the ratio of its probabilities and the sign of A.
+
+The weight is what multiplies ``A · ∇log π`` in the gradient: 1 on policy, 0 where a token no longer teaches.
+"""
+
+import math
+from dataclasses import dataclass
+
+from trainer_core.explain.weight import weight
+from trainer_core.spec import RunSpec
+from trainer_core.spec.corrections import Correction, OffPolicySequenceMasking
+from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss, SequenceMaskLoss, VESPOLoss
+
+POINTS = 25
+"""Odd, so that the ratio 1 is one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One picture: the weight over the ratio."""
+
+    path: str
+    ratio: str
+    """Which ratio it is."""
+    ratio_min: float | None
+    """Lower edge; None where there is none."""
+    ratio_max: float | None
+    ratios: tuple[float, ...]
+    positive: tuple[float, ...]
+    """Weight of a token with A > 0 at each ratio."""
+    negative: tuple[float, ...]
+    """Weight of a token with A < 0."""
+
+
+def bands(spec: RunSpec) -> tuple[Band, ...]:
+    """The loss's band, then those of the corrections that weigh by a ratio."""
+    loss = spec.loss
+    over = "π_θ / π_behaviour" if isinstance(loss, ANCHORED_ON_BEHAVIOUR) else "π_θ / π_old"
+    if isinstance(loss, GSPOLoss):
+        over += ", geometric mean over the completion"
+    if isinstance(loss, SequenceMaskLoss | VESPOLoss):
+        over += ", other tokens of the completion at 1"
+    found = [_band("loss", over, loss, _edge(loss, "ratio_min"), _edge(loss, "ratio_max"))]
+    for index, correction in enumerate(spec.corrections):
+        if not isinstance(correction, OffPolicySequenceMasking):
+            found.append(_correction(f"corrections.{index}", correction))
+    return tuple(found)
+
+
+def _band(path: str, over: str, loss: object, lowest: float | None, highest: float | None) -> Band:
+    ratios = _grid(lowest, highest)
+    positive, negative = (tuple(weight(loss, ratio, sign) for ratio in ratios) for sign in (1, -1))
+    return Band(path, over, lowest, highest, ratios, positive, negative)
+
+
+def _correction(path: str, correction: Correction) -> Band:
+    level = " of the completion" if getattr(correction, "level", "token") == "sequence" else ""
+    lowest, highest = _edge(correction, "ratio_min"), _edge(correction, "ratio_max")
+    band = _band(path, f"π_old / π_behaviour{level}", correction, lowest, highest)
+    return band
+
+
+def _edge(method: object, name: str) -> float | None:
+    value = getattr(method, name, None)
+    return None if value is None else float(value)
+
+
+def _grid(lowest: float | None, highest: float | None) -> tuple[float, ...]:
+    """Ratios on both sides of 1, evenly spaced by their logarithm, reaching beyond both edges."""
+    reach = max(abs(math.log(edge)) for edge in (lowest or 0.5, highest or 2.0)) * 1.6 or math.log(2.0)
+    half = POINTS // 2
+    return tuple(math.exp(reach * (index - half) / half) for index in range(POINTS))

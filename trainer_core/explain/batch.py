@@ -1,0 +1,43 @@
+"""The effective batch: what one step generates and what one optimizer update learns from."""
+
+from dataclasses import dataclass
+
+from trainer_core.spec import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveBatch:
+    """Counts before filters; tokens are completion tokens, at most."""
+
+    prompts_per_step: int
+    samples_per_prompt: int
+    samples_per_step: int
+    tokens_per_step: int
+    updates_per_step: int
+    prompts_per_update: int
+    samples_per_update: int
+    tokens_per_update: int
+    steps: int
+    samples: int
+    """Over the whole run."""
+    updates: int
+    """Optimizer updates over the whole run."""
+
+
+def effective_batch(spec: RunSpec) -> EffectiveBatch:
+    """Prompts, samples and tokens of a step and of an update."""
+    schedule, size = spec.schedule, spec.rollout.group_size
+    per_step, per_update = schedule.prompts_per_step, schedule.prompts_per_step // schedule.updates_per_step
+    return EffectiveBatch(
+        prompts_per_step=per_step,
+        samples_per_prompt=size,
+        samples_per_step=per_step * size,
+        tokens_per_step=per_step * size * spec.rollout.max_tokens,
+        updates_per_step=schedule.updates_per_step,
+        prompts_per_update=per_update,
+        samples_per_update=per_update * size,
+        tokens_per_update=per_update * size * spec.rollout.max_tokens,
+        steps=schedule.steps,
+        samples=schedule.steps * per_step * size,
+        updates=schedule.steps * schedule.updates_per_step,
+    )

@@ -1,0 +1,46 @@
+"""Generalised advantage estimation (Schulman et al., arXiv 1506.02438) on packed sequences."""
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def gae(rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Tensor | float) -> Tensor:
+    """``A_t = δ_t + γλ·A_{t+1}`` with ``δ_t = r_t + γ·V_{t+1} − V_t``; behind the last token stands value 0.
+
+    Args:
+        rewards: [N], any floating type.
+        values: value of the state before each token, [N].
+        sequence: index of each token's trajectory, int64 [N]. The tokens of a sequence stand together and in order;
+            those that were forced are left out, so that t + 1 is the next sampled token.
+        gamma: discount.
+        lam: λ, or one for each token, [N].
+
+    Returns:
+        float64 [N].
+    """
+    if not len(sequence):
+        return rewards.double()
+    _, lengths = sequence.unique_consecutive(return_counts=True)
+    first = torch.cumsum(lengths, 0) - lengths
+    row = torch.repeat_interleave(torch.arange(len(lengths), device=sequence.device), lengths)
+    column = torch.arange(len(sequence), device=sequence.device) - first[row]
+
+    def padded(tensor: Tensor) -> Tensor:
+        # One column more than the longest sequence: its zeros are what follows the last token.
+        shape = (len(lengths), int(lengths.max()) + 1)
+        return tensor.new_zeros(shape, dtype=torch.float64).index_put((row, column), tensor.double())
+
+    value = padded(values)
+    decay = gamma * padded(lam if isinstance(lam, Tensor) else torch.full_like(values, lam, dtype=torch.float64))
+    delta = padded(rewards) + gamma * torch.cat([value[:, 1:], torch.zeros_like(value[:, :1])], 1) - value
+    result = torch.zeros_like(delta)
+    for t in range(delta.shape[1] - 2, -1, -1):
+        result[:, t] = delta[:, t] + decay[:, t] * result[:, t + 1]
+    return result[row, column]
+
+
+def length_adaptive_lambda(alpha: float, sequence: Tensor) -> Tensor:
+    """VAPO's λ of each token (arXiv 2504.05118, §4.2), ``max(0, 1 − 1/(αl))``: ``sequence`` [N] → float64 [N]."""
+    _, index, lengths = sequence.unique(return_inverse=True, return_counts=True)
+    return (1.0 - 1.0 / (alpha * lengths.double())).clamp(min=0.0)[index]

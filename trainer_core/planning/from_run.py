@@ -1,0 +1,133 @@
+"""Rates from what a run has reported step by step. Names of metrics: ``trainer_core.metrics``."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from trainer_core.planning.fitting import line
+from trainer_core.planning.lengths import LognormalLengths, strata
+from trainer_core.planning.rates import DecodePoint, EngineRates, LearnerRates, Rates, SyncRates
+from trainer_core.planning.workload import PlanError
+from trainer_core.spec import RunSpec
+
+NEEDED = (
+    "timing_s/step",
+    "timing_s/generate",
+    "timing_s/reward",
+    "timing_s/learn",
+    "timing_s/sync",
+    "perf/engine_busy_share",
+    "perf/running_sequences",
+    "prompt_length/mean",
+    "response_length/mean",
+    "response_length/p50",
+    "groups/zero_advantage_share",
+)
+"""Metrics that are read."""
+PAUSED = "timing_s/paused"
+"""Read where it is reported: how long generation stands still for new weights. Otherwise all of the sync counts."""
+LEAST_STEPS, WARM_STEPS = 5, 3
+"""Steps that are needed, and steps at the beginning that are left out where enough others are there."""
+
+
+def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source: str) -> Rates:
+    """Rates of the machines that ``spec`` ran on.
+
+    The prefill is part of the decode times, and hand-overs between processes show only where generation and learning do
+    not overlap.
+
+    Args:
+        spec: under which the steps were done.
+        steps: metrics of each, in order; steps that lack one of ``NEEDED`` are left out.
+        source: who measured, in words.
+
+    Raises:
+        PlanError: fewer than ``LEAST_STEPS`` complete steps.
+    """
+    complete = [step for step in steps if all(name in step for name in NEEDED)]
+    if len(complete) < LEAST_STEPS:
+        raise PlanError(f"rates need {LEAST_STEPS} steps that reported their times; there are {len(complete)}.")
+    if len(complete) >= LEAST_STEPS + WARM_STEPS:
+        complete = complete[WARM_STEPS:]
+    typical = {name: median(step[name] for step in complete) for name in NEEDED}
+    share = _learned_share(spec, typical)
+    tokens_per_s, fixed = _learner(spec, complete)
+    overlap = getattr(spec.rollout.mode, "max_staleness", 0) > 0 or spec.rollout.mode.type == "streamed"
+    phases = ("timing_s/generate", "timing_s/reward", "timing_s/learn", "timing_s/sync")
+    between = median(step["timing_s/step"] - sum(step[name] for name in phases) for step in complete)
+    return Rates(
+        source=source,
+        engine=EngineRates(decode=_decode(spec, complete)),
+        learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates_per_step),
+        sync=_sync(complete, typical["timing_s/sync"]),
+        reward_seconds=typical["timing_s/reward"],
+        loop_seconds=0.0 if overlap else max(0.0, between),
+        prompt_tokens=max(1.0, typical["prompt_length/mean"]),
+        lengths=_lengths(spec, typical),
+        learned_share=share,
+    )
+
+
+def _samples(spec: RunSpec) -> int:
+    return spec.schedule.prompts_per_step * spec.rollout.group_size
+
+
+def _decode(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[DecodePoint, ...]:
+    """Time of a decode step as a line over the load, from (mean running sequences, mean time of a decode step)."""
+    engines = spec.parallelism.rollout_workers
+    points = []
+    for step in steps:
+        tokens = _samples(spec) * step["response_length/mean"] / engines
+        running = step["perf/running_sequences"] / engines
+        busy = step["perf/engine_busy_share"] * step["timing_s/step"]
+        if running > 0 and busy > 0:
+            points.append((running, busy / (tokens / running)))
+    if not points:
+        raise PlanError("the run's engines reported no running sequences.")
+    fixed, per_sequence = line(points)
+    load = median(running for running, _ in points)
+    if fixed == 0.0:
+        seconds = median(seconds for _, seconds in points)
+        return (DecodePoint(running=load, tokens_per_s=load / seconds),)
+    high = max(2.0, max(running for running, _ in points))
+    return tuple(
+        DecodePoint(running=running, tokens_per_s=running / (fixed + per_sequence * running)) for running in (1.0, high)
+    )
+
+
+def _learner(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[float, float]:
+    """(tokens per second of one rank, fixed seconds of a step)."""
+    points = [
+        (
+            _samples(spec) * (step["prompt_length/mean"] + step["response_length/mean"]) * _learned_share(spec, step),
+            step["timing_s/learn"],
+        )
+        for step in steps
+    ]
+    worked = [(tokens, seconds) for tokens, seconds in points if tokens > 0 and seconds > 0]
+    if not worked:
+        raise PlanError("the run's learner has not learned from anything.")
+    fixed, per_token = line(worked)
+    return 1.0 / per_token / spec.parallelism.learner_ranks, fixed
+
+
+def _sync(steps: Sequence[Mapping[str, float]], whole: float) -> SyncRates:
+    paused = [step[PAUSED] for step in steps if PAUSED in step]
+    load = min(median(paused), whole) if paused else whole
+    return SyncRates(publish_seconds=whole - load, load_seconds=load)
+
+
+def _learned_share(spec: RunSpec, step: Mapping[str, float]) -> float:
+    """Share of the completions that the filter of groups without signal leaves to the learner."""
+    filtered = any(one.type == "zero_advantage" for one in spec.filters)
+    return max(1e-3, 1.0 - step["groups/zero_advantage_share"]) if filtered else 1.0
+
+
+def _lengths(spec: RunSpec, typical: Mapping[str, float]) -> LognormalLengths:
+    """The lognormal law with the run's median whose mean, cut at ``max_tokens``, is the run's."""
+    middle = max(1.0, typical["response_length/p50"])
+    low, high = 0.0, 5.0
+    for _ in range(30):
+        sigma = (low + high) / 2
+        law = strata(LognormalLengths(median=middle, sigma=sigma), 128, spec.rollout.max_tokens)
+        low, high = (low, sigma) if sum(law) / len(law) > typical["response_length/mean"] else (sigma, high)
+    return LognormalLengths(median=middle, sigma=low)

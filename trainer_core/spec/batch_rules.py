@@ -1,0 +1,61 @@
+"""Rules on the making of batches: mixing schedules, group sizes, replay."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainer_core.spec.batching import DARSAllocation, UncertaintyAllocation
+from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def mixing(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Transitions to nowhere: of unknown sources, to no weight at all, or after the end of the run."""
+    transition = spec.data.transition
+    if transition is None:
+        return
+    weights = {source.name: source.weight for source in spec.data.sources}
+    named = [final.name for final in transition.sources]
+    for index, name in enumerate(named):
+        if name not in weights:
+            yield ("data", "transition", "sources", index, "name"), f"there is no source {name!r}"
+        if name in named[:index]:
+            yield ("data", "transition", "sources", index, "name"), f"the source {name!r} is named twice"
+    if not any((weights | {final.name: final.weight for final in transition.sources}).values()):
+        yield ("data", "transition", "sources"), "at least one source needs a weight above zero after the transition"
+    if transition.start >= spec.schedule.steps:
+        yield ("data", "transition", "start"), f"the run ends at step {spec.schedule.steps}, before the transition"
+    if isinstance(spec.curriculum, AdaptiveRatioCurriculum) and spec.curriculum.horizon is None:
+        yield ("curriculum", "horizon"), "shares that move need a horizon: old groups were drawn under other weights"
+
+
+def group_sizes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Allocations that leave the group size no room."""
+    allocation, size = spec.batching.allocation, spec.rollout.group_size
+    if isinstance(allocation, DARSAllocation | UncertaintyAllocation) and allocation.max_samples < size:
+        yield (
+            ("batching", "allocation", "max_samples"),
+            f"max_samples ({allocation.max_samples}) must not be below the group size ({size})",
+        )
+    if isinstance(allocation, UncertaintyAllocation) and allocation.min_samples > size:
+        yield (
+            ("batching", "allocation", "min_samples"),
+            f"min_samples ({allocation.min_samples}) must not be above the group size ({size})",
+        )
+
+
+def replay(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Old groups without a correction; more of them than there are."""
+    old = spec.batching.replay
+    if old is None:
+        return
+    if not spec.corrections:
+        yield ("batching", "replay"), "old groups need a correction: their tokens come from other weights"
+    if old.per_step > old.capacity:
+        yield (
+            ("batching", "replay", "per_step"),
+            f"{old.per_step} groups cannot return from a buffer of {old.capacity}",
+        )

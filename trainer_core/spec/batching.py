@@ -1,0 +1,110 @@
+"""How the groups of a step are made up: their sizes, spare ones, and old ones."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+
+
+class EqualAllocation(SpecModel):
+    """``rollout.group_size`` samples for every prompt."""
+
+    type: Literal["equal"] = "equal"
+
+
+class DARSAllocation(SpecModel):
+    """More samples for hard prompts: as many as bring the sum of their absolute advantages up to the others'.
+
+    DARS tries each prompt first and adds samples in the same step; here its running pass rate tells. A prompt never
+    tried gets ``rollout.group_size`` samples. A rate of 0 counts as half a success in a group.
+    """
+
+    model_config = method_doc(
+        "Difficulty-adaptive rollouts (DARS)",
+        "p < 1/2: n = min(⌈N · h / (2p(1 − p))⌉, n_max), h = 1/2 (equal) or 1 − p (hardness-weighted); else n = N",
+        "DARS (arXiv 2508.13755), equal-treatment and hardness-weighted schedules; its authors' code",
+    )
+    type: Literal["dars"] = "dars"
+    schedule: Literal["equal_treatment", "hardness_weighted"] = "equal_treatment"
+    """Whether every prompt shall weigh as much as one of pass rate 1/2, or the more the harder it is."""
+    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """n_max: most samples of one prompt, not below ``rollout.group_size``."""
+    decay: float = field(0.5, ge=0.0, lt=1.0)
+    """Weight of the past in the running pass rate."""
+
+
+class UncertaintyAllocation(SpecModel):
+    """The same number of samples per step, given where they make the estimate of the pass rate most certain.
+
+    XRPO plans within a step, from samples already drawn; here the running pass rate p of earlier visits stands for
+    them, and the normal error of a mean for Student's. A prompt never tried counts as p = 1/2, the most uncertain.
+    """
+
+    model_config = method_doc(
+        "Uncertainty-driven rollouts (XRPO)",
+        "next sample to the largest √(p̃(1 − p̃)) · (1/√n − 1/√(n + 1)) + λ · √(ln(1 + T) / n); p̃ = (pN + 1) / (N + 2)",
+        "XRPO (arXiv 2510.06672), adaptive rollout allocation, simplified as told above",
+    )
+    type: Literal["uncertainty"] = "uncertainty"
+    min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """Fewest samples of one prompt."""
+    max_samples: int = field(32, ge=2, le=1024, unit="samples", steer="group_dispatch")
+    """Most samples of one prompt."""
+    bonus: float = field(0.0, ge=0.0, le=10.0, steer="group_dispatch")
+    """λ: how much prompts with few samples so far are favoured, whatever their pass rate."""
+    decay: float = field(0.5, ge=0.0, lt=1.0)
+    """Weight of the past in the running pass rate."""
+
+    @model_validator(mode="after")
+    def _range_is_ordered(self) -> "UncertaintyAllocation":
+        if self.min_samples > self.max_samples:
+            raise ValueError("min_samples must not be above max_samples")
+        return self
+
+
+Allocation = Annotated[EqualAllocation | DARSAllocation | UncertaintyAllocation, Field(discriminator="type")]
+
+
+class Oversampling(SpecModel):
+    """Send out more groups than a step learns from, and keep those that teach: with right and wrong answers."""
+
+    model_config = method_doc(
+        "Over-sampling",
+        "⌈f · B⌉ groups are drawn; of these the first B that have a signal are kept, and others only to fill up",
+        "DAPO (arXiv 2503.14476), §3.2, without the refill",
+    )
+    factor: float = field(1.5, gt=1.0, le=16.0, steer="group_dispatch")
+    """f: groups sent out for each group that is learned from."""
+
+
+class RolloutReplay(SpecModel):
+    """Learn from recent informative groups once more, with the versions that sampled them.
+
+    Their tokens are older than the staleness bound of the rollouts allows: corrections must weigh them.
+    """
+
+    model_config = method_doc(
+        "Rollout replay",
+        "a first-in-first-out buffer of C groups with a signal; k of those at most a versions old join each step",
+        "DOTS (arXiv 2506.05316), rollout replay",
+    )
+    per_step: int = field(8, ge=1, le=65_536, unit="groups", steer="group_dispatch")
+    """k: old groups that join a step's own."""
+    capacity: int = field(256, ge=1, le=65_536, unit="groups")
+    """C: groups that are kept."""
+    max_age: int = field(8, ge=1, le=1000, unit="versions", steer="group_dispatch")
+    """a: largest distance between the weights that sampled a group's oldest token and those that learn from it."""
+    uses: int = field(1, ge=1, le=1000)
+    """How often a group may return."""
+
+
+class Batching(SpecModel):
+    """The groups of a step."""
+
+    allocation: Allocation = EqualAllocation()
+    """How many samples each prompt gets."""
+    oversampling: Oversampling | None = None
+    """Spare groups. Empty: none."""
+    replay: RolloutReplay | None = None
+    """Old groups. Empty: none."""

@@ -1,0 +1,15 @@
+"""What every advantage method tells the parts around it."""
+
+from typing import ClassVar, Literal
+
+from trainer_core.spec.base import SpecModel
+
+Compared = Literal["group", "parts", "batch", "value"]
+"""What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, or a
+value that a critic has predicted."""
+
+
+class AdvantageModel(SpecModel):
+    """What the parts around an advantage must know of it."""
+
+    compares: ClassVar[Compared] = "group"

@@ -1,0 +1,30 @@
+"""Rules on what the learner keeps beside the policy: critic, reference, proximal policy."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainer_core.spec.critic import GAEAdvantage
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """An advantage without its critic, a critic that nobody asks, a run that is all warm-up."""
+    asked = isinstance(spec.advantage, GAEAdvantage)
+    if asked and spec.critic is None:
+        yield ("critic",), "gae takes its values from a critic: choose critic.type = head or separate"
+    if spec.critic is None:
+        return
+    if not asked:
+        yield ("critic",), f"the advantage {spec.advantage.type} asks no critic: take it out, or choose gae"
+    if spec.critic.warmup_steps >= spec.schedule.steps:
+        yield ("critic", "warmup_steps"), "the policy would never be trained: the warm-up is as long as the run"
+
+
+def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A schedule for a reference that does not exist."""
+    if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
+        yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to renew"

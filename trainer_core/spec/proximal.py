@@ -1,0 +1,60 @@
+"""The proximal policy: what the ratio of the loss is taken against."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+
+
+class RecomputedProximal(SpecModel):
+    """The learner's own policy before the step's first update."""
+
+    model_config = method_doc(
+        "Recomputed proximal policy",
+        "π_old = π_θ at the beginning of the step",
+        "PPO (arXiv 1707.06347); AReaL (arXiv 2505.24298), §5.2",
+    )
+    type: Literal["recompute"] = "recompute"
+
+
+class SnapshotProximal(SpecModel):
+    """A copy of the policy that is renewed every few steps: the trust region spans several steps."""
+
+    model_config = method_doc(
+        "Snapshot",
+        "π_old = π at the beginning of the last step whose number − 1 is a multiple of every_steps",
+        "Hilton et al. 2021 (arXiv 2110.00641), §2: any recent policy may be the proximal one",
+    )
+    type: Literal["snapshot"] = "snapshot"
+    every_steps: int = field(4, ge=2, le=10_000, unit="steps")
+    """Training steps for which a copy is kept."""
+
+
+class EWMAProximal(SpecModel):
+    """PPO-EWMA: a moving average of the policy's weights, renewed after every update."""
+
+    model_config = method_doc(
+        "PPO-EWMA",
+        "θ_old = Σ_k decay^k·θ_{t−k} / Σ_k decay^k over all updates so far",
+        "Batch size-invariance for policy optimization (arXiv 2110.00641), §3.1 and appendix A",
+    )
+    type: Literal["ewma"] = "ewma"
+    decay: float = field(0.889, ge=0.0, lt=1.0)
+    """Weight of the average against the newest weights; the average is about 1 / (1 − decay) updates long."""
+
+
+class InterpolatedProximal(SpecModel):
+    """A-3PO: between the policy that sampled and the current one, the nearer to the latter the older the sample."""
+
+    model_config = method_doc(
+        "A-3PO",
+        "log π_old = α·log π_behaviour + (1 − α)·log π_θ, α = 1/d for tokens d ≥ 1 versions old, 0 for fresh ones",
+        "A-3PO (arXiv 2512.06547), eq. 5",
+    )
+    type: Literal["interpolated"] = "interpolated"
+
+
+Proximal = Annotated[
+    RecomputedProximal | SnapshotProximal | EWMAProximal | InterpolatedProximal, Field(discriminator="type")
+]

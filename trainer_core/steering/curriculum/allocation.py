@@ -1,0 +1,103 @@
+"""How many samples each prompt of a batch gets."""
+
+import heapq
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from trainer_core.spec.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
+from trainer_core.spec.run import RunSpec
+from trainer_core.steering.curriculum.rates import PassRates
+
+
+class Allocator:
+    """Gives samples by running pass rates, under the spec's ``batching.allocation``."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec = spec
+        allocation = spec.batching.allocation
+        self._rates: PassRates[str] = PassRates(0.0 if isinstance(allocation, EqualAllocation) else allocation.decay)
+        self._seen: dict[str, int] = {}
+
+    def sizes(self, prompt_ids: Sequence[str]) -> list[int]:
+        """Samples of each prompt of a batch, shape [prompts]."""
+        allocation, size = self._spec.batching.allocation, self._spec.rollout.group_size
+        rates = [self._rates.get(prompt) for prompt in prompt_ids]
+        match allocation:
+            case EqualAllocation():
+                return [size] * len(prompt_ids)
+            case DARSAllocation():
+                return [size if rate is None else dars(allocation, rate, size) for rate in rates]
+            case UncertaintyAllocation():
+                seen = [self._seen.get(prompt, 0) for prompt in prompt_ids]
+                return uncertainty(allocation, rates, seen, size)
+
+    def observe(self, prompt_id: str, pass_rate: float, samples: int) -> None:
+        """Take in the pass rate of a group of ``samples`` completions."""
+        if isinstance(self._spec.batching.allocation, EqualAllocation):
+            return
+        self._rates.observe(prompt_id, pass_rate)
+        self._seen[prompt_id] = self._seen.get(prompt_id, 0) + samples
+
+    def update_spec(self, spec: RunSpec) -> None:
+        """Go on under other limits. The kind of allocation stays: the curriculum sees to it."""
+        self._spec = spec
+
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint."""
+        return {"rates": self._rates.state(), "seen": dict(self._seen)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self._rates.load(state["rates"])
+        self._seen = dict(state["seen"])
+
+
+def dars(spec: DARSAllocation, pass_rate: float, size: int) -> int:
+    """Samples of a prompt (DARS, arXiv 2508.13755): ``min(⌈N · h / (2p(1 − p))⌉, n_max)`` below a pass rate of 1/2.
+
+    With n samples of a 0/1 reward, the absolute advantages sum up to ``n · 2p(1 − p)``. Equal treatment brings that to
+    the ``N / 2`` of a prompt of pass rate 1/2, hardness weighting to ``N · (1 − p)``.
+    """
+    rate = pass_rate if pass_rate > 0.0 else 0.5 / size
+    if rate >= 0.5:
+        return size
+    height = 0.5 if spec.schedule == "equal_treatment" else 1.0 - rate
+    # Rounding must not buy a sample: 8 · 0.5 / (2 · 0.2 · 0.8) is 12.5, but others that are whole come out just above.
+    return max(size, min(math.ceil(size * height / (2.0 * rate * (1.0 - rate)) - 1e-9), spec.max_samples))
+
+
+def uncertainty(
+    spec: UncertaintyAllocation, rates: Sequence[float | None], seen: Sequence[int], size: int
+) -> list[int]:
+    """Samples of a batch's prompts, ``size`` on average (after XRPO, arXiv 2510.06672).
+
+    Args:
+        spec: limits and bonus.
+        rates: running pass rate of each prompt; None if it was never tried.
+        seen: samples that each prompt has had, in all its groups.
+        size: mean samples per prompt.
+    """
+    spreads = []
+    for rate, count in zip(rates, seen, strict=True):
+        smoothed = ((0.5 if rate is None else rate) * count + 1.0) / (count + 2.0)
+        spreads.append(math.sqrt(smoothed * (1.0 - smoothed)))
+    total = size * len(rates)
+    explored = math.log1p(sum(seen) + total)
+
+    def gain(index: int, samples: int) -> float:
+        narrower = spreads[index] * (1.0 / math.sqrt(samples) - 1.0 / math.sqrt(samples + 1))
+        return narrower + spec.bonus * math.sqrt(explored / (seen[index] + samples))
+
+    sizes = [spec.min_samples] * len(rates)
+    queue = [(-gain(index, spec.min_samples), index) for index in range(len(rates))]
+    heapq.heapify(queue)
+    left = total - sum(sizes)
+    while left > 0 and queue:
+        _, index = heapq.heappop(queue)
+        if sizes[index] >= spec.max_samples:
+            continue
+        sizes[index] += 1
+        left -= 1
+        heapq.heappush(queue, (-gain(index, sizes[index]), index))
+    return sizes

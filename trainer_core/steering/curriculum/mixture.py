@@ -1,0 +1,59 @@
+"""Which source each prompt of a batch comes from."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
+from trainer_core.spec.run import RunSpec
+from trainer_core.steering.curriculum.adaptive_ratio import RatioKeeper
+
+
+class Mixture:
+    """The sources by weight: the weights of the spec, on their way to the final ones, adjusted if the spec says so."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec = spec
+        self._keeper = RatioKeeper() if isinstance(spec.curriculum, AdaptiveRatioCurriculum) else None
+
+    def weights(self, step: int) -> dict[str, float]:
+        """Weight of each source for the batch of ``step``; only their ratios count."""
+        weights = {source.name: source.weight for source in self._spec.data.sources}
+        transition = self._spec.data.transition
+        if transition is not None:
+            passed = min(max((step - transition.start) / (transition.end - transition.start), 0.0), 1.0)
+            for final in transition.sources:
+                weights[final.name] += (final.weight - weights[final.name]) * passed
+        curriculum = self._spec.curriculum
+        if self._keeper is not None and isinstance(curriculum, AdaptiveRatioCurriculum):
+            return self._keeper.adjusted(curriculum, weights)
+        return weights
+
+    def choose(self, rng: Random, count: int, step: int) -> list[str]:
+        """The sources of ``count`` prompts; one of weight 0 is never chosen."""
+        weights = self.weights(step)
+        return rng.choices(list(weights), list(weights.values()), k=count)
+
+    def observe(self, source: str, pass_rate: float) -> None:
+        """Take in that a group of ``source`` has come back."""
+        if self._keeper is not None and isinstance(self._spec.curriculum, AdaptiveRatioCurriculum):
+            self._keeper.observe(self._spec.curriculum, source, pass_rate)
+
+    def update_spec(self, spec: RunSpec) -> None:
+        """Go on under other weights. Groups counted under the old ones are forgotten: they say nothing of the new."""
+        moved = spec.data != self._spec.data
+        self._spec = spec
+        if moved and self._keeper is not None:
+            self._keeper = RatioKeeper()
+
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint."""
+        return {"weights": self._identity(), "counts": None if self._keeper is None else self._keeper.state()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint; counts of other weights are left behind."""
+        if self._keeper is not None and state["counts"] is not None and state["weights"] == self._identity():
+            self._keeper.load(state["counts"])
+
+    def _identity(self) -> dict[str, Any]:
+        return self._spec.data.model_dump(mode="json")

@@ -1,0 +1,93 @@
+"""Rollout replay (DOTS, arXiv 2506.05316): recent groups with a signal come back, with the versions that sampled them.
+
+Groups go in after their advantages are known and keep them: rewards are not shaped twice, and a group of another step
+does not enter the statistics of this one.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from trainer_core.spec.run import RunSpec
+from trainer_core.steering.oversampling import has_signal
+from trainer_core.steering.saved_groups import pack_group, unpack_group
+from trainer_core.trajectory import Group
+
+
+@dataclass(slots=True)
+class _Kept:
+    group: Group
+    version: int
+    """That sampled the oldest token."""
+    uses: int = 0
+
+
+class ReplayBuffer:
+    """First in, first out; which of the groups return is drawn by seed and step, so that a resume draws the same.
+
+    Example:
+        >>> old = replay.take(step, version=step - 1)  # before the update
+        >>> learner.update(batch.groups + old, spec, step)
+        >>> replay.offer(batch.groups)  # after it
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec, self._seed = spec, spec.schedule.seed
+        self._kept: deque[_Kept] = deque()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def offer(self, groups: Iterable[Group]) -> int:
+        """Keep the groups that have a signal and sampled tokens; the oldest make room. Returns how many were kept."""
+        replay = self._spec.batching.replay
+        if replay is None:
+            return 0
+        held = {kept.group.group_id for kept in self._kept}
+        taken = 0
+        for group in groups:
+            version = _oldest_version(group)
+            if version is None or group.group_id in held or not has_signal(group):
+                continue
+            self._kept.append(_Kept(group, version))
+            taken += 1
+        while len(self._kept) > replay.capacity:
+            self._kept.popleft()
+        return taken
+
+    def take(self, step: int, version: int) -> list[Group]:
+        """Groups that join the batch of ``step``, which ``version`` learns; those too old by then are dropped.
+
+        What the learner wrote into their trajectories is cleared; advantages, rewards and versions stay.
+        """
+        replay = self._spec.batching.replay
+        if replay is None:
+            return []
+        self._kept = deque(kept for kept in self._kept if version - kept.version <= replay.max_age)
+        rng = Random(f"{self._seed}:replay:{step}")
+        chosen = rng.sample(list(self._kept), min(replay.per_step, len(self._kept)))
+        for kept in chosen:
+            kept.uses += 1
+            for trajectory in kept.group.trajectories:
+                trajectory.learner_logprobs = trajectory.entropy = None
+        self._kept = deque(kept for kept in self._kept if kept.uses < replay.uses)
+        return [kept.group for kept in chosen]
+
+    def update_spec(self, spec: RunSpec) -> None:
+        """Go on under other limits."""
+        self._spec = spec
+
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint: the kept groups themselves, as JSON."""
+        return {"groups": [[pack_group(kept.group), kept.version, kept.uses] for kept in self._kept]}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self._kept = deque(_Kept(unpack_group(group), version, uses) for group, version, uses in state["groups"])
+
+
+def _oldest_version(group: Group) -> int | None:
+    versions = [int(t.versions[t.sampled].min()) for t in group.trajectories if t.sampled.any()]
+    return min(versions, default=None)

@@ -1,0 +1,45 @@
+"""Groups as JSON: arrays travel as base64 of their bytes, so that every bit comes back."""
+
+import base64
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from trainer_core.trajectory import Group, Trajectory
+
+_CLEARED = ("learner_logprobs", "entropy")
+"""Written anew by the learner: not worth the room."""
+
+
+def pack_group(group: Group) -> dict[str, Any]:
+    """The group as JSON."""
+    plain = {f.name: getattr(group, f.name) for f in fields(Group) if f.name != "trajectories"}
+    return {**plain, "trajectories": [_pack(trajectory) for trajectory in group.trajectories]}
+
+
+def unpack_group(document: dict[str, Any]) -> Group:
+    """What ``pack_group`` has packed."""
+    trajectories = [_unpack(one) for one in document["trajectories"]]
+    return Group(**{**document, "trajectories": trajectories})
+
+
+def _pack(trajectory: Trajectory) -> dict[str, Any]:
+    packed = {}
+    for field in fields(Trajectory):
+        value = getattr(trajectory, field.name)
+        if field.name in _CLEARED:
+            value = None
+        elif isinstance(value, np.ndarray):
+            value = {"dtype": value.dtype.str, "bytes": base64.b64encode(value.tobytes()).decode()}
+        packed[field.name] = value
+    return packed
+
+
+def _unpack(document: dict[str, Any]) -> Trajectory:
+    values = {}
+    for name, value in document.items():
+        if isinstance(value, dict) and set(value) == {"dtype", "bytes"}:
+            value = np.frombuffer(base64.b64decode(value["bytes"]), np.dtype(value["dtype"])).copy()
+        values[name] = value
+    return Trajectory(**values)
