@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 import ray
+from safetensors.numpy import load_file
 
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
 from worker import cluster as ray_cluster
+from worker import router as router_module
 from worker import watch
 from worker.engine import EngineConfig, Sampling
 from worker.jobs import Collected, GroupJob
 from worker.rollout import rollout_actor_class
 from worker.router import Router
+from worker.weights import WeightBundle
 
 
 class Delivered:
@@ -116,4 +119,28 @@ def test_a_stopped_engine_is_replaced(cluster: None, told: list[str], monkeypatc
     assert delivered.names == [f"g{index}" for index in range(6)]
     assert told == ["Rollout worker 0 made no progress for 2 s."]
     assert router.regenerated == 6
+    router.close()
+
+
+def test_the_last_worker_that_fails_its_probe_ends_the_run(
+    cluster: None, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(router_module, "MAX_REPLACEMENTS", 0)
+    router, delivered = build(told, 1, 1.0), Delivered()
+    ray.get(router.started)
+    router.serve(delivered, delivered.failed.set)
+    tensors = {
+        name: values.astype(np.float32)
+        for file in POLICY.glob("*.safetensors")
+        for name, values in load_file(file).items()
+    }
+    wrong = WeightBundle(1, tensors, [[5, 16, 7, 19]], [[-50.0, -50.0, -50.0]])
+    update = router.update(ray.put(wrong), 1, "recompute", False)
+    with pytest.raises(watch.RolloutError, match="Rollout worker 0 died, 0 fresh ones too"):
+        update.result(60)
+    assert delivered.failed.wait(10)
+    (message,) = told
+    assert "weights 1: engine and learner differ by" in message, "the worker was drained, and people were told why"
+    with pytest.raises(watch.RolloutError):
+        router.check()
     router.close()
