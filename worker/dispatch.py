@@ -15,6 +15,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.rollout import TailBatchingScheduler
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.length_schedule import LengthSchedule
 from trainer_core.steering.staleness import StalenessLedger, State
 from trainer_core.trajectory import Group
 from worker.buffer import Batch, Ticket, TrajectoryBuffer
@@ -55,6 +56,7 @@ class Dispatcher:
         sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
         self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
         self._datasets = {source.name: source.dataset for source in spec.data.sources}
+        self._lengths = LengthSchedule(spec)
         self._ids: dict[int, int] = {}
         """Groups named so far, by the step they were drawn for."""
         self._opened = version
@@ -68,8 +70,9 @@ class Dispatcher:
         """Whether the data could not fill the last batch with groups that carry a signal."""
         if state is not None:
             self._ids = {int(step): count for step, count in state["ids"].items()}
-            for name, prompt_id in state["pending"]:
-                self.buffer.add(self._ticket(name, prompt_id))
+            self._lengths.load(state["lengths"])
+            for name, prompt_id, samples in state["pending"]:
+                self.buffer.add(self._ticket(name, prompt_id, samples))
 
     # ── what the loop asks ──
 
@@ -173,23 +176,32 @@ class Dispatcher:
             self.buffer.reset(name)
         self._counts["deferred"] += len(late)
 
-    def advance(self, version: int) -> None:
-        """What is dispatched from now on is sampled by ``version``."""
+    def advance(self, version: int, metrics: Mapping[str, float]) -> None:
+        """What is dispatched from now on is sampled by ``version``, and as long as the last step's metrics tell."""
         self._ledger.advance(version)
+        if metrics:
+            self._lengths.observe(version, metrics)
+
+    def update_spec(self) -> None:
+        """Controls of the dispatch have been applied."""
+        self._curriculum.update_spec(self._steering.spec)
+        self._lengths.update_spec(self._steering.spec)
 
     def observe(self, groups: Sequence[Group]) -> None:
         """Teach the curriculum."""
         for group in groups:
             rate = pass_rate([group], self._threshold)
             if not math.isnan(rate):
-                self._curriculum.observe(group.prompt_id, rate)
+                graded = sum(t.reward is not None and t.reward_error is None for t in group.trajectories)
+                self._curriculum.observe(group.prompt_id, rate, graded)
 
     def snapshot(self) -> dict[str, Any]:
         """What a resumed attempt needs to go on from here: drawn prompts that were not trained on come first again."""
         oldest = self._ledger.taken // self._batch
-        pending = [[ticket.name, ticket.group.prompt_id] for ticket in self.buffer.held()]
+        pending = [[ticket.name, ticket.group.prompt_id, ticket.samples] for ticket in self.buffer.held()]
         ids = {str(step): count for step, count in self._ids.items() if step > oldest}
-        return {"curriculum": self._curriculum.state(), "pending": pending, "ids": ids}
+        lengths = self._lengths.state()
+        return {"curriculum": self._curriculum.state(), "pending": pending, "ids": ids, "lengths": lengths}
 
     # ── helpers ──
 
@@ -204,10 +216,10 @@ class Dispatcher:
 
     def _draw(self, count: int) -> list[Ticket]:
         tickets = []
-        for draw in self._curriculum.draw(count):
+        for draw in self._curriculum.draw(count, self.next_group()[0]):
             step, name = self.next_group()
             self._ids[step] = self._ids.get(step, 0) + 1
-            tickets.append(self._ticket(name, draw.prompt_id))
+            tickets.append(self._ticket(name, draw.prompt_id, draw.samples))
             self.buffer.add(tickets[-1])
         return tickets
 
@@ -216,13 +228,14 @@ class Dispatcher:
         if self._ledger.state(ticket.name) is State.PARKED:
             self._counts["continued"] += 1
             return ticket
-        fresh = self._ticket(ticket.name, ticket.group.prompt_id)
+        fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples)
         self.buffer.renew(fresh)
         return fresh
 
-    def _ticket(self, name: str, prompt_id: str) -> Ticket:
+    def _ticket(self, name: str, prompt_id: str, samples: int) -> Ticket:
         source, _, row = prompt_id.rpartition(":")
-        data, spec = self._sources[source], self._steering.spec
+        data, step = self._sources[source], int(name.partition("-")[0])
+        spec = self._lengths.applied(self._steering.spec, step)
         group = Group(
             group_id=name,
             prompt_id=prompt_id,
@@ -232,7 +245,7 @@ class Dispatcher:
             prompt_text="",
             steering_revision=self._steering.revision,
         )
-        return Ticket(group, data.prompts[int(row)], spec, spec.rollout.group_size, sampling(spec))
+        return Ticket(group, data.prompts[int(row)], spec, samples, sampling(spec))
 
 
 def sampling(spec: RunSpec) -> Sampling:

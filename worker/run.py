@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import ray
 
@@ -14,6 +14,7 @@ from trainer_core.spec.base import Boundary
 from trainer_core.spec.rollout import AsyncMode, StreamedMode
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.guards import GuardWatch
+from trainer_core.steering.replay import ReplayBuffer
 from trainer_core.steering.staleness import State
 from trainer_core.steering.token_age import staleness_metrics
 from worker.advantages import assign_advantages
@@ -21,6 +22,7 @@ from worker.buffer import Batch, Ticket
 from worker.bundle import Bundle
 from worker.checkpoints import Checkpoints
 from worker.dispatch import Dispatcher
+from worker.engine import KvOnUpdate
 from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics
 from worker.events import finite, rollout_rows, shown_groups
 from worker.learning import Learned
@@ -30,6 +32,7 @@ from worker.saving import Saving
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
 from worker.steering import Control, Steering
+from worker.trouble import reward_trouble, starved_alert
 
 POLL_S = 0.2
 """How often a wait looks up to see whether the run shall end."""
@@ -51,9 +54,11 @@ class Run:
         self._evaluation_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
         rows = {name: data.rows for name, data in parts.sources.items()}
         self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
+        self._replay = ReplayBuffer(spec)
         if state:
             self._curriculum.load(state["curriculum"])
             self._guards.load(state["guards"])
+            self._replay.load(state["replay"])
             parts.timeline.resume(state["elapsed_s"])
         self._version = self.first_step - 1
         """Weights that the learner holds, and the engines serve for what is sent to them now."""
@@ -88,8 +93,6 @@ class Run:
     def last_step(self) -> int:
         return self._steering.spec.schedule.steps
 
-    # ── begin ──
-
     def begin(self) -> None:
         """Prove that the engines serve the learner's weights; evaluate."""
         bundle = self._wait(self._parts.learning.publish())
@@ -109,7 +112,7 @@ class Run:
             target, group = self._dispatcher.next_group()
             controls = self._apply("group_dispatch", min(target, self.last_step), group)
             if controls:
-                self._curriculum.update_spec(self._steering.spec)
+                self._dispatcher.update_spec()
                 self._unsettled += controls
         self._dispatcher.open(step)
 
@@ -129,8 +132,7 @@ class Run:
         self._stop_left_over()
         if self._evaluation is not None and not self._steering.spec.rollout.overlaps:
             self._wait(self._evaluation)
-        self._check_rewards(batch)
-        self._tell_starved(step)
+        self._judge(batch)
         self._dispatcher.observe(batch.groups)
         self._metrics = {"timing_s/wait": time.perf_counter() - waited}
         return batch
@@ -145,12 +147,15 @@ class Run:
             left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
             if left:
                 self._stream(batch.step, left)
+            if old := self._replay.take(batch.step, self._version):
+                learning.accumulate(old)
             self._streamed = None
             update = learning.finish()
         else:
             self._open_update(batch.step, batch.tickets[0].name)
             assign_advantages(batch.groups, batch.spec)
-            update = learning.learn(batch.groups, self._steering.spec, batch.step)
+            old = self._replay.take(batch.step, self._version)
+            update = learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
         batch.controls, self._controls = self._controls, ()
         batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
         self._link.phase("learn", batch.step)
@@ -162,9 +167,8 @@ class Run:
         known = step_metrics(batch.groups, batch.spec, success_threshold=self._threshold, version=version)
         self._metrics |= known | {"control/revision": float(batch.revision)}
         learned = self._wait(update)
-        end = time.time()
-        self._parts.timeline.add("learner", "learn", end - learned.publish_s - learned.learn_s, end - learned.publish_s)
-        self._parts.timeline.add("learner", "publish", end - learned.publish_s, end)
+        self._replay.offer(batch.groups)
+        self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
         self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
         self._metrics |= staleness_metrics(batch.groups, version)
         return learned
@@ -175,15 +179,14 @@ class Run:
             self._wait(self._sync)
         if self._evaluation is not None and self._steering.spec.rollout.overlaps:
             self._wait(self._evaluation)  # one version answers all of its prompts
-        self._dispatcher.advance(version)
+        self._dispatcher.advance(version, self._metrics)
         self._version = version
         self._saving.remember(version, self._dispatcher.snapshot())
         rollout = self._steering.spec.rollout
         alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
         self._sync_from = time.perf_counter()
-        self._sync = self._parts.generation.update(
-            bundle, version, "recompute" if rollout.recompute_kv else "keep", alone
-        )
+        kv: KvOnUpdate = "recompute" if rollout.recompute_kv else "keep"
+        self._sync = self._parts.generation.update(bundle, version, kv, alone)
         self._sync.add_done_callback(self._time_sync)
 
     # ── report, evaluate, save ──
@@ -239,7 +242,7 @@ class Run:
             self._saving.wish(step, "final")
         elif step % self._steering.spec.checkpoint.every_steps == 0:
             self._saving.wish(step, "schedule")
-        self._save(step)
+        self._saving.save(step, self._state)
 
     # ── people ──
 
@@ -248,9 +251,8 @@ class Run:
         self._hold = self._hold or self._saving.trouble()
         if self._hold is None and self._link.desired_state != "paused":
             return
-        reason, own = self._hold or "", self._hold is not None
-        self._link.emit("state", {"state": "paused", "reason": reason or "asked to pause"}, step)
-        asked = False
+        own, asked = self._hold is not None, False
+        self._link.emit("state", {"state": "paused", "reason": self._hold or "asked to pause"}, step)
         while True:
             self._interrupt()
             asked = asked or self._link.desired_state == "paused"
@@ -259,7 +261,7 @@ class Run:
                 break
             self._link.phase("waiting", step)
             self._wish_requested(step)
-            self._save(step)
+            self._saving.save(step, self._state)
             time.sleep(POLL_S)
         self._hold = None
         self._link.emit("state", {"state": "running", "reason": "resumed"}, step)
@@ -267,12 +269,11 @@ class Run:
 
     def finish(self) -> None:
         """Wait for what is still under way: the last weights, evaluation and checkpoint."""
-        queued: tuple[Future[Any] | None, ...] = (self._sync, self._evaluation, self._saving.last)
-        for future in queued:
+        for future in (self._sync, self._evaluation, self._saving.last):
             if future is not None:
-                self._wait(future)
-        left = len(self._dispatcher.buffer.tickets)
-        if left:
+                self._wait(cast("Future[Any]", future))
+        if self._dispatcher.buffer.tickets:
+            left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
             self._link.emit("log", {"level": "info", "message": message}, self.last_step)
 
@@ -288,7 +289,9 @@ class Run:
         """Wait for ``condition``, taking in and sending out groups; with ``step`` they are that step's batch."""
         while True:
             self._dispatcher.absorb()
-            self._feed(collects=step is not None)
+            # When a pause is asked, the engines get only what the batch in hand cannot do without.
+            if self._link.desired_state != "paused" or (step is not None and not self._dispatcher.unfinished):
+                self._dispatcher.feed()
             if step is not None:
                 self._link.phase("generate", step, *self._dispatcher.progress)
                 if isinstance(self._steering.spec.rollout.mode, StreamedMode):
@@ -300,17 +303,12 @@ class Run:
             self._interrupt()
             self._parts.generation.check()
 
-    def _feed(self, collects: bool) -> None:
-        """Keep the engines supplied. When a pause is asked, only with what the batch in hand cannot do without."""
-        if self._link.desired_state != "paused" or (collects and not self._dispatcher.unfinished):
-            self._dispatcher.feed()
-
     # ── helpers ──
 
     def _open_update(self, step: int, group: str) -> None:
         """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
         self._controls = tuple(self._apply("optimizer_step", step, group))
-        self._save(step - 1)
+        self._saving.save(step - 1, self._state)
 
     def _stream(self, step: int, tickets: list[Ticket]) -> None:
         """Have the learner accumulate what these groups add to the gradient of ``step``."""
@@ -341,24 +339,17 @@ class Run:
             self._until(lambda: not self._dispatcher.unfinished)
             self._dispatcher.defer()
 
-    def _check_rewards(self, batch: Batch) -> None:
-        trouble = _reward_trouble(batch)
+    def _judge(self, batch: Batch) -> None:
+        """Pause over rewards that fail, and try them once more; tell of data that cannot fill a batch."""
+        trouble = reward_trouble(batch)
         if trouble is not None:
             self._hold = trouble
             self.pause_if_asked(batch.step - 1)
             self._wait(self._parts.generation.rescore(batch.tickets))
-
-    def _tell_starved(self, step: int) -> None:
-        starved = self._dispatcher.starved
-        if starved and not self._starved:
+        starved, self._starved = self._starved, self._dispatcher.starved
+        if self._starved and not starved:
             refills = self._steering.spec.rollout.dynamic_sampling.max_refills
-            message = (
-                f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: such groups "
-                "fill the rest of the batch. The data is too easy or too hard for the policy."
-            )
-            data = {"level": "warn", "title": "The data cannot fill the batch", "message": message}
-            self._link.emit("alert", data, step)
-        self._starved = starved
+            self._link.emit("alert", starved_alert(batch.step, refills), batch.step)
 
     def _settle(self, batch: Batch) -> None:
         """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
@@ -386,15 +377,16 @@ class Run:
         for request in self._steering.requested_checkpoints(self._link.commands()):
             self._saving.wish(step, "requested", request)
 
-    def _save(self, step: int) -> None:
-        state = {
+    def _state(self) -> dict[str, Any]:
+        """What a checkpoint keeps beside the policy and what dispatch goes on with."""
+        return {
             "guards": self._guards.state(),
+            "replay": self._replay.state(),
             "tokens_total": self._tokens_total,
             "evaluation_max_tokens": self._evaluation_max_tokens,
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
         }
-        self._saving.save(step, state)
 
     def _time_sync(self, sync: Future[float]) -> None:
         self._sync_s = time.perf_counter() - self._sync_from
@@ -405,12 +397,3 @@ class Run:
         batch = future.result()
         metrics = finite(evaluation_metrics(batch, self._threshold))
         self._link.emit("eval", {"metrics": metrics}, batch.step)
-
-
-def _reward_trouble(batch: Batch) -> str | None:
-    """Why the run must not go on with these rewards, or None."""
-    share, reward = error_share(batch.groups), batch.spec.reward
-    if share == 0.0 or (share <= reward.max_error_share and reward.on_error != "stop"):
-        return None
-    errors = [t.reward_error for group in batch.groups for t in group.trajectories if t.reward_error is not None]
-    return f"{len(errors)} rewards of step {batch.step} ({share:.0%}) could not be computed; the first: {errors[0]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -33,8 +34,8 @@ class Saving:
         """Ask for the state after ``step``."""
         self._wishes.setdefault(step, []).append(Wish(reason, control_id))
 
-    def save(self, step: int, state: dict[str, Any]) -> None:
-        """Queue the checkpoints that are wanted of the state after ``step``, in one writing."""
+    def save(self, step: int, state: Callable[[], dict[str, Any]]) -> None:
+        """Queue the checkpoints that are wanted of the state after ``step``, in one writing; ``state`` is its rest."""
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
@@ -48,7 +49,7 @@ class Saving:
         self._saved_step = step
         self.last = self._learning.save(
             self._checkpoints.path(step),
-            {"step": step, **snapshot, **state},
+            {"step": step, **snapshot, **state()},
             lambda saved: self._checkpoints.announce(step, wishes, saved),
         )
         self.last.add_done_callback(lambda saved: self._after(step, saved))

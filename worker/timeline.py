@@ -35,6 +35,13 @@ class Timeline:
         with self._lock:
             self._spans.append((lane, phase, start - self._origin, end - self._origin))
 
+    def add_ended(self, lane: str, **phases: float) -> None:
+        """Note phases that followed one another until now, by their seconds."""
+        end = time.time() - sum(phases.values())
+        for phase, seconds in phases.items():
+            self.add(lane, phase, end, end + seconds)
+            end += seconds
+
     def drain(self) -> list[dict[str, Any]]:
         """The spans since the last call, at most ``MAX_SPANS``, in order of lane and start."""
         with self._lock:
