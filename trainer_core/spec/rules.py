@@ -7,7 +7,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
 from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
-from trainer_core.spec.batch_rules import group_sizes, mixing, replay
+from trainer_core.spec.batch_rules import group_baselines, group_sizes, mixing, replay
 from trainer_core.spec.learner_rules import critic, reference, teacher
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
@@ -31,6 +31,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         length_window,
         mixing,
         group_sizes,
+        group_baselines,
         replay,
         corrections,
         sampling,
