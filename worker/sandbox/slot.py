@@ -18,10 +18,13 @@ _START_S = 60.0
 _ANSWER_S = 10.0
 _SOURCES = Path(__file__).resolve().parents[2]
 _COMMAND = "import sys; sys.path.insert(0, sys.argv[3]); from worker.sandbox.zygote import start; start()"
-STANDARD_MODULES = tuple(
-    """ast bisect builtins collections collections.abc copy dataclasses datetime decimal enum fractions functools heapq
-    io itertools json math operator random re statistics string sys time traceback typing""".split()
+# fmt: off
+STANDARD_MODULES = (
+    "ast", "bisect", "builtins", "collections", "collections.abc", "copy", "dataclasses", "datetime", "decimal",
+    "enum", "fractions", "functools", "heapq", "io", "itertools", "json", "math", "operator", "random", "re",
+    "statistics", "string", "sys", "time", "traceback", "typing",
 )
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,9 @@ class Slot:
             ready = ours.recv(4096)
         except OSError as error:
             ready = f"E{error}".encode()
+        except BaseException:
+            self.close()  # interrupted: the next job starts a zygote afresh
+            raise
         if ready != b"R":
             assert self._process.stderr is not None
             reason = ready[1:].decode(errors="replace") or "it ended"
