@@ -96,6 +96,10 @@ def _entries() -> list[Metric]:
             {"trl": "grad_norm", "prime_rl": "optim/grad_norm"},
         ),
         Metric(
+            "actor/distill_loss", "Distance to the teacher", "nats", "aggregated KL(π_θ ‖ teacher) of sampled tokens", a
+        ),
+        Metric("actor/sft_loss", "Supervised loss", "nats", "mean −log π_θ over the tokens that are shown", a),
+        Metric(
             "actor/ess_share",
             "Effective share of the samples",
             "share",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,6 +17,8 @@ from trainer_core.spec.reward import OverlongShaping
 from trainer_core.spec.thinking import TaggedThinking, Thinking
 from worker.chunk import FINISH_REASONS, Chunk
 from worker.engine.startup import eos_token_ids
+from worker.sandbox import capability
+from worker.sandbox.pool import JailPool
 from worker.tokenizer import PolicyTokenizer
 
 
@@ -51,6 +53,7 @@ class RewardWorker:
         self._config = config
         self._tokenizer: PolicyTokenizer | None = None
         self._eos: tuple[int, ...] = ()
+        self._jail: JailPool | None = None
 
     def start(self) -> float:
         """Load the tokenizer. Returns the seconds it took."""
@@ -58,6 +61,10 @@ class RewardWorker:
         self._tokenizer = PolicyTokenizer(self._config.model_dir)
         self._eos = eos_token_ids(str(self._config.model_dir))
         signal.signal(signal.SIGALRM, _interrupt)
+        if self._config.definition.needs_jail:
+            capability.require()
+            self._jail = JailPool()
+            self._jail.start()
         return time.perf_counter() - started
 
     def score(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]) -> Scored:
@@ -93,7 +100,7 @@ class RewardWorker:
     def _score(self, sample: Sample, item: Mapping[str, Any], max_tokens: int) -> Score:
         signal.setitimer(signal.ITIMER_REAL, self._config.timeout_s)
         try:
-            result = score(self._config.definition, sample, item)
+            result = score(self._config.definition, sample, item, self._jail)
         except _TimeoutError:
             return failed(f"the reward took longer than {self._config.timeout_s:g} s")
         except Exception as error:
@@ -105,9 +112,7 @@ class RewardWorker:
         if overlong is None or result.reward is None:
             return result
         punishment = overlong_punishment(sample.completion_tokens, max_tokens, overlong.buffer, overlong.factor)
-        return Score(
-            reward=result.reward + punishment, parts={**result.parts, "overlong": punishment}, error=result.error
-        )
+        return replace(result, reward=result.reward + punishment, parts={**result.parts, "overlong": punishment})
 
 
 def failed(message: str) -> Score:

@@ -79,7 +79,7 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         "A stronger policy with the same vocabulary exists: it grades every token, where a reward grades completions.",
         ("actor/loss", "actor/entropy", "critic/score/mean"),
     ),
-    "sft": (
+    "data.sft": (
         "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
         ("actor/loss", "actor/entropy", "critic/score/mean"),
     ),

@@ -20,9 +20,9 @@ class TokenView:
     """The policy that sampled, at its sampling temperature. No gradient."""
     advantages: Tensor
     mask: Tensor
-    """bool: tokens that count."""
+    """bool: tokens that count. A sequence's ratio or mean is that of its counted tokens."""
     sequence: Tensor
-    """int64: which trajectory of the micro-batch's source a token belongs to; not dense."""
+    """int64: which trajectory a token belongs to; the numbers need be neither dense nor ascending."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

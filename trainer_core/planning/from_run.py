@@ -5,8 +5,10 @@ from statistics import median
 
 from trainer_core.planning.fitting import line
 from trainer_core.planning.lengths import LognormalLengths, strata
+from trainer_core.planning.modes import chosen_mode
 from trainer_core.planning.rates import DecodePoint, EngineRates, LearnerRates, Rates, SyncRates
-from trainer_core.planning.workload import PlanError
+from trainer_core.planning.simulate import simulate
+from trainer_core.planning.workload import PlanError, workload
 from trainer_core.spec import RunSpec
 
 NEEDED = (
@@ -54,7 +56,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
     overlap = getattr(spec.rollout.mode, "max_staleness", 0) > 0 or spec.rollout.mode.type == "streamed"
     phases = ("timing_s/generate", "timing_s/reward", "timing_s/learn", "timing_s/sync")
     between = median(step["timing_s/step"] - sum(step[name] for name in phases) for step in complete)
-    return Rates(
+    rates = Rates(
         source=source,
         engine=EngineRates(decode=_decode(spec, complete)),
         learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates_per_step),
@@ -65,6 +67,20 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
         lengths=_lengths(spec, typical),
         learned_share=share,
     )
+    busy = [step["perf/engine_busy_share"] * step["timing_s/step"] for step in complete]
+    return _calibrated(spec, rates, median(seconds for seconds in busy if seconds > 0))
+
+
+def _calibrated(spec: RunSpec, rates: Rates, busy: float) -> Rates:
+    """Scale the decode times so that the model's engine works as long on the run's own step as the real one did."""
+    parallelism = spec.parallelism
+    work = workload(spec, rates)
+    modelled = simulate(work, chosen_mode(spec), parallelism.rollout_workers, parallelism.learner_ranks)
+    factor = modelled.engine_seconds / busy
+    decode = tuple(
+        DecodePoint(running=point.running, tokens_per_s=point.tokens_per_s * factor) for point in rates.engine.decode
+    )
+    return rates.model_copy(update={"engine": rates.engine.model_copy(update={"decode": decode})})
 
 
 def _samples(spec: RunSpec) -> int:

@@ -1,8 +1,10 @@
 """Reward definitions: weighted sums of graders."""
 
+from typing import Literal
+
 from pydantic import model_validator
 
-from trainer_core.rewards.graders import Grader
+from trainer_core.rewards.graders import Grader, needs_jail
 from trainer_core.spec.base import SpecModel, field
 
 
@@ -15,6 +17,9 @@ class Component(SpecModel):
     """The part's grade is multiplied by this and added to the reward."""
     grader: Grader
     """How the part is graded."""
+    on_error: Literal["exclude", "zero", "stop"] = "exclude"
+    """When the grader fails: leave the sample out, count this part as 0, or leave it out and ask for the run to stop.
+    Each is shown and counted."""
 
 
 class RewardDefinition(SpecModel):
@@ -34,3 +39,8 @@ class RewardDefinition(SpecModel):
         if "overlong" in names:
             raise ValueError("the component name 'overlong' is taken by the run's overlong shaping")
         return self
+
+    @property
+    def needs_jail(self) -> bool:
+        """Whether a part runs untrusted text, which is graded only where there is a jail."""
+        return any(needs_jail(component.grader) for component in self.components)

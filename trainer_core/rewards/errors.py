@@ -1,5 +1,22 @@
 """Errors of graders."""
 
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
+
 
 class GraderError(Exception):
     """A reward that cannot be computed, through no merit or fault of the policy. The message says why."""
+
+
+def grouped(errors: Iterable[str]) -> list[tuple[str, int]]:
+    """Errors that differ only in numbers and addresses, as ``(the first of them, how many)``, the most common first."""
+    first: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for error in errors:
+        key = _VARYING.sub("#", error)
+        first.setdefault(key, error)
+        counts[key] += 1
+    return [(first[key], count) for key, count in counts.most_common()]

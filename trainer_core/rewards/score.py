@@ -8,6 +8,7 @@ from typing import Any
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
+from trainer_core.rewards.graders.jail import Jail
 from trainer_core.rewards.sample import Sample, split_thinking
 
 __all__ = ["Sample", "Score", "score", "score_batch", "split_thinking"]
@@ -27,6 +28,10 @@ class Score:
     """Grade of each component before its weight; those that could be computed."""
     error: str | None = None
     """``component: message`` of the first part that failed."""
+    forgiven: tuple[str, ...] = ()
+    """``component: message`` of the parts that failed and count as 0, because their component says so."""
+    stop: bool = False
+    """A part failed whose component asks for the run to stop."""
 
     def __post_init__(self) -> None:
         if (self.reward is None) == (self.error is None):
@@ -35,28 +40,39 @@ class Score:
             raise ValueError(f"the reward is {self.reward}, not a finite number")
 
 
-def score(definition: RewardDefinition, sample: Sample, item: Mapping[str, Any]) -> Score:
-    """The reward of ``sample`` for the dataset row ``item``. Bad output scores low; a bad row is an error."""
+def score(definition: RewardDefinition, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> Score:
+    """The reward of ``sample`` for the dataset row ``item``. Bad output scores low; a bad row is an error.
+
+    Args:
+        jail: where untrusted text runs; without it, parts that need one fail.
+    """
     parts: dict[str, float] = {}
-    error = None
+    error, stop, forgiven = None, False, []
     for component in definition.components:
         try:
-            value = grade(component.grader, sample, item)
+            value = grade(component.grader, sample, item, jail)
+            if not math.isfinite(value):
+                raise GraderError(f"the grade is {value}, not a finite number")
+            parts[component.name] = value
         except GraderError as failure:
-            error = error or f"{component.name}: {failure}"
-            continue
-        if not math.isfinite(value):
-            error = error or f"{component.name}: the grade is {value}, not a finite number"
-            continue
-        parts[component.name] = value
+            message = f"{component.name}: {failure}"
+            if component.on_error == "zero":
+                parts[component.name] = 0.0
+                forgiven.append(message)
+                continue
+            error, stop = error or message, stop or component.on_error == "stop"
     if error is not None:
-        return Score(reward=None, parts=parts, error=error)
+        return Score(reward=None, parts=parts, error=error, forgiven=tuple(forgiven), stop=stop)
     weights = {component.name: component.weight for component in definition.components}
-    return Score(reward=sum(weights[name] * value for name, value in parts.items()), parts=parts)
+    reward = sum(weights[name] * value for name, value in parts.items())
+    return Score(reward=reward, parts=parts, forgiven=tuple(forgiven))
 
 
 def score_batch(
-    definition: RewardDefinition, samples: Sequence[Sample], items: Sequence[Mapping[str, Any]]
+    definition: RewardDefinition,
+    samples: Sequence[Sample],
+    items: Sequence[Mapping[str, Any]],
+    jail: Jail | None = None,
 ) -> list[Score]:
     """One score per sample, in order.
 
@@ -65,4 +81,4 @@ def score_batch(
     """
     if len(samples) != len(items):
         raise ValueError(f"{len(samples)} samples cannot be scored against {len(items)} rows")
-    return [score(definition, sample, item) for sample, item in zip(samples, items, strict=True)]
+    return [score(definition, sample, item, jail) for sample, item in zip(samples, items, strict=True)]

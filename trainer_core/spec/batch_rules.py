@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainer_core.spec.batching import DARSAllocation, UncertaintyAllocation
+from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
+from trainer_core.spec.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
 from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
 
 if TYPE_CHECKING:
@@ -44,6 +45,22 @@ def group_sizes(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield (
             ("batching", "allocation", "min_samples"),
             f"min_samples ({allocation.min_samples}) must not be above the group size ({size})",
+        )
+
+
+def group_baselines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Advantages that ask for a certain number of samples, which an allocation does not give."""
+    allocation, advantage = spec.batching.allocation, spec.advantage
+    if isinstance(advantage, MCGRPOAdvantage) and not isinstance(allocation, EqualAllocation):
+        yield ("batching", "allocation"), "mc_grpo needs an odd number of samples in every group: allot equal sizes"
+    if (
+        isinstance(advantage, PassKAdvantage)
+        and isinstance(allocation, UncertaintyAllocation)
+        and allocation.min_samples < advantage.k
+    ):
+        yield (
+            ("batching", "allocation", "min_samples"),
+            f"a group of {allocation.min_samples} has no sets of {advantage.k} samples",
         )
 
 

@@ -3,6 +3,7 @@
 from pydantic import model_validator
 
 from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.sft import SFT
 
 
 class DataSource(SpecModel):
@@ -54,3 +55,5 @@ class Data(SpecModel):
     """The mixture. Names must be unique; at least one weight must be above zero."""
     transition: Transition | None = None
     """When the weights move to the final ones."""
+    sft: SFT | None = None
+    """Completions that are learned from by likelihood, beside the policy loss."""

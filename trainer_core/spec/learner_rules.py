@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.critic import GAEAdvantage
+from trainer_core.spec.filters import ZeroAdvantageFilter
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -28,3 +29,17 @@ def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A schedule for a reference that does not exist."""
     if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
         yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to renew"
+
+
+def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A teacher whose groups are thrown away for their rewards."""
+    if spec.distillation is None or not spec.distillation.alone:
+        return
+    for index, chosen in enumerate(spec.filters):
+        if isinstance(chosen, ZeroAdvantageFilter):
+            yield (
+                ("filters", index),
+                "the teacher alone trains: groups of equal rewards teach as much as others, take zero_advantage out",
+            )
+    if spec.critic is not None:
+        yield ("critic",), "the teacher alone trains: no loss asks the critic"

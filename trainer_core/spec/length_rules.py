@@ -69,6 +69,11 @@ def length_shaping(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             yield ("reward", "length", "target", "tell"), "a policy that is not told the target cannot learn to meet it"
     if isinstance(shaping, DecoupledLength | GRPOLambdaLength) and spec.rollout.group_size == 1:
         yield ("reward", "length"), f"{shaping.type} compares the samples of a group: it needs at least 2"
+    if isinstance(shaping, DecoupledLength) and spec.advantage.compares == "value":
+        yield (
+            ("reward", "length"),
+            f"decoupled weighs advantages of samples; {spec.advantage.type} makes those of tokens",
+        )
 
 
 def length_window(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

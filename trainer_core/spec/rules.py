@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from trainer_core.metrics import find, placeholders
-from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
-from trainer_core.spec.batch_rules import group_sizes, mixing, replay
-from trainer_core.spec.learner_rules import critic, reference
+from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
+from trainer_core.spec.batch_rules import group_baselines, group_sizes, mixing, replay
+from trainer_core.spec.learner_rules import critic, reference, teacher
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
+from trainer_core.spec.length_shaping import DecoupledLength
 from trainer_core.spec.mode_rules import over_provisioning, streaming
 from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
 from trainer_core.spec.thinking import TaggedThinking
@@ -32,12 +33,14 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         length_window,
         mixing,
         group_sizes,
+        group_baselines,
         replay,
         corrections,
         sampling,
         proximal,
         critic,
         reference,
+        teacher,
         _groups,
         _learner,
         streaming,
@@ -116,6 +119,8 @@ def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("rollout", "group_size"), f"mc_grpo leaves out the median of G + 1 samples, G even: {size} is not odd"
     if isinstance(advantage, PassKAdvantage) and advantage.k > size:
         yield ("advantage", "k"), f"a group of {size} has no sets of {advantage.k} samples"
+    if isinstance(spec.reward.length, DecoupledLength) and isinstance(advantage, VCPOAdvantage):
+        yield ("reward", "length"), "decoupled weighs advantages that the learner makes anew under vcpo"
 
 
 def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -11,6 +11,7 @@ from trainer_core.spec.corrections import Correction, TruncatedImportanceSamplin
 from trainer_core.spec.critic import Critic
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
 from trainer_core.spec.data import Data
+from trainer_core.spec.distillation import Distillation
 from trainer_core.spec.evaluation import Evaluation
 from trainer_core.spec.filters import Filter, ZeroAdvantageFilter
 from trainer_core.spec.guards import Guard
@@ -62,6 +63,8 @@ class RunSpec(SpecModel):
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()
     """Pull towards the base policy."""
+    distillation: Distillation | None = None
+    """Pull towards a stronger policy."""
     aggregation: Aggregation = TokenMean()
     """How token losses become one number."""
     filters: tuple[Filter, ...] = (ZeroAdvantageFilter(),)

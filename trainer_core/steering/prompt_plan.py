@@ -95,6 +95,9 @@ def check_rows(spec: RunSpec, source: str, rows: Sequence[Mapping[str, Any]]) ->
     Raises:
         ValueError: with the row's number and the source's name.
     """
+    plain = spec.prompting.hints is None and spec.prompting.nudges is None
+    if plain and all(isinstance(number, SampledTokens) for number in _told_numbers(spec)):
+        return
     for index, row in enumerate(rows):
         try:
             longest_text(spec, row)

@@ -1,5 +1,6 @@
 """The critic: a value head on the policy, or a model of its own with its own optimizer."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,11 @@ class SeparateValue:
         """Values of the states before the predicted tokens, float32 [M], with gradient."""
         values: Tensor = self.engine.forward(batch)
         return values
+
+    def drop(self, probe: TokenBatch) -> None:
+        """Forget the gradients that have been added up: one that is not finite is refused and clears them."""
+        self.engine.backward(self.values(probe).sum() * math.nan)
+        self.engine.step(0.0, 1.0)
 
     def tensors(self) -> dict[str, Tensor]:
         """Weights and moments, whole. Collective."""

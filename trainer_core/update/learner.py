@@ -12,33 +12,27 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from numpy.typing import NDArray
-from torch import Tensor
 
 from trainer_core.spec import RunSpec
-from trainer_core.spec.critic import GAEAdvantage, HeadCritic, SeparateCritic
-from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update import checkpoint, refine
-from trainer_core.update.critic import SeparateValue, ValueHead
-from trainer_core.update.engine import UpdateEngine, init_process_group
+from trainer_core.trajectory import Group
+from trainer_core.update import checkpoint
+from trainer_core.update.engine import init_process_group
+from trainer_core.update.gradients import Gradients
 from trainer_core.update.integrity import CheckpointError
-from trainer_core.update.objective import Denominators, denominators, loss_share
 from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import TokenBatch, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.proximal import ProximalPolicy
+from trainer_core.update.parts import Parts
+from trainer_core.update.policy import score
 from trainer_core.update.rate import SampleWeights
-from trainer_core.update.recording import add_entropy, as_trajectory, record
-from trainer_core.update.returns import Known, estimate
+from trainer_core.update.recording import as_trajectory, record
 from trainer_core.update.saved import SavedCheckpoint
-from trainer_core.update.sharding import minibatches, shards
+from trainer_core.update.sharding import minibatches
 from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
 from trainer_core.update.totals import Totals
-from trainer_core.update.twin import Twin
-from trainer_core.update.value_objective import explain, value_share
+from trainer_core.update.value_objective import explain
 
-SUMS = ("actor/loss", "actor/pg_loss", "critic/vf_loss")
+SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss")
 """Metrics that are sums of shares of a minibatch."""
 
 
@@ -76,27 +70,19 @@ class Learner:
         init_process_group(rank, world_size, init_method, device)
         self.rank = rank
         self.version = 0
-        self._world_size = world_size
         self._device = torch.device(device)
         self._model_dir = Path(model_dir)
         self._budget = spec.parallelism.max_tokens_per_microbatch
-        checkpointing = spec.policy.gradient_checkpointing
-        self._model = load_policy(model_dir, device=device, gradient_checkpointing=checkpointing).train()
-        self._head = ValueHead(self._model) if isinstance(spec.critic, HeadCritic) else None
-        self._engine = UpdateEngine(self._model, spec, world_size=world_size)
-        self._critic = None
-        if isinstance(spec.critic, SeparateCritic):
-            self._critic = SeparateValue(self._model_dir, spec, world_size, self._device)
-        self._reference = Twin(model_dir, device) if spec.kl.coefficient > 0 else None
-        self._renews_reference = spec.kl.reset_steps is not None
-        self._proximal = ProximalPolicy(spec.proximal, self._model_dir, self._device)
+        self._parts = Parts(self._model_dir, spec, world_size, self._device)
+        self._engine = self._parts.engine
+        self._gradients = Gradients(self._parts, rank, world_size, self._budget, self._device)
         self._torn: str | None = None
         self._streamed: StreamedStep | None = None
 
     @property
     def vocab_size(self) -> int:
         """Tokens the policy knows."""
-        return int(self._model.get_input_embeddings().num_embeddings)
+        return self._parts.vocab_size
 
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
         """Learn from one step's groups; afterwards ``version`` is ``step``.
@@ -120,13 +106,15 @@ class Learner:
             ValueError: a trajectory does not fit into a micro-batch.
         """
         self._open(spec, step)
-        plan = [self._prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
+        plan = [self._gradients.prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
         totals = Totals()
         taken: list[dict[str, float]] = []
         self._torn = f"the update of step {step} failed half-way"
-        plan, known = self._study(plan, groups, spec, totals)
+        plan, known = self._gradients.study(plan, groups, spec, totals)
+        shown = self._gradients.demonstrations(groups, spec)
         for index, (mine, batches, whole) in enumerate(plan):
-            weights = self._accumulate(spec, step, mine, batches, known[index], whole, totals)
+            weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
+            self._gradients.imitate(spec, shown[index :: len(plan)], totals, 1.0)
             done = self._step(spec, step, weights)
             if done is None:
                 self._torn = self._torn if index else None
@@ -170,12 +158,13 @@ class Learner:
         streamed = self._open_step()
         spec, totals = streamed.spec, streamed.totals
         for part in minibatches(groups, 1):
-            plan = [self._prepare(part)]
+            plan = [self._gradients.prepare(part)]
             streamed.count(part)
             self._torn = f"a piece of step {streamed.step} failed half-way"
-            ((mine, batches, _),), (known,) = self._study(plan, groups, spec, totals)
-            streamed.weights += self._accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
+            ((mine, batches, _),), (known,) = self._gradients.study(plan, groups, spec, totals)
+            streamed.weights += self._gradients.accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
             self._torn = None
+            streamed.shown += self._gradients.demonstrations(groups, spec)
 
     def finish(self) -> dict[str, float]:
         """Take the optimizer step of the open step; afterwards ``version`` is that step.
@@ -193,6 +182,8 @@ class Learner:
         taken: list[dict[str, float]] = []
         if streamed.sequences:
             self._torn = f"the update of step {step} failed half-way"
+            # The division before the optimizer step is the policy loss's; the supervised term has its own.
+            self._gradients.imitate(spec, streamed.shown, streamed.totals, streamed.divisor)
             done = self._step(spec, step, streamed.weights, streamed.divisor)
             self._torn = None
             if done is None:
@@ -231,9 +222,9 @@ class Learner:
             extra: JSON-able state of the caller, given back by ``load``.
         """
         self._require_whole()
-        held, counters = self._held()
+        held, counters = self._parts.held()
         return checkpoint.save(
-            Path(folder), self._engine, self._model, self._model_dir, self.version, extra or {}, held, counters
+            Path(folder), self._engine, self._parts.model, self._model_dir, self.version, extra or {}, held, counters
         )
 
     def load(self, folder: str | Path) -> dict[str, Any]:
@@ -245,17 +236,13 @@ class Learner:
         torn, self._torn = self._torn, "a checkpoint was half loaded"
         try:
             self._drop_streamed()
-            held, _ = self._held()
+            held, _ = self._parts.held()
             restored = checkpoint.load(Path(folder), self._engine, held)
         except CheckpointError:
             self._torn = torn
             raise
         self.version = restored.version
-        if self._reference is not None and "reference" in restored.held:
-            self._reference.blend(restored.held["reference"])
-        self._proximal.load(restored.held.get("proximal", {}), restored.counters.get("proximal_normaliser", 1.0))
-        if self._critic is not None:
-            self._critic.load(restored.held["critic"], int(restored.counters["critic_steps"]))
+        self._parts.restore(restored.held, restored.counters)
         self._torn = None
         return restored.extra
 
@@ -264,89 +251,8 @@ class Learner:
     def _open(self, spec: RunSpec, step: int) -> None:
         """What comes before a step's first forward pass: checks, and what is renewed on a schedule."""
         self._require_whole()
-        if spec.kl.coefficient > 0 and self._reference is None:
-            raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
         self._drop_streamed()
-        every = spec.kl.reset_steps
-        if self._reference is not None and every is not None and step > 1 and (step - 1) % every == 0:
-            self._reference.blend(self._engine.weights())
-            self._engine.forget_moments()
-        self._proximal.begin_step(step, self._engine.weights)
-
-    def _prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
-        """This rank's trajectories of a minibatch, packed; as many micro-batches as the rank with the most has."""
-        mine = shards(part, self._world_size)[self.rank]
-        batches = pack(mine, self._budget)
-        if self._world_size > 1:
-            most = torch.tensor(len(batches))
-            dist.all_reduce(most, dist.ReduceOp.MAX)
-            if len(batches) < most:
-                # DeepSpeed's collectives need the ranks in step: extra turns are made with a short sequence.
-                idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], self._budget)[0].without_loss()
-                batches += [idle] * (int(most) - len(batches))
-        return mine, [batch.to(self._device) for batch in batches], denominators(part)
-
-    @torch.no_grad()
-    def _study(
-        self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
-    ) -> tuple[list[refine.Minibatch], list[list[Known]]]:
-        """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
-        advantage = spec.advantage
-        critical = isinstance(advantage, GAEAdvantage)
-        early = len(plan) > 1 or refine.needs_scores(spec) or critical
-        known = [[Known() for _ in batches] for _, batches, _ in plan]
-        for (mine, batches, _), looked in zip(plan, known, strict=True):
-            for batch, one in zip(batches, looked, strict=True):
-                if self._reference is not None and spec.kl.coefficient > 0:
-                    one.reference = self._reference.score(batch)
-                if early:
-                    one.before, entropies = score(self._engine.forward, batch)
-                    record(mine, batch, one.before, entropies)
-                    add_entropy(totals, batch, entropies)
-                if critical:
-                    one.values = self._values(batch).detach()
-        if isinstance(advantage, GAEAdvantage):
-            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
-            renewed = estimate(advantage, spec, scored)
-            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
-        return refine.refine(plan, groups, spec, self._world_size), known
-
-    def _accumulate(
-        self,
-        spec: RunSpec,
-        step: int,
-        mine: list[Trajectory],
-        batches: list[TokenBatch],
-        known: list[Known],
-        whole: Denominators,
-        totals: Totals,
-    ) -> SampleWeights:
-        """Add the gradient of one minibatch, micro-batch by micro-batch; returns its samples' importance weights."""
-        weights = SampleWeights()
-        warming = spec.critic is not None and step <= spec.critic.warmup_steps
-        if self._head is not None:
-            self._head.detached = warming
-        for batch, one in zip(batches, known, strict=True):
-            logprobs, entropies = score(self._engine.forward, batch)
-            current = logprobs.detach()
-            if one.before is None:
-                record(mine, batch, current, entropies)
-                add_entropy(totals, batch, entropies)
-            weights.add(batch, current)
-            proximal = self._proximal.logprobs(batch, current, one.before, self.version)
-            loss = loss_share(spec, batch, logprobs, proximal, one.reference, whole, totals)
-            if spec.critic is not None and one.returns is not None:
-                value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
-                # While the value warms up, the policy's gradient is zero and its step size too.
-                loss = loss * (0.0 if warming else 1.0)
-                if self._critic is not None:
-                    self._critic.engine.backward(_poisoned(value, loss))
-                    loss = _poisoned(loss, value)
-                else:
-                    loss = loss + value
-            # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
-            self._engine.backward(_poisoned(loss))
-        return weights
+        self._parts.renew(spec, step)
 
     def _step(self, spec: RunSpec, step: int, weights: SampleWeights, divisor: float = 1.0) -> dict[str, float] | None:
         """The optimizer step of a minibatch, with its metrics; None where it was refused."""
@@ -359,41 +265,20 @@ class Learner:
         rate = 0.0 if warming else optimizer.learning_rate * course * factor
         norm = self._engine.step(rate, optimizer.max_grad_norm, divisor=divisor, value_rate=value_rate)
         if norm is None:
-            if self._critic is not None:
-                self._critic.engine.step(0.0, 1.0)
+            if self._parts.critic is not None:
+                self._parts.critic.drop(self._probe())
             return None
         metrics |= {"actor/grad_norm": norm, "actor/lr": rate}
-        if self._critic is not None:
-            value_norm = self._critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
+        if self._parts.critic is not None:
+            value_norm = self._parts.critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
             if value_norm is None:
                 raise NonFiniteUpdate(f"step {step}: the critic's gradient is not finite, and the policy has moved")
             metrics["critic/grad_norm"] = value_norm
         if spec.critic is not None:
             metrics["critic/lr"] = value_rate
         if not warming:
-            self._proximal.after_update(self._engine.weights)
+            self._parts.proximal.after_update(self._engine.weights)
         return metrics
-
-    def _values(self, batch: TokenBatch) -> Tensor:
-        """The critic's values; those of a head belong to the policy's last forward pass, which was of ``batch``."""
-        if self._head is not None:
-            return self._head.take()
-        if self._critic is None:
-            raise ValueError("the advantages need a critic but the learner was started without one")
-        return self._critic.values(batch)
-
-    def _held(self) -> tuple[dict[str, dict[str, Tensor]], dict[str, float]]:
-        """What a checkpoint holds beside the policy. Collective."""
-        held: dict[str, dict[str, Tensor]] = {}
-        counters = {"proximal_normaliser": self._proximal.normaliser}
-        if self._reference is not None and self._renews_reference:
-            held["reference"] = self._reference.tensors()
-        if proximal := self._proximal.tensors():
-            held["proximal"] = proximal
-        if self._critic is not None:
-            held["critic"] = self._critic.tensors()
-            counters["critic_steps"] = self._critic.engine.optimizer_steps
-        return held, counters
 
     def _require_whole(self) -> None:
         if self._torn is not None:
@@ -410,15 +295,11 @@ class Learner:
         if streamed is None or not streamed.sequences:
             return
         # A gradient that is not finite is refused and cleared by every ZeRO stage's own path.
-        probe = pack([as_trajectory([0, 0])], self._budget)[0].to(self._device)
-        self._engine.backward(score(self._engine.forward, probe)[0].sum() * math.nan)
+        self._engine.backward(score(self._engine.forward, self._probe())[0].sum() * math.nan)
         self._engine.step(0.0, 1.0)
 
-
-def _poisoned(loss: Tensor, *others: Tensor) -> Tensor:
-    """The loss, or NaN with its graph where it or one of the others is not finite."""
-    finite = all(bool(torch.isfinite(one)) for one in (loss, *others))
-    return loss if finite else loss * math.nan
+    def _probe(self) -> TokenBatch:
+        return pack([as_trajectory([0, 0])], self._budget)[0].to(self._device)
 
 
 def _summary(totals: dict[str, float], taken: list[dict[str, float]], divisor: float, rate: float) -> dict[str, float]:

@@ -61,6 +61,11 @@ def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
         model: the policy, or the engine around it.
         batch: on the policy's device.
     """
+    return token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+
+
+def logits(model: nn.Module, batch: TokenBatch) -> Tensor:
+    """The logits that predict the batch's targets, [M, V]."""
     output = model(
         input_ids=batch.input_ids.unsqueeze(0),
         position_ids=batch.position_ids.unsqueeze(0),
@@ -68,4 +73,5 @@ def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
         logits_to_keep=batch.rows,
         use_cache=False,
     )
-    return token_logprobs(output.logits[0], batch.targets, batch.temperature)
+    found: Tensor = output.logits[0]
+    return found

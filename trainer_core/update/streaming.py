@@ -33,6 +33,8 @@ class StreamedStep:
     totals: Totals = field(default_factory=Totals)
     tokens: int = 0
     sequences: int = 0
+    shown: list[Trajectory] = field(default_factory=list)
+    """Samples of the supervised term, whose denominator is the whole step's."""
     weights: SampleWeights = field(default_factory=SampleWeights)
 
     def count(self, part: Sequence[Trajectory]) -> None:

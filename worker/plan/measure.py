@@ -6,12 +6,14 @@ learner process   start ····························
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import platform
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from statistics import median
 
 from trainer_core.planning import PlanError, Rates
 from trainer_core.planning.lengths import EmpiricalLengths
@@ -23,6 +25,7 @@ from worker.plan.fit import decode_table, learner_line
 
 Say = Callable[[str], None]
 LENGTHS_KEPT = 512
+OVERLAP_ROUNDS = 3
 RAY_NICENESS = 15
 """Ray's default for its workers."""
 
@@ -71,10 +74,8 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         learned = learner.submit(learner_process.measure, generated.groups).result()
         say("measuring both at once")
         seconds = max(1.0, 2 * (generated.batch_seconds + learned.update_seconds))
-        both = [engine.submit(engine_process.repeat, seconds), learner.submit(learner_process.repeat, seconds)]
-        slower = [future.result() for future in both]
+        slowdown = median(_slowdown(engine, learner, seconds) for _ in range(OVERLAP_ROUNDS))
     tokens_per_s, fixed = learner_line(learned.updates)
-    alone = (generated.batch_seconds, learned.update_seconds)
     return Rates(
         source=_source(policy),
         engine=EngineRates(decode=decode_table(generated.steps), prefill_tokens_per_s=generated.prefill_tokens_per_s),
@@ -82,8 +83,22 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         sync=SyncRates(publish_seconds=learned.publish_seconds, load_seconds=generated.load_seconds),
         prompt_tokens=sum(len(prompt) for prompt in encoded) / len(encoded),
         lengths=EmpiricalLengths(tokens=_thinned(generated.lengths)),
-        overlap_slowdown=max(1.0, *(both / one for both, one in zip(slower, alone, strict=True))),
+        overlap_slowdown=min(max(1.0, slowdown), 10.0),
     )
+
+
+def _slowdown(engine: ProcessPoolExecutor, learner: ProcessPoolExecutor, seconds: float) -> float:
+    """How much longer a batch and an update take when both are worked on: the geometric mean of the two factors.
+
+    Alone and together are timed right after one another, so that other work on the machine weighs on both.
+    """
+    alone = [
+        engine.submit(engine_process.repeat, seconds).result(),
+        learner.submit(learner_process.repeat, seconds).result(),
+    ]
+    pending = [engine.submit(engine_process.repeat, seconds), learner.submit(learner_process.repeat, seconds)]
+    together = [future.result() for future in pending]
+    return math.sqrt(together[0] / alone[0] * (together[1] / alone[1]))
 
 
 def _thinned(lengths: list[float]) -> tuple[float, ...]:

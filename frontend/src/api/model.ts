@@ -7,9 +7,11 @@ import type * as G from "./generated/dressage.schemas";
 export type {
   AuditEntry,
   AuditVerification,
+  Band,
   Checkpoint,
   Dataset,
   DatasetVersion,
+  Explanation,
   MetricNameList,
   Policy,
   Session,

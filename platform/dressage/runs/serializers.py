@@ -202,7 +202,49 @@ class ValidateSerializer(serializers.Serializer):
     spec = serializers.DictField(help_text="A run spec that may be faulty.")
 
 
+class EffectiveBatchSerializer(serializers.Serializer):
+    prompts_per_step = serializers.IntegerField()
+    samples_per_prompt = serializers.IntegerField()
+    samples_per_step = serializers.IntegerField()
+    tokens_per_step = serializers.IntegerField(help_text="At most: every completion at its maximum length.")
+    updates_per_step = serializers.IntegerField()
+    prompts_per_update = serializers.IntegerField()
+    samples_per_update = serializers.IntegerField()
+    tokens_per_update = serializers.IntegerField()
+    steps = serializers.IntegerField()
+    samples = serializers.IntegerField(help_text="In the whole run.")
+    updates = serializers.IntegerField(help_text="In the whole run.")
+
+
+class BandSerializer(serializers.Serializer):
+    path = serializers.CharField(help_text="Part of the spec that weighs by this ratio.")
+    ratio = serializers.CharField(help_text="Which importance ratio, as a formula.")
+    ratio_min = serializers.FloatField(allow_null=True)
+    ratio_max = serializers.FloatField(allow_null=True)
+    ratios = serializers.ListField(child=serializers.FloatField())
+    positive = serializers.ListField(child=serializers.FloatField(), help_text="Weight where the advantage is above 0.")
+    negative = serializers.ListField(child=serializers.FloatField(), help_text="Weight where the advantage is below 0.")
+
+
+class MethodSerializer(serializers.Serializer):
+    path = serializers.CharField()
+    title = serializers.CharField()
+    formula = serializers.CharField()
+    source = serializers.CharField()
+    parameters = serializers.DictField(child=serializers.JSONField())
+    when = serializers.CharField()
+    watch = serializers.ListField(child=serializers.CharField())
+
+
+class ExplanationSerializer(serializers.Serializer):
+    batch = EffectiveBatchSerializer()
+    bands = BandSerializer(many=True)
+    methods = MethodSerializer(many=True)
+    watch = serializers.ListField(child=serializers.CharField(), help_text="Names of metrics worth watching.")
+
+
 class ValidationSerializer(serializers.Serializer):
     valid = serializers.BooleanField()
     errors = FieldErrorSerializer(many=True)
     resolved = RunSpecField(allow_null=True, help_text="With all defaults; null when it is not valid.")
+    explanation = ExplanationSerializer(allow_null=True, help_text="What the spec amounts to; null with `resolved`.")

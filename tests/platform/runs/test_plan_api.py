@@ -37,9 +37,7 @@ def test_rates_that_are_given(api: Callable[..., APIClient]) -> None:
     current = found["current"]
     assert current["mode"] == "sync"
     assert current["cost"] == pytest.approx(2.5 * current["gpu_hours"])
-    assert current["total_seconds"] == pytest.approx(
-        spec_document()["schedule"]["steps"] * current["step_seconds"]
-    )
+    assert current["total_seconds"] == pytest.approx(spec_document()["schedule"]["steps"] * current["step_seconds"])
 
 
 def test_the_newest_run_of_the_policy_tells_its_rates(api: Callable[..., APIClient], launch: Launch) -> None:

@@ -194,8 +194,12 @@ def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
     assert recipes[0]["name"] == "demo"
     good = viewer.post("/api/v1/spec/validate", {"spec": spec_document()}, format="json").json()
     assert (good["valid"], good["errors"], good["resolved"]["rollout"]["group_size"]) == (True, [], 8)
+    assert good["explanation"]["batch"]["samples_per_step"] == good["resolved"]["schedule"]["prompts_per_step"] * 8
+    band = good["explanation"]["bands"][0]
+    assert (band["path"], band["ratio_min"], band["ratio_max"]) == ("loss", 0.8, 1.28)
+    assert {weight for ratio, weight in zip(band["ratios"], band["positive"], strict=True) if ratio > 1.28} == {0.0}
     bad = viewer.post("/api/v1/spec/validate", {"spec": spec_document(rollout={"max_tokens": 200})}, format="json")
-    assert bad.json()["resolved"] is None
+    assert (bad.json()["resolved"], bad.json()["explanation"]) == (None, None)
     assert bad.json()["errors"][0]["pointer"] == "/spec/rollout/max_tokens"
     lost = viewer.post("/api/v1/spec/validate", {"spec": spec_document(policy={"base": "x"})}, format="json").json()
     assert (lost["valid"], [error["pointer"] for error in lost["errors"]]) == (False, ["/spec/policy/base"])

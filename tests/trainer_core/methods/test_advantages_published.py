@@ -262,3 +262,22 @@ def test_the_order_of_samples_and_groups_does_not_matter(spec: Advantage) -> Non
     moved = Inputs(lengths=shuffled(lengths), importance=shuffled(lengths) / 4)
     again = advantages.compute(spec, shuffled(rewards), shuffled(mask), moved)
     torch.testing.assert_close(again, shuffled(found), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("spec", [*GROUP_METHODS, *BATCH], ids=lambda spec: spec.type)
+def test_padding_changes_nothing(spec: Advantage) -> None:
+    generator = torch.Generator().manual_seed(3)
+    rewards = torch.randn(5, 4, generator=generator, dtype=torch.float64)
+    lengths = torch.randint(1, 9, (5, 4), generator=generator).double()
+    plain = advantages.compute(spec, rewards, everybody(rewards), Inputs(lengths=lengths, importance=lengths / 4))
+
+    def padded(values: Tensor, filling: float) -> Tensor:
+        wide = torch.full((7, 6), filling, dtype=torch.float64)
+        wide[:5, :4] = values
+        return wide
+
+    mask = padded(torch.ones(5, 4), 0.0).bool()
+    inputs = Inputs(lengths=padded(lengths, 99.0), importance=padded(lengths / 4, 99.0))
+    wide = advantages.compute(spec, padded(rewards, float("nan")), mask, inputs)
+    torch.testing.assert_close(wide[:5, :4], plain, rtol=1e-12, atol=1e-12)
+    assert wide[5:].abs().max() == 0.0 and wide[:, 4:].abs().max() == 0.0

@@ -70,3 +70,9 @@ def test_group_sizes_that_a_method_cannot_use_are_refused(advantage: dict, size:
 def test_methods_that_compare_with_the_batch_need_no_groups(kind: str) -> None:
     spec = RunSpec.model_validate(document(advantage={"type": kind}, rollout={"group_size": 1}))
     assert spec.advantage.compares == "batch"
+
+
+def test_weights_that_the_learner_would_overwrite_are_refused() -> None:
+    reward = {"definition": "calculation@1", "length": {"type": "decoupled"}}
+    with pytest.raises(ValueError, match="the learner makes anew under vcpo"):
+        RunSpec.model_validate(document(advantage={"type": "vcpo"}, reward=reward))

@@ -85,3 +85,10 @@ def test_a_failed_reward_is_left_out_and_a_missing_part_refused() -> None:
         assign(GDPOAdvantage(), [parted({}, {})])
     with pytest.raises(ValueError, match="needs the parts"):
         advantages.compute(GDPOAdvantage(), torch.zeros(1, 2), torch.ones(1, 2, dtype=torch.bool))
+
+
+def test_shaping_that_did_not_concern_a_sample_has_taken_nothing_from_it() -> None:
+    shaped = parted({"a": 1, "length_shaping": -1}, {"a": 1}, {"a": 0})
+    assign(GDPOAdvantage(epsilon=0.0), [shaped])
+    first, second, third = found([shaped])[0]
+    assert second > first and second > third

@@ -107,6 +107,24 @@ def test_a_surplus_of_groups_takes_the_tail_off_the_step() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
+    tokens=st.lists(st.integers(1, 300), min_size=7, max_size=7),
+    table=st.lists(st.integers(1, 64), min_size=1, max_size=4, unique=True),
+)
+def test_the_clock_of_all_sequences_agrees_with_one_token_at_a_time(tokens: list[int], table: list[int]) -> None:
+    lengths = sorted(tokens)
+    lengths.append(lengths[-1])  # the longest of eight draws lies between the last two
+    decode = [{"running": running, "tokens_per_s": 50 + 10 * running} for running in sorted(table)]
+    some = work(
+        max_tokens=400, rates=rates(engine={"decode": decode}, lengths={"type": "empirical", "tokens": lengths})
+    )
+    seconds = sum(
+        some.rates.engine.step_seconds(sum(length > grown for length in lengths)) for grown in range(lengths[-1])
+    )
+    assert simulate(some, SYNC, 1, 1).engine_seconds == pytest.approx(2.0 + seconds)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
     sigma=st.floats(0, 1.5),
     prompts=st.integers(1, 40),
     group_size=st.integers(1, 12),

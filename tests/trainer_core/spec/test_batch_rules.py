@@ -74,6 +74,33 @@ def test_a_part_that_makes_no_sense_is_refused(parts: dict[str, Any], message: s
         RunSpec.model_validate(document(**parts))
 
 
+@pytest.mark.parametrize(
+    ("parts", "path", "message"),
+    [
+        (
+            {
+                "advantage": {"type": "mc_grpo"},
+                "batching": {"allocation": {"type": "dars"}},
+                "rollout": {"group_size": 9},
+            },
+            ("batching", "allocation"),
+            "mc_grpo needs an odd number of samples in every group",
+        ),
+        (
+            {"advantage": {"type": "pass_k", "k": 4}, "batching": {"allocation": {"type": "uncertainty"}}},
+            ("batching", "allocation", "min_samples"),
+            "a group of 2 has no sets of 4 samples",
+        ),
+    ],
+)
+def test_group_sizes_that_an_advantage_cannot_use_are_refused(
+    parts: dict[str, Any], path: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message) as refused:
+        RunSpec.model_validate(document(**parts))
+    assert [error["loc"] for error in refused.value.errors()] == [path]
+
+
 def test_a_transition_takes_time() -> None:
     with pytest.raises(ValidationError, match="must end after it starts"):
         mixed({"sums": 0.0}, start=5, end=5)

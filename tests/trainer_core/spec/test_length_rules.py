@@ -68,6 +68,11 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
         ("reward", "length", "target", "tell"),
         "not told the target",
     ),
+    "weights for advantages of tokens": (
+        {"advantage": {"type": "gae"}, "critic": {"type": "head"}, **reward(type="decoupled")},
+        ("reward", "length"),
+        "decoupled weighs advantages of samples; gae makes those of tokens",
+    ),
     "stage above the maximum": (
         {"length_window": {"type": "staged", "stages": [64, 129]}},
         ("length_window", "stages", 1),

@@ -60,6 +60,10 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_three_steps(recipe: Recipe, policy_dir: Path) -> None:
     spec = small(recipe)
+    if spec.distillation is not None:
+        teacher = policy_dir.parent / spec.distillation.teacher
+        teacher.unlink(missing_ok=True)
+        teacher.symlink_to(policy_dir)
     learner = Learner(policy_dir, spec)
     before = learner.weights()
     for step in range(1, STEPS + 1):

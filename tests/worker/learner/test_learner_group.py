@@ -96,6 +96,31 @@ def test_two_ranks_stream_the_update_of_one(policy_dir: Path, stage: int) -> Non
         group.close()
 
 
+@pytest.mark.parametrize("kind", ["head", "separate"])
+def test_two_ranks_train_the_critic_of_one(policy_dir: Path, kind: str) -> None:
+    optimizer = {**SMOOTH, "ess_scaling": "sqrt"}
+    parts = {"advantage": {"type": "gae"}, "critic": {"type": kind}, "filters": [], "optimizer": optimizer}
+    alone, one = Learner(policy_dir, make_spec(**parts)), make_spec(**parts)
+    spec = make_spec(**parts, parallelism={"learner_ranks": 2, "zero_stage": 2, "max_tokens_per_microbatch": 128})
+    group = LearnerGroup(policy_dir, spec)
+    try:
+        for step in (1, 2):
+            expected, found = make_groups(step, groups=5), make_groups(step, groups=5)
+            for index, trajectory in enumerate(t for made in (expected, found) for g in made for t in g.trajectories):
+                trajectory.reward = float(index % 2)
+            metrics = alone.update(expected, one, step)
+            assert group.update(found, spec, step) == pytest.approx(metrics, rel=1e-3, abs=1e-5)
+            for mine, theirs in zip(found, expected, strict=True):
+                for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
+                    np.testing.assert_allclose(trajectory.token_advantages, other.token_advantages, atol=1e-3)
+        bundle: WeightBundle = ray.get(group.publish())
+        assert bundle.tensors.keys() == alone.weights().keys()
+        for name, weight in alone.weights().items():
+            np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-5)
+    finally:
+        group.close()
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
     spec = make_spec(parallelism={"learner_ranks": ranks, "zero_stage": 2})

@@ -31,7 +31,7 @@ def test_a_plan_with_measured_rates(tmp_path: Path, capsys: pytest.CaptureFixtur
     (plan,) = json.loads(capsys.readouterr().out)
     rates = Rates.model_validate(yaml.safe_load((tmp_path / "rates.yaml").read_text()))
     assert plan["source"] == rates.source
-    assert rates.source.endswith("engine and learner of starter-policy, alone and together")
+    assert rates.source.endswith("engine and learner of starter-policy, alone and at once")
     loads = [point.running for point in rates.engine.decode]
     assert loads[0] >= 1 and loads[-1] <= 16
     assert rates.engine.decode[-1].tokens_per_s > rates.engine.decode[0].tokens_per_s / 4

@@ -9,6 +9,7 @@ from torch import Tensor
 from trainer_core.methods.advantages import compute
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.mc_grpo import pivots
+from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
 from trainer_core.trajectory import Group
 
@@ -86,7 +87,8 @@ def _parts(spec: GDPOAdvantage, groups: Sequence[Group], mask: Tensor) -> tuple[
                 # A failure that the run scores zero has zeros for parts, too.
                 continue
             for index, name in enumerate(names):
-                value = trajectory.reward_parts.get(name)
+                # Shaping that did not concern a sample has taken nothing from it; a grade must be there.
+                value = trajectory.reward_parts.get(name, 0.0 if name in SHAPING_PARTS else None)
                 if value is None:
                     raise ValueError(f"GDPO: {trajectory.trajectory_id} has no reward part {name!r}")
                 parts[row, column, index] = value

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from trainer_core.rewards.parts import OUTLIER_PART
 from trainer_core.spec.filters import LengthOutliersFilter
 from trainer_core.trajectory import Group, Trajectory
 
@@ -31,5 +32,5 @@ def _shorten(trajectory: Trajectory, length: int, reward: float) -> None:
     trajectory.thinking_tokens = min(trajectory.thinking_tokens, length)
     trajectory.finish_reason = "length"
     assert trajectory.reward is not None
-    trajectory.reward_parts = {**trajectory.reward_parts, "outlier": reward - trajectory.reward}
+    trajectory.reward_parts = {**trajectory.reward_parts, OUTLIER_PART: reward - trajectory.reward}
     trajectory.reward = reward

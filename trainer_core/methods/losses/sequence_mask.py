@@ -16,7 +16,7 @@ def sequence_mask(spec: SequenceMaskLoss, view: TokenView) -> tuple[Tensor, dict
     """
     ratio = bounded_ratio(view.log_behaviour_ratio)
     with torch.no_grad():
-        outside = view.mask & ((ratio < spec.ratio_min) | (ratio > spec.ratio_max))
+        outside = (ratio < spec.ratio_min) | (ratio > spec.ratio_max)
         kept = sequence_sum(outside.to(ratio.dtype), view.sequence) == 0
         if spec.divergence_max is not None:
             divergence = ratio - 1 - view.log_behaviour_ratio

@@ -10,7 +10,7 @@ from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[-+−])?(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
     r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}%)?"
 )
@@ -50,7 +50,7 @@ def last_number(text: str) -> Fraction | None:
     Takes linear time. The whole text is searched: a number that began before a window would be read in part.
     """
     last = None
-    for match in _NUMBER.finditer(text):
+    for match in NUMBER.finditer(text):
         last = match
     return None if last is None or len(last.group()) > _LONGEST else _parse(last.groupdict())
 

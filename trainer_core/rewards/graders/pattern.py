@@ -39,10 +39,19 @@ def matches(pattern: str, text: str) -> bool:
     Raises:
         GraderError: matching takes too long, which is the pattern's fault.
     """
+    return _run(regex.fullmatch, pattern, text)
+
+
+def found(pattern: str, text: str) -> bool:
+    """Whether ``pattern`` matches somewhere in ``text``. Raises as ``matches`` does."""
+    return _run(regex.search, pattern, text)
+
+
+def _run(how: Any, pattern: str, text: str) -> bool:
     if len(text) > MAX_TEXT:
         return False
     try:
-        found: Any = regex.fullmatch(pattern, text, timeout=MATCH_SECONDS)
+        match = how(pattern, text, timeout=MATCH_SECONDS)
     except TimeoutError:
         raise GraderError(f"answer_pattern took longer than {MATCH_SECONDS} s; simplify it") from None
-    return found is not None
+    return match is not None

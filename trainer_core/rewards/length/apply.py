@@ -25,7 +25,7 @@ from trainer_core.steering.prompt_plan import length_target
 from trainer_core.trajectory import Group, Trajectory
 
 
-def shape(groups: Sequence[Group], spec: RunSpec, success_threshold: float) -> None:
+def shape(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: float) -> None:
     """Add the length's part to the reward of each trajectory, as ``reward_parts["length_shaping"]`` too.
 
     Trajectories whose reward failed are left alone, and so are those that were shaped before: a group that is used
@@ -33,27 +33,28 @@ def shape(groups: Sequence[Group], spec: RunSpec, success_threshold: float) -> N
 
     Args:
         groups: the whole batch, scored: which groups GRPO-λ picks depends on all of them.
-        spec: under which they were dispatched.
+        specs: under which each of them was dispatched, shape [groups]: windows and targets are those of that time.
         success_threshold: of the reward definition.
     """
-    shaping = spec.reward.length
-    if shaping is None or isinstance(shaping, DecoupledLength):
-        return
     known = [_known(group, success_threshold) for group in groups]
-    scored = [_scored(group, rows, spec) for group, rows in zip(groups, known, strict=True)]
-    for rows, parts in zip(known, _parts(shaping, scored), strict=True):
+    scored = [_scored(*one) for one in zip(groups, known, specs, strict=True)]
+    flags = _switched_on(groups, specs, scored)
+    for rows, spec, group, on in zip(known, specs, scored, flags, strict=True):
+        parts = _parts(spec.reward.length, group) if on else [0.0] * len(rows)
+        if parts is None:
+            continue
         for (trajectory, _), part in zip(rows, parts, strict=True):
             if LENGTH_PART not in trajectory.reward_parts and trajectory.reward is not None:
                 trajectory.reward += part
                 trajectory.reward_parts[LENGTH_PART] = part
 
 
-def reweigh(groups: Sequence[Group], spec: RunSpec, success_threshold: float) -> None:
+def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: float) -> None:
     """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings."""
-    shaping = spec.reward.length
-    if not isinstance(shaping, DecoupledLength):
-        return
-    for group in groups:
+    for group, spec in zip(groups, specs, strict=True):
+        shaping = spec.reward.length
+        if not isinstance(shaping, DecoupledLength):
+            continue
         rows = [t for t, right in _known(group, success_threshold) if right and t.advantage > 0.0]
         weights = decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens)
         for trajectory, weight in zip(rows, weights, strict=True):
@@ -76,21 +77,27 @@ def _scored(group: Group, rows: list[tuple[Trajectory, bool]], spec: RunSpec) ->
     )
 
 
-def _parts(shaping: LengthShaping, groups: list[ScoredGroup]) -> list[list[float]]:
+def _switched_on(groups: Sequence[Group], specs: Sequence[RunSpec], scored: list[ScoredGroup]) -> list[bool]:
+    """Groups in which length counts: all, but for GRPO-λ, whose share is the newest that any group knows of."""
+    if not groups:
+        return []
+    newest = max(range(len(groups)), key=lambda index: groups[index].steering_revision)
+    shaping = specs[newest].reward.length
+    return switched_on(shaping, scored) if isinstance(shaping, GRPOLambdaLength) else [True] * len(groups)
+
+
+def _parts(shaping: LengthShaping | None, group: ScoredGroup) -> list[float] | None:
+    """The parts of a group's rewards [S]; None where nothing is added to rewards."""
     match shaping:
+        case None | DecoupledLength():
+            return None
         case MagistralLength():
-            return [magistral(shaping, group) for group in groups]
+            return magistral(shaping, group)
         case L1ExactLength():
-            return [l1_exact(shaping, group) for group in groups]
+            return l1_exact(shaping, group)
         case L1MaxLength():
-            return [l1_max(shaping, group) for group in groups]
+            return l1_max(shaping, group)
         case DifficultyAwareLength():
-            return [difficulty_aware(shaping, group) for group in groups]
+            return difficulty_aware(shaping, group)
         case GRPOLambdaLength():
-            flags = switched_on(shaping, groups)
-            return [
-                grpo_lambda(shaping, group) if on else [0.0] * len(group.lengths)
-                for group, on in zip(groups, flags, strict=True)
-            ]
-        case DecoupledLength():
-            raise TypeError("decoupled weights belong to advantages, not to rewards")
+            return grpo_lambda(shaping, group)

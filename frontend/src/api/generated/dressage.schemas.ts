@@ -64,6 +64,24 @@ export interface AuditVerification {
   first_broken: AuditVerificationFirstBroken;
 }
 
+export type BandRatioMin = number | null;
+
+export type BandRatioMax = number | null;
+
+export interface Band {
+  /** Part of the spec that weighs by this ratio. */
+  path: string;
+  /** Which importance ratio, as a formula. */
+  ratio: string;
+  ratio_min: BandRatioMin;
+  ratio_max: BandRatioMax;
+  ratios: number[];
+  /** Weight where the advantage is above 0. */
+  positive: number[];
+  /** Weight where the advantage is below 0. */
+  negative: number[];
+}
+
 /**
  * * `group_dispatch` - group_dispatch
 * `optimizer_step` - optimizer_step
@@ -187,6 +205,15 @@ export const ControlStateEnum = {
   settled: 'settled',
   rejected: 'rejected',
   cancelled: 'cancelled',
+} as const;
+
+export type CountEnum = typeof CountEnum[keyof typeof CountEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CountEnum = {
+  scored: 'scored',
+  informative: 'informative',
 } as const;
 
 /**
@@ -343,6 +370,25 @@ export const DesiredStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
+export type DistributionEnum = typeof DistributionEnum[keyof typeof DistributionEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DistributionEnum = {
+  sampled: 'sampled',
+  full: 'full',
+  sparse: 'sparse',
+} as const;
+
+export type DivergenceEnum = typeof DivergenceEnum[keyof typeof DivergenceEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DivergenceEnum = {
+  tv: 'tv',
+  kl: 'kl',
+} as const;
+
 export type DtypeEnum = typeof DtypeEnum[keyof typeof DtypeEnum];
 
 
@@ -353,6 +399,33 @@ export const DtypeEnum = {
   float16: 'float16',
 } as const;
 
+export interface EffectiveBatch {
+  prompts_per_step: number;
+  samples_per_prompt: number;
+  samples_per_step: number;
+  /** At most: every completion at its maximum length. */
+  tokens_per_step: number;
+  updates_per_step: number;
+  prompts_per_update: number;
+  samples_per_update: number;
+  tokens_per_update: number;
+  steps: number;
+  /** In the whole run. */
+  samples: number;
+  /** In the whole run. */
+  updates: number;
+}
+
+export type EssScalingEnum = typeof EssScalingEnum[keyof typeof EssScalingEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const EssScalingEnum = {
+  none: 'none',
+  sqrt: 'sqrt',
+  linear: 'linear',
+} as const;
+
 export type EstimatorEnum = typeof EstimatorEnum[keyof typeof EstimatorEnum];
 
 
@@ -361,6 +434,7 @@ export const EstimatorEnum = {
   k1: 'k1',
   k2: 'k2',
   k3: 'k3',
+  absolute: 'absolute',
 } as const;
 
 export type EventStep = number | null;
@@ -392,6 +466,14 @@ export interface EventPage {
   has_more: boolean;
   /** The `after` of the next page. */
   next: EventPageNext;
+}
+
+export interface Explanation {
+  batch: EffectiveBatch;
+  bands: Band[];
+  methods: Method[];
+  /** Names of metrics worth watching. */
+  watch: string[];
 }
 
 export interface FieldError {
@@ -463,8 +545,8 @@ export type LevelEnum = typeof LevelEnum[keyof typeof LevelEnum];
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const LevelEnum = {
-  token: 'token',
   sequence: 'sequence',
+  token: 'token',
 } as const;
 
 export type LiveRunQueuePosition = number | null;
@@ -534,6 +616,18 @@ export interface Member {
   created_at: string;
 }
 
+export type MethodParameters = {[key: string]: unknown};
+
+export interface Method {
+  path: string;
+  title: string;
+  formula: string;
+  source: string;
+  parameters: MethodParameters;
+  when: string;
+  watch: string[];
+}
+
 export interface MetricName {
   name: string;
   title: string;
@@ -559,6 +653,62 @@ export interface Metrics {
   series: MetricsSeries;
   /** Steps that a later attempt has done again. */
   superseded?: MetricsSuperseded;
+}
+
+/**
+ * * `sync` - sync
+* `streamed` - streamed
+* `async` - async
+* `in_flight` - in_flight
+ */
+export type ModeEnum = typeof ModeEnum[keyof typeof ModeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ModeEnum = {
+  sync: 'sync',
+  streamed: 'streamed',
+  async: 'async',
+  in_flight: 'in_flight',
+} as const;
+
+/**
+ * `gpu_hours` times `price`; null without a price.
+ */
+export type ModePlanCost = number | null;
+
+/**
+ * What to expect of one mode on one split.
+ */
+export interface ModePlan {
+  mode: ModeEnum;
+  /** Bound, in versions. */
+  max_staleness: number;
+  rollout_gpus: number;
+  learner_gpus: number;
+  rollout_workers: number;
+  learner_ranks: number;
+  /** Of those given, that would not make the step shorter. */
+  unused_gpus: number;
+  step_seconds: number;
+  /** All steps, without start-up, evaluations and checkpoints. */
+  total_seconds: number;
+  /** Of a step, in which the mean engine generates. */
+  generate_seconds: number;
+  /** Of a step, in which the learner learns and publishes. */
+  learn_seconds: number;
+  /** Of a step, in which engines stand still for new weights. */
+  load_seconds: number;
+  engine_idle_share: number;
+  learner_idle_share: number;
+  /** Completion tokens learned per second. */
+  tokens_per_s: number;
+  /** Mean number of updates between a group's dispatch and its own. */
+  staleness: number;
+  /** Of the whole run. */
+  gpu_hours: number;
+  /** `gpu_hours` times `price`; null without a price. */
+  cost: ModePlanCost;
 }
 
 /**
@@ -843,6 +993,50 @@ export const PlacementEnum = {
   reward: 'reward',
 } as const;
 
+/**
+ * The run whose times told the rates.
+ */
+export type PlanRun = string | null;
+
+/**
+ * Time and cost of a run before it starts.
+ */
+export interface Plan {
+  gpus: number;
+  /** Where the rates come from. */
+  source: string;
+  /** The run whose times told the rates. */
+  run: PlanRun;
+  /** Mean completion length. */
+  mean_tokens: number;
+  /** The spec as it stands. */
+  current: ModePlan;
+  /** The best split of each mode. */
+  modes: ModePlan[];
+}
+
+export interface PlanRequestRequest {
+  spec: RunSpecRequest;
+  /**
+   * For engines and learner together.
+   * @minimum 1
+   * @maximum 65536
+   */
+  gpus: number;
+  /** Speeds of engine and learner, as the command line measures them. */
+  rates?: RatesRequest;
+  /**
+   * A run of the team whose reported times tell the rates. Without it and without `rates`, the newest run with the same policy does.
+   * @minLength 1
+   */
+  run?: string;
+  /**
+   * Of one GPU for an hour.
+   * @minimum 0
+   */
+  price?: number;
+}
+
 export interface Policy {
   id: string;
   /** How a run spec names it. */
@@ -885,6 +1079,182 @@ export interface Progress {
   total: number;
   step: ProgressStep;
   at: string;
+}
+
+/**
+ * One line of an engine's table.
+ */
+export interface RatesDecodePoint {
+  /**
+   * Sequences that run at the same time.
+   * @maximum 1000000
+   */
+  running: number;
+  /**
+   * Completion tokens per second of all of them together.
+   * @maximum 1000000000
+   */
+  tokens_per_s: number;
+}
+
+/**
+ * Lengths that were seen, in ascending order; between two of them the quantile is linear.
+ */
+export interface RatesEmpiricalLengths {
+  type?: 'empirical';
+  /**
+   * Ascending, each at least 1.
+   * @minItems 1
+   * @maxItems 100000
+   */
+  tokens: number[];
+}
+
+/**
+ * Prompt tokens of all samples per second, whatever the engine shares between the samples of a group. Empty: the
+times of ``decode`` hold the prefill as well.
+ */
+export type RatesEngineRatesPrefillTokensPerS = number | null;
+
+/**
+ * One rollout engine.
+ */
+export interface RatesEngineRates {
+  /**
+   * Speed by load, in ascending order. Below the first line a decode step lasts as long as there; between two lines
+its time is linear; above the last line throughput stays what it is there.
+   * @minItems 1
+   * @maxItems 64
+   */
+  decode: RatesDecodePoint[];
+  /** Prompt tokens of all samples per second, whatever the engine shares between the samples of a group. Empty: the
+times of ``decode`` hold the prefill as well. */
+  prefill_tokens_per_s?: RatesEngineRatesPrefillTokensPerS;
+  /**
+   * Devices of one engine.
+   * @minimum 1
+   * @maximum 512
+   */
+  gpus?: number;
+}
+
+/**
+ * The learner's ranks.
+ */
+export interface RatesLearnerRates {
+  /**
+   * Prompt and completion tokens of one rank per second of an update: forward, backward and optimizer.
+   * @maximum 1000000000
+   */
+  tokens_per_s: number;
+  /**
+   * What an update costs whatever its size.
+   * @minimum 0
+   * @maximum 3600
+   */
+  seconds_per_update?: number;
+  /**
+   * Throughput of twice the ranks over twice the throughput. 1: perfect scaling.
+   * @maximum 1
+   */
+  doubling_efficiency?: number;
+  /**
+   * Devices of one rank.
+   * @minimum 1
+   * @maximum 512
+   */
+  gpus?: number;
+}
+
+/**
+ * Lengths whose logarithm is normal: the long tail of reasoning.
+ */
+export interface RatesLognormalLengths {
+  type?: 'lognormal';
+  /**
+   * Half of the completions are shorter.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  median: number;
+  /**
+   * Standard deviation of the natural logarithm.
+   * @minimum 0
+   * @maximum 5
+   */
+  sigma?: number;
+}
+
+/**
+ * Completion lengths; the spec's ``max_tokens`` cuts them.
+ */
+export type RatesRequestLengths = RatesLognormalLengths | RatesEmpiricalLengths;
+
+/**
+ * Everything that the planner must know beside the run spec.
+ */
+export interface RatesRequest {
+  /**
+   * Where the figures come from: who measured what, on which machine.
+   * @minLength 1
+   * @maxLength 2000
+   */
+  source: string;
+  /** Of one rollout engine. */
+  engine: RatesEngineRates;
+  /** Of the learner. */
+  learner: RatesLearnerRates;
+  /** Of a weight update. */
+  sync?: RatesSyncRates;
+  /**
+   * From a completion's last token to its reward.
+   * @minimum 0
+   * @maximum 86400
+   */
+  reward_seconds?: number;
+  /**
+   * What a step costs beside its phases: hand-overs between processes, advantages, reports.
+   * @minimum 0
+   * @maximum 3600
+   */
+  loop_seconds?: number;
+  /**
+   * Mean prompt length.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  prompt_tokens: number;
+  /** Completion lengths; the spec's ``max_tokens`` cuts them. */
+  lengths: RatesRequestLengths;
+  /**
+   * Share of the completions that the learner sees; filters leave out the rest.
+   * @maximum 1
+   */
+  learned_share?: number;
+  /**
+   * Factor on the time of engine and learner while both work, where they share a machine.
+   * @minimum 1
+   * @maximum 10
+   */
+  overlap_slowdown?: number;
+}
+
+/**
+ * The way of new weights from the learner to the engines.
+ */
+export interface RatesSyncRates {
+  /**
+   * The learner is busy with it.
+   * @minimum 0
+   * @maximum 3600
+   */
+  publish_seconds?: number;
+  /**
+   * The engines stand still for it: load and probe.
+   * @minimum 0
+   * @maximum 3600
+   */
+  load_seconds?: number;
 }
 
 /**
@@ -1237,26 +1607,52 @@ export interface Run {
 export type RunSpecThinking = RunSpecNoThinking | RunSpecTaggedThinking;
 
 /**
+ * How the longest completion changes over the run.
+ */
+export type RunSpecLengthWindow = RunSpecFixedWindow | RunSpecStagedWindow | RunSpecCyclicWindow;
+
+/**
  * Which prompts are drawn.
  */
-export type RunSpecCurriculum = RunSpecUniformCurriculum | RunSpecDifficultyBandCurriculum;
+export type RunSpecCurriculum = RunSpecUniformCurriculum | RunSpecDifficultyBandCurriculum | RunSpecGoldilocksCurriculum | RunSpecDifficultyTargetCurriculum | RunSpecAdaptiveRatioCurriculum;
 
 /**
  * How rewards become advantages.
  */
-export type RunSpecAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage;
+export type RunSpecAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage;
+
+export type RunSpecCriticAnyOf = RunSpecHeadCritic | RunSpecSeparateCritic;
+
+/**
+ * The value function that an advantage may need.
+ */
+export type RunSpecCritic = RunSpecCriticAnyOf | null;
 
 /**
  * The policy objective.
  */
-export type RunSpecLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss;
+export type RunSpecLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss | RunSpecCISPOLoss | RunSpecGSPOLoss | RunSpecSAPOLoss | RunSpecDPPOLoss | RunSpecDecoupledPPOLoss | RunSpecMinPROLoss | RunSpecVESPOLoss | RunSpecSequenceMaskLoss | RunSpecKLPenalisedLoss;
+
+/**
+ * What the ratio of the loss is taken against.
+ */
+export type RunSpecProximal = RunSpecRecomputedProximal | RunSpecSnapshotProximal | RunSpecEWMAProximal | RunSpecInterpolatedProximal;
+
+export type RunSpecCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking;
+
+/**
+ * Pull towards a stronger policy.
+ */
+export type RunSpecDistillationProperty = RunSpecDistillation | null;
 
 /**
  * How token losses become one number.
  */
-export type RunSpecAggregation = RunSpecTokenMean | RunSpecSequenceMean;
+export type RunSpecAggregation = RunSpecTokenMean | RunSpecSequenceMean | RunSpecPromptMean | RunSpecConstantNormaliser | RunSpecSampleAndTokenMean;
 
-export type RunSpecFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter;
+export type RunSpecFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter | RunSpecOverlongFilter | RunSpecRepetitionFilter | RunSpecHighEntropyTokensFilter | RunSpecMasteredTokensFilter | RunSpecLengthOutliersFilter | RunSpecRecompositionFilter;
+
+export type RunSpecGuardsItem = RunSpecMetricBound | RunSpecMetricChange | RunSpecMetricStuck;
 
 /**
  * A run of reinforcement learning. Combinations that make no sense are refused with the field's path.
@@ -1272,19 +1668,28 @@ export interface RunSpec {
   rollout?: RunSpecRollout;
   /** Whether the policy thinks before it answers. */
   thinking?: RunSpecThinking;
+  /** How the longest completion changes over the run. */
+  length_window?: RunSpecLengthWindow;
   /** Which prompts are drawn. */
   curriculum?: RunSpecCurriculum;
+  /** What is put behind the prompts. */
+  prompting?: RunSpecPrompting;
+  /** How the groups of a step are made up. */
+  batching?: RunSpecBatching;
   /** How rewards become advantages. */
   advantage?: RunSpecAdvantage;
+  /** The value function that an advantage may need. */
+  critic?: RunSpecCritic;
   /** The policy objective. */
   loss?: RunSpecLoss;
-  /**
-   * Weights for tokens that another policy than the learner's has sampled. Empty: none.
-   * @maxItems 1
-   */
-  corrections?: RunSpecTruncatedImportanceSampling[];
+  /** What the ratio of the loss is taken against. */
+  proximal?: RunSpecProximal;
+  /** Weights for tokens that another policy than the learner's has sampled. Empty: none. */
+  corrections?: RunSpecCorrectionsItem[];
   /** Pull towards the base policy. */
   kl?: RunSpecKL;
+  /** Pull towards a stronger policy. */
+  distillation?: RunSpecDistillationProperty;
   /** How token losses become one number. */
   aggregation?: RunSpecAggregation;
   /** Which trajectories are left out of the loss; the first that applies gives the reason. */
@@ -1296,11 +1701,54 @@ export interface RunSpec {
   /** How long the run goes and how a step is cut. */
   schedule?: RunSpecSchedule;
   /** Alarms on metrics. */
-  guards?: RunSpecMetricBound[];
+  guards?: RunSpecGuardsItem[];
   /** When and on what the policy is evaluated. */
   evaluation?: RunSpecEvaluation;
   /** When the run is saved. */
   checkpoint?: RunSpecCheckpoint;
+}
+
+/**
+ * Older groups are forgotten at this rate, by e^(−1/horizon) with each new one. Empty: never, as published.
+ */
+export type RunSpecAdaptiveRatioCurriculumHorizon = number | null;
+
+/**
+ * Hold the mixture where it counts: among the groups that come back, not among those sent out.
+
+Sources whose groups are slow, fail, or are all right or all wrong would else be a smaller part of what is learned
+than their weight says. Within a source every prompt comes once per epoch.
+ */
+export interface RunSpecAdaptiveRatioCurriculum {
+  type?: 'adaptive_ratio';
+  /** Which groups count: all that come back (as published), or those with right and wrong answers. */
+  count?: CountEnum;
+  /**
+   * Groups to count before the first adjustment.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  min_groups?: number;
+  /**
+   * k. Where a source keeps losing groups, so that a share y of them comes back, its part of what comes back settles
+at t_d · y^(1/(1 + k)): 1, as published, leaves the square root of the loss.
+   * @minimum 0
+   * @maximum 16
+   */
+  gain?: number;
+  /**
+   * a_min: a source is never drawn less often than this factor says.
+   * @maximum 1
+   */
+  min_adjustment?: number;
+  /**
+   * a_max: nor more often than this one. A source of which nothing has come back yet gets it.
+   * @minimum 1
+   * @maximum 1000
+   */
+  max_adjustment?: number;
+  /** Older groups are forgotten at this rate, by e^(−1/horizon) with each new one. Empty: never, as published. */
+  horizon?: RunSpecAdaptiveRatioCurriculumHorizon;
 }
 
 /**
@@ -1312,6 +1760,52 @@ export const RunSpecAsyncModeValue = {
   max_staleness: 1,
 } as const;
 export type RunSpecAsyncMode = typeof RunSpecAsyncModeValue;
+
+/**
+ * How many samples each prompt gets.
+ */
+export type RunSpecBatchingAllocation = RunSpecEqualAllocation | RunSpecDARSAllocation | RunSpecUncertaintyAllocation;
+
+/**
+ * Spare groups. Empty: none.
+ */
+export type RunSpecBatchingOversampling = RunSpecOversampling | null;
+
+/**
+ * Old groups. Empty: none.
+ */
+export type RunSpecBatchingReplay = RunSpecRolloutReplay | null;
+
+/**
+ * The groups of a step.
+ */
+export interface RunSpecBatching {
+  /** How many samples each prompt gets. */
+  allocation?: RunSpecBatchingAllocation;
+  /** Spare groups. Empty: none. */
+  oversampling?: RunSpecBatchingOversampling;
+  /** Old groups. Empty: none. */
+  replay?: RunSpecBatchingReplay;
+}
+
+/**
+ * Clips the weight of a token instead of its gradient: every token goes on teaching, however far it has moved.
+ */
+export interface RunSpecCISPOLoss {
+  type?: 'cispo';
+  /**
+   * Least weight (the band itself, not an ε). MiniMax-M1 has no lower bound: 0.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Largest weight (the band itself, not an ε).
+   * @minimum 1
+   * @maximum 100
+   */
+  ratio_max?: number;
+}
 
 /**
  * Checkpoints: weights, optimizer, curriculum, random state, all that a resumed run needs.
@@ -1332,6 +1826,151 @@ export interface RunSpecCheckpoint {
 }
 
 /**
+ * Strategies that the dataset names for each prompt.
+ */
+export interface RunSpecColumnStrategies {
+  type?: 'column';
+  /**
+   * Column that holds a list of texts in every row.
+   * @minLength 1
+   * @maxLength 64
+   */
+  column?: string;
+}
+
+/**
+ * Text put behind the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
+Empty: the policy is not told.
+ */
+export type RunSpecColumnTokensTell = string | null;
+
+/**
+ * The number stands in the dataset row.
+ */
+export interface RunSpecColumnTokens {
+  /** Text put behind the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
+Empty: the policy is not told. */
+  tell?: RunSpecColumnTokensTell;
+  type?: 'column';
+  /**
+   * Column that holds a whole number, 0 or more, in every row.
+   * @minLength 1
+   * @maxLength 64
+   */
+  column?: string;
+}
+
+/**
+ * Every token counts the same, however long its completion and the others are.
+ */
+export interface RunSpecConstantNormaliser {
+  type?: 'constant';
+  /**
+   * What the token sum of a completion is divided by; Dr. GRPO takes the length of the longest completion.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  divisor?: number;
+}
+
+/**
+ * Compress and expand in turn: a short window makes the policy concise, a wide one lets it explore again.
+ */
+export interface RunSpecCyclicWindow {
+  type?: 'cyclic';
+  /** How the window moves between its limits. */
+  shape?: ShapeEnum;
+  /**
+   * L_min: the narrowest window.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  min: number;
+  /**
+   * L_max: the widest window, not above ``rollout.max_tokens``.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  max: number;
+  /**
+   * T: steps of one compression and one expansion together.
+   * @minimum 2
+   * @maximum 10000000
+   */
+  period?: number;
+  /**
+   * m: distances between the levels of the stairs; used by that shape alone.
+   * @minimum 2
+   * @maximum 1000
+   */
+  stairs?: number;
+}
+
+/**
+ * More samples for hard prompts: as many as bring the sum of their absolute advantages up to the others'.
+
+DARS tries each prompt first and adds samples in the same step; here its running pass rate tells. A prompt never
+tried gets ``rollout.group_size`` samples. A rate of 0 counts as half a success in a group.
+ */
+export interface RunSpecDARSAllocation {
+  type?: 'dars';
+  /** Whether every prompt shall weigh as much as one of pass rate 1/2, or the more the harder it is. */
+  schedule?: RunSpecDARSAllocationScheduleEnum;
+  /**
+   * n_max: most samples of one prompt, not below ``rollout.group_size``.
+   * @minimum 2
+   * @maximum 1024
+   */
+  max_samples?: number;
+  /**
+   * Weight of the past in the running pass rate.
+   * @minimum 0
+   */
+  decay?: number;
+}
+
+export type RunSpecDARSAllocationScheduleEnum = typeof RunSpecDARSAllocationScheduleEnum[keyof typeof RunSpecDARSAllocationScheduleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecDARSAllocationScheduleEnum = {
+  equal_treatment: 'equal_treatment',
+  hardness_weighted: 'hardness_weighted',
+} as const;
+
+/**
+ * Leaves out tokens that have moved away by more probability than the trust region allows, seen from the engine.
+ */
+export interface RunSpecDPPOLoss {
+  type?: 'dppo';
+  /** Total variation or KL of the choice between the sampled token and any other. */
+  divergence?: DivergenceEnum;
+  /**
+   * Radius of the trust region.
+   * @maximum 10
+   */
+  divergence_max?: number;
+  /**
+   * Largest weight of a token that is left in.
+   * @minimum 1
+   * @maximum 1000
+   */
+  ratio_max?: number;
+}
+
+/**
+ * When the weights move to the final ones.
+ */
+export type RunSpecDataTransition = RunSpecTransition | null;
+
+export type RunSpecDataSftAnyOf = RunSpecDemonstrations | RunSpecPositiveExamples;
+
+/**
+ * Completions that are learned from by likelihood, beside the policy loss.
+ */
+export type RunSpecDataSft = RunSpecDataSftAnyOf | null;
+
+/**
  * Training prompts.
  */
 export interface RunSpecData {
@@ -1341,6 +1980,10 @@ export interface RunSpecData {
    * @maxItems 64
    */
   sources: RunSpecDataSource[];
+  /** When the weights move to the final ones. */
+  transition?: RunSpecDataTransition;
+  /** Completions that are learned from by likelihood, beside the policy loss. */
+  sft?: RunSpecDataSft;
 }
 
 /**
@@ -1363,6 +2006,96 @@ export interface RunSpecDataSource {
    * @maximum 1000000
    */
   weight?: number;
+}
+
+/**
+ * Short right answers are followed more, long right ones less; none of them is ever pushed down for its length.
+
+The reward stays as it is. After the advantages are known, those of the right answers of a group are multiplied by
+weights of mean 1 that fall with the length: a length reward inside the group could turn them negative. This is the
+positive side of DRPO; its discriminative loss against wrong answers is replaced by the run's own advantage.
+ */
+export interface RunSpecDecoupledLength {
+  type?: 'decoupled';
+  /**
+   * λ: the smaller, the more the shortest right answers outweigh the others.
+   * @maximum 100
+   */
+  temperature?: number;
+}
+
+/**
+ * PPO's clip around the proximal policy, weighted by proximal against behaviour policy: for stale samples.
+ */
+export interface RunSpecDecoupledPPOLoss {
+  type?: 'decoupled_ppo';
+  /**
+   * Lower edge of the band around the proximal policy.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Upper edge of the band around the proximal policy.
+   * @minimum 1
+   * @maximum 100
+   */
+  ratio_max?: number;
+  /**
+   * Tokens with a larger weight are left out.
+   * @minimum 1
+   * @maximum 1000
+   */
+  weight_max?: number;
+}
+
+/**
+ * Learn from demonstrations that stand in the rows of the training prompts; rows without one add nothing.
+ */
+export interface RunSpecDemonstrations {
+  type?: 'demonstrations';
+  /**
+   * Column of the dataset that holds the completion as text; the end-of-sequence token is added.
+   * @minLength 1
+   * @maxLength 200
+   */
+  column?: string;
+  /**
+   * Weight of the term.
+   * @maximum 1000
+   */
+  coefficient?: number;
+}
+
+/**
+ * A ramp before the maximum length that is lowered for right answers to hard prompts.
+
+Wrong answers pay ``failure_scale`` of it, and answers cut off at the maximum length all of it.
+ */
+export interface RunSpecDifficultyAwareLength {
+  type?: 'difficulty_aware';
+  /**
+   * c: length of the ramp before the maximum length.
+   * @minimum 1
+   */
+  buffer: number;
+  /**
+   * f: the whole penalty at the maximum length.
+   * @maximum 100
+   */
+  factor?: number;
+  /**
+   * γ: how fast the penalty falls with the pass rate; 0 makes it the same for all prompts.
+   * @minimum 0
+   * @maximum 10
+   */
+  gamma?: number;
+  /**
+   * s_fail: share of the penalty that wrong answers pay.
+   * @minimum 0
+   * @maximum 1
+   */
+  failure_scale?: number;
 }
 
 /**
@@ -1399,12 +2132,84 @@ export interface RunSpecDifficultyBandCurriculum {
 }
 
 /**
+ * Sources by weight; within a source, the likelier a prompt the nearer its pass rate is to a target.
+
+DOTS predicts the pass rates of all prompts from those of a few; here each prompt has its own running mean, as in
+``difficulty_band``, and one never tried counts as being on target, so that it is tried.
+ */
+export interface RunSpecDifficultyTargetCurriculum {
+  type?: 'difficulty_target';
+  /**
+   * p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest.
+   * @minimum 0
+   * @maximum 1
+   */
+  target_pass_rate?: number;
+  /**
+   * τ: the smaller, the closer to the target. The paper's code uses 0.001, which is all but greedy.
+   * @maximum 100
+   */
+  temperature?: number;
+  /**
+   * Weight of the past in the running pass rate.
+   * @minimum 0
+   */
+  decay?: number;
+  /**
+   * Share of draws that take any prompt, all being equally likely: none is left out for ever.
+   * @minimum 0
+   * @maximum 1
+   */
+  explore?: number;
+}
+
+/**
+ * Pull towards a frozen teacher on what the policy itself samples; both at the sampling temperature.
+ */
+export interface RunSpecDistillation {
+  /**
+   * Name of a policy folder beside the base policy's folder, with the same vocabulary.
+   * @pattern ^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}$
+   */
+  teacher: string;
+  /** What is compared: the sampled token alone (one number per token), all tokens, or the teacher's likeliest. */
+  distribution?: DistributionEnum;
+  /**
+   * How many of the teacher's tokens ``sparse`` compares.
+   * @minimum 1
+   * @maximum 4096
+   */
+  k?: number;
+  /**
+   * Weight of the divergence.
+   * @maximum 1000
+   */
+  coefficient?: number;
+  /** Whether the policy loss of the rewards is left out, so that the teacher alone trains. */
+  alone?: boolean;
+}
+
+/**
  * Group-relative advantage without division by the standard deviation, which favours easy and hard prompts.
  */
-export const RunSpecDrGRPOAdvantageValue = {
-  type: 'dr_grpo',
-} as const;
-export type RunSpecDrGRPOAdvantage = typeof RunSpecDrGRPOAdvantageValue;
+export interface RunSpecDrGRPOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'dr_grpo';
+}
+
+/**
+ * PPO-EWMA: a moving average of the policy's weights, renewed after every update.
+ */
+export interface RunSpecEWMAProximal {
+  type?: 'ewma';
+  /**
+   * Weight of the average against the newest weights; the average is about 1 / (1 − decay) updates long.
+   * @minimum 0
+   */
+  decay?: number;
+}
 
 /**
  * The vLLM engine of each rollout worker.
@@ -1435,6 +2240,14 @@ export interface RunSpecEngine {
    */
   probe_tolerance?: number;
 }
+
+/**
+ * ``rollout.group_size`` samples for every prompt.
+ */
+export const RunSpecEqualAllocationValue = {
+  type: 'equal',
+} as const;
+export type RunSpecEqualAllocation = typeof RunSpecEqualAllocationValue;
 
 /**
  * Thinking budget of the evaluation; it does not follow the training budget.
@@ -1489,9 +2302,100 @@ export interface RunSpecEvaluationSource {
 }
 
 /**
+ * What a source weighs after the transition.
+ */
+export interface RunSpecFinalWeight {
+  /**
+   * Name of the source.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  name: string;
+  /**
+   * Its weight from the end of the transition on.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  weight: number;
+}
+
+/**
+ * ``rollout.max_tokens``, whenever.
+ */
+export const RunSpecFixedWindowValue = {
+  type: 'fixed',
+} as const;
+export type RunSpecFixedWindow = typeof RunSpecFixedWindowValue;
+
+/**
+ * α of the length-adaptive λ of the policy, which then replaces ``policy_lambda``; VAPO takes 0.05. λ is 0 for
+completions of at most 1/α tokens. Empty: off.
+ */
+export type RunSpecGAEAdvantageLengthAlpha = number | null;
+
+/**
+ * An advantage for each token, from a critic's values. The reward comes with the last sampled token.
+
+The steps are the sampled tokens: forced tokens between them are part of the surroundings, as a prompt is. A
+completion ends with value 0 whether it stopped by itself or was cut. A KL penalty in the reward is paid per token.
+ */
+export interface RunSpecGAEAdvantage {
+  type?: 'gae';
+  /**
+   * γ: discount per token.
+   * @maximum 1
+   */
+  gamma?: number;
+  /**
+   * λ of the advantages that train the policy.
+   * @minimum 0
+   * @maximum 1
+   */
+  policy_lambda?: number;
+  /**
+   * λ of the value's targets; at 1 they are the returns themselves (VC-PPO, VAPO).
+   * @minimum 0
+   * @maximum 1
+   */
+  value_lambda?: number;
+  /** α of the length-adaptive λ of the policy, which then replaces ``policy_lambda``; VAPO takes 0.05. λ is 0 for
+completions of at most 1/α tokens. Empty: off. */
+  length_alpha?: RunSpecGAEAdvantageLengthAlpha;
+  /** Whether the advantages are standardised over the step's tokens (population deviation). */
+  whiten?: WhitenEnum;
+}
+
+/**
+ * Weight of each reward part by its name, after its standardisation; parts that are not named weigh 1.
+ */
+export type RunSpecGDPOAdvantageWeights = {[key: string]: number};
+
+/**
+ * Each part of the reward is standardised within the group before the parts are summed.
+
+Summed first, as GRPO does, different mixtures of parts collapse into one advantage: (1, 0) and (0, 1) are worth the
+same, and a part with small numbers is drowned by one with large ones.
+ */
+export interface RunSpecGDPOAdvantage {
+  type?: 'gdpo';
+  /** Weight of each reward part by its name, after its standardisation; parts that are not named weigh 1. */
+  weights?: RunSpecGDPOAdvantageWeights;
+  /** Which standard deviation divides: with n or with n − 1 in the denominator. */
+  std?: StdEnum;
+  /**
+   * Added to the standard deviations.
+   * @minimum 0
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
  * Group-relative advantage. A group of one, or of equal rewards, has advantage 0.
  */
 export interface RunSpecGRPOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
   type?: 'grpo';
   /** Which standard deviation divides: with n or with n − 1 in the denominator. */
   std?: StdEnum;
@@ -1504,11 +2408,212 @@ export interface RunSpecGRPOAdvantage {
 }
 
 /**
+ * Length counts only where the policy is already good: in the groups of a batch with the highest pass rates.
+
+Everywhere else the reward stays as it is, so that hard prompts are not answered too briefly.
+ */
+export interface RunSpecGRPOLambdaLength {
+  type?: 'grpo_lambda';
+  /**
+   * λ: share of the batch's groups in which length counts.
+   * @maximum 1
+   */
+  share?: number;
+  /**
+   * A group must reach this pass rate as well, however it compares with the others. The paper has no floor: 0.
+   * @minimum 0
+   * @maximum 1
+   */
+  min_pass_rate?: number;
+  /**
+   * α: largest penalty. It is approached by an answer many standard deviations longer than the others.
+   * @maximum 100
+   */
+  alpha?: number;
+}
+
+/**
+ * PPO's clip on the ratio of the whole completion, its length taken out. Meant for the sequence mean.
+ */
+export interface RunSpecGSPOLoss {
+  type?: 'gspo';
+  /** Whether the gradient runs through the sequence's ratio, or through each token's own probability. */
+  level?: LevelEnum;
+  /**
+   * Lower edge of the band of the sequence's ratio. It is far narrower than a band of token ratios.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Upper edge of the band of the sequence's ratio.
+   * @minimum 1
+   * @maximum 100
+   */
+  ratio_max?: number;
+}
+
+/**
+ * Only prompts that were neither too hard nor too easy when they were tried before the run; these in epochs.
+
+The dataset holds the pass rates: one column, or two for two stages of filtering. Magistral estimates them with its
+first model, trains a better one on what is left, and filters the whole set again by that one's rates.
+ */
+export interface RunSpecGoldilocksCurriculum {
+  type?: 'goldilocks';
+  /**
+   * Columns with pass rates between 0 and 1, in every row.
+   * @minItems 1
+   * @maxItems 2
+   */
+  columns?: string[];
+  /**
+   * p_min: harder prompts are left out. Default: solved once in 16 tries.
+   * @minimum 0
+   * @maximum 1
+   */
+  min_pass_rate?: number;
+  /**
+   * p_max: easier prompts are left out. Default: failed once in 16 tries.
+   * @minimum 0
+   * @maximum 1
+   */
+  max_pass_rate?: number;
+}
+
+/**
+ * Half-width of the band around the values before the step, outside of which an error has no gradient. Empty: no
+clipping.
+ */
+export type RunSpecHeadCriticClipRange = number | null;
+
+/**
+ * A value head on the policy's last hidden states: little memory, and the policy's layers serve both.
+ */
+export interface RunSpecHeadCritic {
+  /**
+   * Step size of the value function, with the warm-up and course of the policy's.
+   * @maximum 1
+   */
+  learning_rate?: number;
+  /** Half-width of the band around the values before the step, outside of which an error has no gradient. Empty: no
+clipping. */
+  clip_range?: RunSpecHeadCriticClipRange;
+  /**
+   * Weight of the value loss.
+   * @maximum 1000
+   */
+  coefficient?: number;
+  /**
+   * First steps in which the value alone is trained: a value that knows nothing misleads the policy.
+   * @minimum 0
+   */
+  warmup_steps?: number;
+  type?: 'head';
+}
+
+/**
+ * Learn from the tokens at which the policy decides; those it is sure of keep their place in the denominators.
+ */
+export interface RunSpecHighEntropyTokensFilter {
+  type?: 'high_entropy';
+  /**
+   * Share of the minibatch's tokens, those of the highest entropy, that keep their advantage.
+   * @maximum 1
+   */
+  share?: number;
+}
+
+/**
+ * Show the beginning of the reference solution, just as much of it as makes the prompt hard but not hopeless.
+
+For each prompt, the shares shown so far and the pass rates they led to are fitted by a logistic curve of the share
+(an item response model); the next share is where that curve reaches the target. An untried prompt gets
+``first_share``. SEELE fits three parameters within several rounds of one step; here the curve has one, its
+position, and learns from one visit of the prompt to the next.
+ */
+export interface RunSpecHintScaffolding {
+  /**
+   * Column that holds the reference solution as text.
+   * @minLength 1
+   * @maxLength 64
+   */
+  column?: string;
+  /**
+   * p*: the pass rate that hints aim at.
+   */
+  target_pass_rate?: number;
+  /**
+   * Share of the solution shown at the first visit.
+   * @minimum 0
+   * @maximum 1
+   */
+  first_share?: number;
+  /**
+   * Largest share of the solution that is ever shown.
+   * @minimum 0
+   * @maximum 1
+   */
+  max_share?: number;
+  /**
+   * k: how sharply a longer hint raises the pass rate.
+   * @maximum 100
+   */
+  slope?: number;
+  /**
+   * Visits of a prompt that the fit remembers: older ones tell of an older policy.
+   * @minimum 1
+   * @maximum 64
+   */
+  memory?: number;
+  /**
+   * Text put behind the prompt; ``{hint}`` is replaced by the beginning of the solution.
+   * @minLength 1
+   * @maxLength 500
+   */
+  text?: string;
+}
+
+/**
+ * Weight by the ratio within a band on both sides of 1, and leave out tokens outside it.
+ */
+export interface RunSpecIcePopMasking {
+  type?: 'icepop';
+  /**
+   * Least ratio learner / engine that is kept. It bounds the ratio itself, never its inverse.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Largest ratio learner / engine that is kept.
+   * @minimum 1
+   * @maximum 1000
+   */
+  ratio_max?: number;
+}
+
+/**
+ * A-3PO: between the policy that sampled and the current one, the nearer to the latter the older the sample.
+ */
+export const RunSpecInterpolatedProximalValue = {
+  type: 'interpolated',
+} as const;
+export type RunSpecInterpolatedProximal = typeof RunSpecInterpolatedProximalValue;
+
+/**
+ * Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
+(arXiv 2505.24864), §3.2. Empty: the base policy stays the reference.
+ */
+export type RunSpecKLResetSteps = number | null;
+
+/**
  * Penalty on the distance to the reference policy, in the loss or in the reward.
  */
 export interface RunSpecKL {
   /** Which estimator of KL(π_θ ‖ π_ref). In the loss, k2 has the gradient of that divergence and k3 the gradient of
-KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward. */
+KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward. The absolute
+difference estimates no divergence: it pulls equally at every distance. */
   estimator?: EstimatorEnum;
   /** Added to the loss per token, or subtracted from the advantage per token without gradient. */
   placement?: PlacementEnum;
@@ -1518,6 +2623,205 @@ KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it
    * @maximum 100
    */
   coefficient?: number;
+  /** Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
+(arXiv 2505.24864), §3.2. Empty: the base policy stays the reference. */
+  reset_steps?: RunSpecKLResetSteps;
+}
+
+/**
+ * Importance-weighted policy gradient with a penalty on leaving the policy before the step, in place of a clip.
+ */
+export interface RunSpecKLPenalisedLoss {
+  type?: 'kl_penalised';
+  /**
+   * β: a token of advantage A < β comes to rest at the ratio β / (β − A); at 3 and A = 1 that is 1.5.
+   * @maximum 1000
+   */
+  coefficient?: number;
+}
+
+/**
+ * n_target: the length that is asked for.
+ */
+export type RunSpecL1ExactLengthTarget = RunSpecColumnTokens | RunSpecSampledTokens;
+
+/**
+ * The completion shall have a given length, which the prompt names. Every token off costs, above and below.
+ */
+export interface RunSpecL1ExactLength {
+  type?: 'l1_exact';
+  /** n_target: the length that is asked for. */
+  target?: RunSpecL1ExactLengthTarget;
+  /**
+   * α: price of each token off the target.
+   * @maximum 1
+   */
+  alpha?: number;
+}
+
+/**
+ * n_target: the length that must not be exceeded.
+ */
+export type RunSpecL1MaxLengthTarget = RunSpecColumnTokens | RunSpecSampledTokens;
+
+/**
+ * The completion shall stay below a given length, which the prompt names; a short one is worth a little more.
+
+The factor applies to right answers: a wrong one is worth what the reward definition says, however short.
+ */
+export interface RunSpecL1MaxLength {
+  type?: 'l1_max';
+  /** n_target: the length that must not be exceeded. */
+  target?: RunSpecL1MaxLengthTarget;
+  /**
+   * α: slope of the factor in the length.
+   * @maximum 1
+   */
+  alpha?: number;
+  /**
+   * δ: the factor exactly at the target; above 0, a right answer slightly too long beats a wrong one.
+   * @minimum 0
+   * @maximum 1
+   */
+  delta?: number;
+}
+
+/**
+ * Dynamic outlier truncation: where every answer of a group is right, the far too long ones are cut short.
+
+A cut answer has no end, so it is worth ``reward`` instead: the one signal in a group that had none. It comes before
+the advantages are made. In a group of n, no length lies more than (n − 1)/√n sample deviations above the mean:
+below ``deviations`` = 3 that takes at least 11 samples.
+ */
+export interface RunSpecLengthOutliersFilter {
+  type?: 'length_outliers';
+  /**
+   * α: how many sample standard deviations above the mean length the cut is made.
+   * @minimum 0
+   * @maximum 10
+   */
+  deviations?: number;
+  /**
+   * Shortest excess that is cut off.
+   * @minimum 1
+   */
+  margin?: number;
+  /** Reward from which an answer counts as right. */
+  success?: number;
+  /** Reward of an answer that was cut. */
+  reward?: number;
+}
+
+/**
+ * The same strategies for every prompt.
+ */
+export interface RunSpecListedStrategies {
+  type?: 'listed';
+  /**
+   * Short sentences, such as *Work backwards from the answer.*
+   * @minItems 1
+   * @maxItems 256
+   */
+  strategies: string[];
+}
+
+/**
+ * The reward above the group's median, which one outlier cannot move: for small groups.
+
+The group holds G + 1 samples with G even. The one whose reward is the median is the pivot: its advantage is 0 and
+it is left out of the loss, so that G samples are learned from. Where failed rewards leave an even number, the lower
+of the two middle samples is the pivot.
+ */
+export interface RunSpecMCGRPOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'mc_grpo';
+  /** What divides: the median absolute deviation, as in the authors' code; the sample standard deviation, as in GRPO;
+or nothing. The median absolute deviation of rewards of 0 and 1 is always 0, which leaves ±1/ε. */
+  scale?: ScaleEnum;
+  /**
+   * Added to the scale.
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
+ * The group's mean is taken off; the deviation is that of the minibatch, so that no prompt is blown up.
+ */
+export interface RunSpecMagistralAdvantage {
+  type?: 'magistral';
+  /** Which standard deviation divides: with n or with n − 1 in the denominator. */
+  std?: StdEnum;
+  /**
+   * Added to the standard deviation.
+   * @minimum 0
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
+ * A small penalty that grows over the last tokens before the maximum length. Right answers and wrong pay alike.
+ */
+export interface RunSpecMagistralLength {
+  type?: 'magistral';
+  /**
+   * c (the paper's l_cache): length of the ramp before the maximum length.
+   * @minimum 1
+   */
+  buffer: number;
+  /**
+   * f: the penalty at the maximum length.
+   * @maximum 100
+   */
+  factor?: number;
+}
+
+/**
+ * Weight by the ratio, and leave out what lies above a bound instead of truncating it.
+ */
+export interface RunSpecMaskedImportanceSampling {
+  type?: 'masked_is';
+  /** One ratio per token, or their product over the completion, which then stays or goes as a whole. */
+  level?: LevelEnum;
+  /**
+   * Largest ratio that is kept.
+   * @minimum 1
+   * @maximum 1000
+   */
+  ratio_max?: number;
+}
+
+/**
+ * While the policy's entropy is below a target, tokens of right answers that it masters are not trained further.
+ */
+export interface RunSpecMasteredTokensFilter {
+  type?: 'mastered_tokens';
+  /**
+   * Probability from which a token counts as mastered.
+   */
+  probability?: number;
+  /**
+   * Mean entropy of the minibatch's tokens below which mastered tokens rest.
+   * @minimum 0
+   */
+  target_entropy?: number;
+  /** Reward from which an answer counts as right. */
+  success?: number;
+}
+
+/**
+ * Maximum likelihood: the gradient of log pass rate instead of pass rate, so that hard prompts count more.
+
+Made for rewards of 0 and 1. A group whose mean is 0 or below has advantage 0.
+ */
+export interface RunSpecMaxRLAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'maxrl';
 }
 
 /**
@@ -1534,12 +2838,14 @@ export type RunSpecMetricBoundMax = number | null;
  * Act when a metric stays outside its bounds for some steps in a row.
  */
 export interface RunSpecMetricBound {
-  type?: 'metric_bound';
   /**
    * Name in the metrics registry, such as ``rollout_corr/kl``.
    * @minLength 1
    */
   metric: string;
+  /** Write an alert into the events, or pause the run as well. */
+  action?: ActionEnum;
+  type?: 'metric_bound';
   /** Lower bound. */
   min?: RunSpecMetricBoundMin;
   /** Upper bound. */
@@ -1550,8 +2856,90 @@ export interface RunSpecMetricBound {
    * @maximum 100000
    */
   for_steps?: number;
+}
+
+/**
+ * Largest rise against the mean: 0.5 means half of the mean's size above it.
+ */
+export type RunSpecMetricChangeMaxRise = number | null;
+
+/**
+ * Largest fall against the mean.
+ */
+export type RunSpecMetricChangeMaxFall = number | null;
+
+/**
+ * Act when a metric leaves its own recent mean by more than a share of it, for some steps in a row.
+ */
+export interface RunSpecMetricChange {
+  /**
+   * Name in the metrics registry, such as ``rollout_corr/kl``.
+   * @minLength 1
+   */
+  metric: string;
   /** Write an alert into the events, or pause the run as well. */
   action?: ActionEnum;
+  type?: 'metric_change';
+  /** Largest rise against the mean: 0.5 means half of the mean's size above it. */
+  max_rise?: RunSpecMetricChangeMaxRise;
+  /** Largest fall against the mean. */
+  max_fall?: RunSpecMetricChangeMaxFall;
+  /**
+   * Reported values before this one that make up the mean; the guard waits until there are as many.
+   * @minimum 1
+   * @maximum 10000
+   */
+  window?: number;
+  /**
+   * Steps in a row before the guard acts. Longer than the window, the mean catches up first.
+   * @minimum 1
+   * @maximum 100000
+   */
+  for_steps?: number;
+}
+
+/**
+ * Act when a metric has stood still: a reward that is always 0, an entropy that does not move.
+ */
+export interface RunSpecMetricStuck {
+  /**
+   * Name in the metrics registry, such as ``rollout_corr/kl``.
+   * @minLength 1
+   */
+  metric: string;
+  /** Write an alert into the events, or pause the run as well. */
+  action?: ActionEnum;
+  type?: 'metric_stuck';
+  /**
+   * Largest difference between the highest and the lowest value that counts as standing still.
+   * @minimum 0
+   */
+  tolerance?: number;
+  /**
+   * Reported values in a row that must lie within the tolerance.
+   * @minimum 2
+   * @maximum 10000
+   */
+  for_steps?: number;
+}
+
+/**
+ * Weights a token by its ratio and the least ratio before it, in place of the exploding product of all.
+ */
+export interface RunSpecMinPROLoss {
+  type?: 'minpro';
+  /**
+   * Least weight. Above 0, tokens behind an improbable prefix go on teaching.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Largest weight.
+   * @minimum 1
+   * @maximum 1000
+   */
+  ratio_max?: number;
 }
 
 /**
@@ -1561,6 +2949,28 @@ export const RunSpecNoThinkingValue = {
   type: 'none',
 } as const;
 export type RunSpecNoThinking = typeof RunSpecNoThinkingValue;
+
+/**
+ * The baseline of least variance when a sample's squared gradient grows with its length.
+ */
+export interface RunSpecOPOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'opo';
+}
+
+/**
+ * Leave out bad completions that the current policy would hardly sample any more; good ones are always kept.
+ */
+export interface RunSpecOffPolicySequenceMasking {
+  type?: 'opsm';
+  /**
+   * δ: largest mean log ratio of a completion that is kept. DeepSeek does not publish its own.
+   * @maximum 100
+   */
+  divergence_max?: number;
+}
 
 /**
  * AdamW (arXiv 1711.05101).
@@ -1573,7 +2983,8 @@ export interface RunSpecOptimizer {
    */
   learning_rate?: number;
   /**
-   * Decay of the first moment.
+   * Decay of the first moment. MiniMax-M1 (arXiv 2506.13585) takes 0.9, 0.95 and an epsilon of 1e-15: its gradients
+reach down to 1e-18.
    * @minimum 0
    */
   beta1?: number;
@@ -1600,8 +3011,40 @@ export interface RunSpecOptimizer {
    * @minimum 0
    */
   warmup_steps?: number;
+  /** Shrink the step size with the effective sample size of the importance weights w = π_θ / π_behaviour of whole
+completions: by min(1, ((Σw)² / (B·Σw²)) / ess_base), or by its root, which suits AdamW. Source: VCPO (arXiv
+2602.17616). */
+  ess_scaling?: EssScalingEnum;
+  /**
+   * Effective share of the samples from which the step size is full.
+   * @maximum 1
+   */
+  ess_base?: number;
   /** Course of the step size after warm-up, over ``schedule.steps``. */
-  schedule?: ScheduleEnum;
+  schedule?: RunSpecOptimizerScheduleEnum;
+}
+
+export type RunSpecOptimizerScheduleEnum = typeof RunSpecOptimizerScheduleEnum[keyof typeof RunSpecOptimizerScheduleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecOptimizerScheduleEnum = {
+  constant: 'constant',
+  linear: 'linear',
+  cosine: 'cosine',
+} as const;
+
+/**
+ * Leave out completions longer than a limit of their own, wherever the engine stops.
+ */
+export interface RunSpecOverlongFilter {
+  type?: 'overlong';
+  /**
+   * Longest completion that is learned from.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  max_tokens: number;
 }
 
 /**
@@ -1618,6 +3061,17 @@ export interface RunSpecOverlongShaping {
   /**
    * Largest punishment, reached at the maximum length.
    * @maximum 100
+   */
+  factor?: number;
+}
+
+/**
+ * Send out more groups than a step learns from, and keep those that teach: with right and wrong answers.
+ */
+export interface RunSpecOversampling {
+  /**
+   * f: groups sent out for each group that is learned from.
+   * @maximum 16
    */
   factor?: number;
 }
@@ -1680,6 +3134,30 @@ export interface RunSpecParallelism {
 }
 
 /**
+ * The advantage of every set of k samples that holds a right one, shared out among the samples in closed form.
+ */
+export interface RunSpecPassKAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'pass_k';
+  /**
+   * Size of the sets; at most the group size.
+   * @minimum 1
+   * @maximum 1024
+   */
+  k?: number;
+  /** Reward from which a sample counts as right. */
+  success?: number;
+  /**
+   * Added to the standard deviation.
+   * @minimum 0
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
  * The base policy of the run.
  */
 export interface RunSpecPolicy {
@@ -1694,6 +3172,100 @@ export interface RunSpecPolicy {
 }
 
 /**
+ * Learn from the policy's own right answers as if they were demonstrations.
+ */
+export interface RunSpecPositiveExamples {
+  type?: 'positives';
+  /** Reward from which a sample counts as right. */
+  success?: number;
+  /**
+   * Weight of the term; VAPO takes 0.1.
+   * @maximum 1000
+   */
+  coefficient?: number;
+}
+
+/**
+ * Every prompt counts the same, and within a prompt every token of all its completions.
+
+A prompt that is drawn twice in a step counts once.
+ */
+export const RunSpecPromptMeanValue = {
+  type: 'prompt_mean',
+} as const;
+export type RunSpecPromptMean = typeof RunSpecPromptMeanValue;
+
+/**
+ * Part of the reference solution, to keep hard prompts within reach.
+ */
+export type RunSpecPromptingHints = RunSpecHintScaffolding | null;
+
+/**
+ * Strategies, to make the samples of a group differ.
+ */
+export type RunSpecPromptingNudges = RunSpecStrategyNudges | null;
+
+/**
+ * Additions to the prompts of training. Evaluations see the bare prompts; rewards see the bare rows.
+ */
+export interface RunSpecPrompting {
+  /** Part of the reference solution, to keep hard prompts within reach. */
+  hints?: RunSpecPromptingHints;
+  /** Strategies, to make the samples of a group differ. */
+  nudges?: RunSpecPromptingNudges;
+}
+
+/**
+ * The reward above the mean of the other samples of the group: an unbiased baseline.
+ */
+export interface RunSpecRLOOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'rloo';
+}
+
+/**
+ * Rollout response recomposition: learn from short right and long wrong answers, and at times from the rest.
+
+In priority steps a share of the right answers, the shortest, and the same share of the wrong ones, the longest, is
+learned from. Every ``compensation_every`` steps the others have their turn: those of that step's own rollouts,
+which are on policy, where the paper takes them from a replay buffer.
+ */
+export interface RunSpecRecompositionFilter {
+  type?: 'recomposition';
+  /**
+   * Share of the right and of the wrong answers of a step that has priority.
+   */
+  share?: number;
+  /**
+   * Every so many steps the others are learned from instead.
+   * @minimum 2
+   */
+  compensation_every?: number;
+  /** Reward from which an answer counts as right. */
+  success?: number;
+}
+
+/**
+ * The learner's own policy before the step's first update.
+ */
+export const RunSpecRecomputedProximalValue = {
+  type: 'recompute',
+} as const;
+export type RunSpecRecomputedProximal = typeof RunSpecRecomputedProximalValue;
+
+/**
+ * The reward above the mean of the batch: needs no groups. A batch of one has advantage 0.
+ */
+export interface RunSpecReinforceAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'reinforce';
+}
+
+/**
  * Plain policy gradient; off-policy tokens are handled by the corrections alone.
  */
 export const RunSpecReinforceLossValue = {
@@ -1702,31 +3274,110 @@ export const RunSpecReinforceLossValue = {
 export type RunSpecReinforceLoss = typeof RunSpecReinforceLossValue;
 
 /**
+ * Rewards standardised over the whole batch: no bias by the difficulty of a prompt, and no groups needed.
+ */
+export interface RunSpecReinforcePlusPlusAdvantage {
+  type?: 'reinforce_pp';
+  /** Whether mean and deviation are taken over the batch's tokens, each with its sample's reward, or its samples. */
+  weighting?: WeightingEnum;
+  /** Which standard deviation divides: with n or with n − 1 in the denominator. */
+  std?: StdEnum;
+  /**
+   * Added to the standard deviation.
+   * @minimum 0
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
+ * REINFORCE++ with several samples per prompt: the group's mean is taken off first, then the batch standardises.
+ */
+export interface RunSpecReinforcePlusPlusBaselineAdvantage {
+  type?: 'reinforce_pp_baseline';
+  /** Whether mean and deviation of the batch are taken over its tokens or its samples. */
+  weighting?: WeightingEnum;
+  /** Which standard deviation divides: with n or with n − 1 in the denominator. */
+  std?: StdEnum;
+  /**
+   * Added to the standard deviation.
+   * @minimum 0
+   * @maximum 1
+   */
+  epsilon?: number;
+}
+
+/**
+ * Leave out completions that ended in a loop, stopped by the engine for it or found by their last tokens.
+ */
+export interface RunSpecRepetitionFilter {
+  type?: 'repetition';
+  /**
+   * Longest pattern that is looked for.
+   * @minimum 1
+   * @maximum 1024
+   */
+  max_period?: number;
+  /**
+   * How often the pattern must stand at the end.
+   * @minimum 2
+   * @maximum 100000
+   */
+  min_repeats?: number;
+}
+
+/**
  * Whether the policy thinks before it answers.
  */
 export type RunSpecRequestThinking = RunSpecNoThinking | RunSpecTaggedThinking;
 
 /**
+ * How the longest completion changes over the run.
+ */
+export type RunSpecRequestLengthWindow = RunSpecFixedWindow | RunSpecStagedWindow | RunSpecCyclicWindow;
+
+/**
  * Which prompts are drawn.
  */
-export type RunSpecRequestCurriculum = RunSpecUniformCurriculum | RunSpecDifficultyBandCurriculum;
+export type RunSpecRequestCurriculum = RunSpecUniformCurriculum | RunSpecDifficultyBandCurriculum | RunSpecGoldilocksCurriculum | RunSpecDifficultyTargetCurriculum | RunSpecAdaptiveRatioCurriculum;
 
 /**
  * How rewards become advantages.
  */
-export type RunSpecRequestAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage;
+export type RunSpecRequestAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage;
+
+export type RunSpecRequestCriticAnyOf = RunSpecHeadCritic | RunSpecSeparateCritic;
+
+/**
+ * The value function that an advantage may need.
+ */
+export type RunSpecRequestCritic = RunSpecRequestCriticAnyOf | null;
 
 /**
  * The policy objective.
  */
-export type RunSpecRequestLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss;
+export type RunSpecRequestLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss | RunSpecCISPOLoss | RunSpecGSPOLoss | RunSpecSAPOLoss | RunSpecDPPOLoss | RunSpecDecoupledPPOLoss | RunSpecMinPROLoss | RunSpecVESPOLoss | RunSpecSequenceMaskLoss | RunSpecKLPenalisedLoss;
+
+/**
+ * What the ratio of the loss is taken against.
+ */
+export type RunSpecRequestProximal = RunSpecRecomputedProximal | RunSpecSnapshotProximal | RunSpecEWMAProximal | RunSpecInterpolatedProximal;
+
+export type RunSpecRequestCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking;
+
+/**
+ * Pull towards a stronger policy.
+ */
+export type RunSpecRequestDistillation = RunSpecDistillation | null;
 
 /**
  * How token losses become one number.
  */
-export type RunSpecRequestAggregation = RunSpecTokenMean | RunSpecSequenceMean;
+export type RunSpecRequestAggregation = RunSpecTokenMean | RunSpecSequenceMean | RunSpecPromptMean | RunSpecConstantNormaliser | RunSpecSampleAndTokenMean;
 
-export type RunSpecRequestFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter;
+export type RunSpecRequestFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter | RunSpecOverlongFilter | RunSpecRepetitionFilter | RunSpecHighEntropyTokensFilter | RunSpecMasteredTokensFilter | RunSpecLengthOutliersFilter | RunSpecRecompositionFilter;
+
+export type RunSpecRequestGuardsItem = RunSpecMetricBound | RunSpecMetricChange | RunSpecMetricStuck;
 
 /**
  * A run of reinforcement learning. Combinations that make no sense are refused with the field's path.
@@ -1742,19 +3393,28 @@ export interface RunSpecRequest {
   rollout?: RunSpecRollout;
   /** Whether the policy thinks before it answers. */
   thinking?: RunSpecRequestThinking;
+  /** How the longest completion changes over the run. */
+  length_window?: RunSpecRequestLengthWindow;
   /** Which prompts are drawn. */
   curriculum?: RunSpecRequestCurriculum;
+  /** What is put behind the prompts. */
+  prompting?: RunSpecPrompting;
+  /** How the groups of a step are made up. */
+  batching?: RunSpecBatching;
   /** How rewards become advantages. */
   advantage?: RunSpecRequestAdvantage;
+  /** The value function that an advantage may need. */
+  critic?: RunSpecRequestCritic;
   /** The policy objective. */
   loss?: RunSpecRequestLoss;
-  /**
-   * Weights for tokens that another policy than the learner's has sampled. Empty: none.
-   * @maxItems 1
-   */
-  corrections?: RunSpecTruncatedImportanceSampling[];
+  /** What the ratio of the loss is taken against. */
+  proximal?: RunSpecRequestProximal;
+  /** Weights for tokens that another policy than the learner's has sampled. Empty: none. */
+  corrections?: RunSpecRequestCorrectionsItem[];
   /** Pull towards the base policy. */
   kl?: RunSpecKL;
+  /** Pull towards a stronger policy. */
+  distillation?: RunSpecRequestDistillation;
   /** How token losses become one number. */
   aggregation?: RunSpecRequestAggregation;
   /** Which trajectories are left out of the loss; the first that applies gives the reason. */
@@ -1766,7 +3426,7 @@ export interface RunSpecRequest {
   /** How long the run goes and how a step is cut. */
   schedule?: RunSpecSchedule;
   /** Alarms on metrics. */
-  guards?: RunSpecMetricBound[];
+  guards?: RunSpecRequestGuardsItem[];
   /** When and on what the policy is evaluated. */
   evaluation?: RunSpecEvaluation;
   /** When the run is saved. */
@@ -1777,6 +3437,13 @@ export interface RunSpecRequest {
  * Soft punishment of answers that come near the maximum length.
  */
 export type RunSpecRewardOverlong = RunSpecOverlongShaping | null;
+
+export type RunSpecRewardLengthAnyOf = RunSpecMagistralLength | RunSpecL1ExactLength | RunSpecL1MaxLength | RunSpecGRPOLambdaLength | RunSpecDifficultyAwareLength | RunSpecDecoupledLength;
+
+/**
+ * What the length of a completion adds to its reward, or takes from it, beside its group.
+ */
+export type RunSpecRewardLength = RunSpecRewardLengthAnyOf | null;
 
 /**
  * The reward of the run.
@@ -1789,6 +3456,8 @@ export interface RunSpecReward {
   definition: string;
   /** Soft punishment of answers that come near the maximum length. */
   overlong?: RunSpecRewardOverlong;
+  /** What the length of a completion adds to its reward, or takes from it, beside its group. */
+  length?: RunSpecRewardLength;
   /** A trajectory whose reward failed is left out of the loss, scored zero, or pauses the run at once. */
   on_error?: OnErrorEnum;
   /**
@@ -1847,6 +3516,96 @@ export interface RunSpecRollout {
 }
 
 /**
+ * Learn from recent informative groups once more, with the versions that sampled them.
+
+Their tokens are older than the staleness bound of the rollouts allows: corrections must weigh them.
+ */
+export interface RunSpecRolloutReplay {
+  /**
+   * k: old groups that join a step's own.
+   * @minimum 1
+   * @maximum 65536
+   */
+  per_step?: number;
+  /**
+   * C: groups that are kept.
+   * @minimum 1
+   * @maximum 65536
+   */
+  capacity?: number;
+  /**
+   * a: largest distance between the weights that sampled a group's oldest token and those that learn from it.
+   * @minimum 1
+   * @maximum 1000
+   */
+  max_age?: number;
+  /**
+   * How often a group may return.
+   * @minimum 1
+   * @maximum 1000
+   */
+  uses?: number;
+}
+
+/**
+ * A soft gate in place of the clip: the weight of a token fades as its ratio leaves 1.
+ */
+export interface RunSpecSAPOLoss {
+  type?: 'sapo';
+  /**
+   * τ of tokens with a positive advantage; the higher, the sooner the weight fades.
+   * @maximum 100
+   */
+  temperature_positive?: number;
+  /**
+   * τ of the other tokens. Higher than the first: pushing probability down disturbs every other token.
+   * @maximum 100
+   */
+  temperature_negative?: number;
+}
+
+/**
+ * Between the sequence mean and the token mean: dampens the weight of long completions without ending it.
+ */
+export interface RunSpecSampleAndTokenMean {
+  type?: 'sample_and_token';
+  /**
+   * Weight of the token mean; the sequence mean has the rest.
+   * @minimum 0
+   * @maximum 1
+   */
+  token_share?: number;
+}
+
+/**
+ * Text put behind the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
+Empty: the policy is not told.
+ */
+export type RunSpecSampledTokensTell = string | null;
+
+/**
+ * The number is drawn for each prompt group, every whole number of the range being equally likely.
+ */
+export interface RunSpecSampledTokens {
+  /** Text put behind the prompt, such as `` Think for {tokens} tokens.``; ``{tokens}`` is replaced by the number.
+Empty: the policy is not told. */
+  tell?: RunSpecSampledTokensTell;
+  type?: 'sampled';
+  /**
+   * Smallest number.
+   * @minimum 0
+   * @maximum 1048576
+   */
+  min: number;
+  /**
+   * Largest number.
+   * @minimum 0
+   * @maximum 1048576
+   */
+  max: number;
+}
+
+/**
  * Steps and batch sizes.
  */
 export interface RunSpecSchedule {
@@ -1876,12 +3635,146 @@ export interface RunSpecSchedule {
 }
 
 /**
+ * Half-width of the band around the values before the step, outside of which an error has no gradient. Empty: no
+clipping.
+ */
+export type RunSpecSeparateCriticClipRange = number | null;
+
+/**
+ * A model of its own, started from the base policy, with an optimizer of its own.
+ */
+export interface RunSpecSeparateCritic {
+  /**
+   * Step size of the value function, with the warm-up and course of the policy's.
+   * @maximum 1
+   */
+  learning_rate?: number;
+  /** Half-width of the band around the values before the step, outside of which an error has no gradient. Empty: no
+clipping. */
+  clip_range?: RunSpecSeparateCriticClipRange;
+  /**
+   * Weight of the value loss.
+   * @maximum 1000
+   */
+  coefficient?: number;
+  /**
+   * First steps in which the value alone is trained: a value that knows nothing misleads the policy.
+   * @minimum 0
+   */
+  warmup_steps?: number;
+  type?: 'separate';
+}
+
+/**
+ * Largest mean divergence of a completion. Empty: the band alone decides.
+ */
+export type RunSpecSequenceMaskLossDivergenceMax = number | null;
+
+/**
+ * Leaves out every completion of which any part has left the trust region; the others are not clipped.
+ */
+export interface RunSpecSequenceMaskLoss {
+  type?: 'sequence_mask';
+  /**
+   * Least ratio that any token of a completion may have.
+   * @minimum 0
+   * @maximum 1
+   */
+  ratio_min?: number;
+  /**
+   * Largest ratio that any token of a completion may have.
+   * @minimum 1
+   * @maximum 1000
+   */
+  ratio_max?: number;
+  /** Largest mean divergence of a completion. Empty: the band alone decides. */
+  divergence_max?: RunSpecSequenceMaskLossDivergenceMax;
+}
+
+/**
  * Every completion counts the same: long ones are diluted.
  */
 export const RunSpecSequenceMeanValue = {
   type: 'sequence_mean',
 } as const;
 export type RunSpecSequenceMean = typeof RunSpecSequenceMeanValue;
+
+/**
+ * A copy of the policy that is renewed every few steps: the trust region spans several steps.
+ */
+export interface RunSpecSnapshotProximal {
+  type?: 'snapshot';
+  /**
+   * Training steps for which a copy is kept.
+   * @minimum 2
+   * @maximum 10000
+   */
+  every_steps?: number;
+}
+
+/**
+ * Start short and widen stage by stage, each time the policy fills its window and has settled in it.
+ */
+export interface RunSpecStagedWindow {
+  type?: 'staged';
+  /**
+   * Maximum lengths, rising. The last must not be above ``rollout.max_tokens``.
+   * @minItems 2
+   * @maxItems 64
+   */
+  stages: number[];
+  /**
+   * a: the 99th percentile of the lengths counts as near the window from this share of it.
+   * @maximum 1
+   */
+  near?: number;
+  /**
+   * k: so many steps in a row must be near the window, and the perplexity is compared across as many.
+   * @minimum 1
+   * @maximum 100000
+   */
+  settle_steps?: number;
+  /**
+   * ε: largest relative change of the perplexity that counts as settled.
+   * @minimum 0
+   * @maximum 10
+   */
+  perplexity_tolerance?: number;
+}
+
+/**
+ * Where the strategies come from.
+ */
+export type RunSpecStrategyNudgesSource = RunSpecListedStrategies | RunSpecColumnStrategies;
+
+/**
+ * Send the samples of a group different ways: each block of samples is told another strategy.
+
+What is learned is learned under the nudged prompt; NudgeRL's split advantage and its distillation into the bare
+prompt are no part of this. ``dropout`` is what carries the gain over to the bare prompt.
+ */
+export interface RunSpecStrategyNudges {
+  /** Where the strategies come from. */
+  source: RunSpecStrategyNudgesSource;
+  /**
+   * m: different strategies in one group; fewer where the prompt has no more.
+   * @minimum 1
+   * @maximum 1024
+   */
+  per_group?: number;
+  /**
+   * p_drop: chance of each sample to see the bare prompt.
+   * @minimum 0
+   * @maximum 1
+   */
+  dropout?: number;
+  /**
+   * Text put behind the prompt; ``{strategy}`` is replaced.
+   * @minLength 1
+   * @maxLength 500
+   */
+  text?: string;
+}
 
 /**
  * Generate, then learn: every token comes from the current weights (staleness 0).
@@ -1900,6 +3793,13 @@ export type RunSpecTaggedThinkingForcedEnd = string | null;
  * Most thinking tokens per completion; empty means no limit but the maximum length.
  */
 export type RunSpecTaggedThinkingBudget = number | null;
+
+export type RunSpecTaggedThinkingPromptBudgetAnyOf = RunSpecColumnTokens | RunSpecSampledTokens;
+
+/**
+ * A budget of each prompt's own. ``budget`` stays the upper limit where both are given.
+ */
+export type RunSpecTaggedThinkingPromptBudget = RunSpecTaggedThinkingPromptBudgetAnyOf | null;
 
 /**
  * The policy thinks between two tags; a budget ends the thinking by force.
@@ -1923,8 +3823,17 @@ export interface RunSpecTaggedThinking {
   end?: string;
   /** Text written when the budget is spent; it must finish with the closing tag. Default: the closing tag alone. */
   forced_end?: RunSpecTaggedThinkingForcedEnd;
+  /**
+   * Budget forcing with phrases: one of them, drawn for each sample, is written when the budget is spent, so that the
+policy learns to end on any. Each must finish with the closing tag. Source: ScaleRL (arXiv 2510.13786). Empty:
+``forced_end``.
+   * @maxItems 64
+   */
+  interruptions?: string[];
   /** Most thinking tokens per completion; empty means no limit but the maximum length. */
   budget?: RunSpecTaggedThinkingBudget;
+  /** A budget of each prompt's own. ``budget`` stays the upper limit where both are given. */
+  prompt_budget?: RunSpecTaggedThinkingPromptBudget;
 }
 
 /**
@@ -1934,6 +3843,30 @@ export const RunSpecTokenMeanValue = {
   type: 'token_mean',
 } as const;
 export type RunSpecTokenMean = typeof RunSpecTokenMeanValue;
+
+/**
+ * The mixture moves from the sources' weights to their final weights: say from reasoning to general tasks.
+ */
+export interface RunSpecTransition {
+  /**
+   * Last step under the first weights.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  start?: number;
+  /**
+   * First step under the final weights.
+   * @minimum 2
+   * @maximum 10000000
+   */
+  end: number;
+  /**
+   * The final weights; a source that is not named keeps its weight.
+   * @minItems 1
+   * @maxItems 64
+   */
+  sources: RunSpecFinalWeight[];
+}
 
 /**
  * Leave out completions that were cut at the maximum length (overlong filtering).
@@ -1959,6 +3892,39 @@ export interface RunSpecTruncatedImportanceSampling {
 }
 
 /**
+ * The same number of samples per step, given where they make the estimate of the pass rate most certain.
+
+XRPO plans within a step, from samples already drawn; here the running pass rate p of earlier visits stands for
+them, and the normal error of a mean for Student's. A prompt never tried counts as p = 1/2, the most uncertain.
+ */
+export interface RunSpecUncertaintyAllocation {
+  type?: 'uncertainty';
+  /**
+   * Fewest samples of one prompt.
+   * @minimum 2
+   * @maximum 1024
+   */
+  min_samples?: number;
+  /**
+   * Most samples of one prompt.
+   * @minimum 2
+   * @maximum 1024
+   */
+  max_samples?: number;
+  /**
+   * λ: how much prompts with few samples so far are favoured, whatever their pass rate.
+   * @minimum 0
+   * @maximum 10
+   */
+  bonus?: number;
+  /**
+   * Weight of the past in the running pass rate.
+   * @minimum 0
+   */
+  decay?: number;
+}
+
+/**
  * Sources by weight; within a source every prompt once per epoch, in a seeded random order.
  */
 export const RunSpecUniformCurriculumValue = {
@@ -1967,7 +3933,57 @@ export const RunSpecUniformCurriculumValue = {
 export type RunSpecUniformCurriculum = typeof RunSpecUniformCurriculumValue;
 
 /**
+ * The baseline of least variance for stale samples: those that weigh more in the gradient weigh more in it.
+
+The weight w is the product of a sample's ratios between learner and engine, known only in the learner: the
+advantages of the update are made there. What a rollout shows is their on-policy value (w = 1). The squared gradient
+norm of a sample is taken as proportional to its length, as OPO does, instead of by one backward pass per sample.
+ */
+export interface RunSpecVCPOAdvantage {
+  /** Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+group carries no signal). */
+  whiten?: WhitenEnum;
+  type?: 'vcpo';
+  /**
+   * Largest weight w: one sample must not become its own baseline.
+   * @minimum 1
+   * @maximum 1000000
+   */
+  ratio_max?: number;
+}
+
+/**
+ * Weights whole completions by a smooth bump of their ratio: 1 on policy, fading on both sides.
+ */
+export interface RunSpecVESPOLoss {
+  type?: 'vespo';
+  /**
+   * k for A ≥ 0: how fast the weight of improbable completions fades.
+   * @maximum 100
+   */
+  power_positive?: number;
+  /**
+   * λ for A ≥ 0: how fast the weight of completions that have become likelier fades.
+   * @maximum 100
+   */
+  rate_positive?: number;
+  /**
+   * k for A < 0.
+   * @maximum 100
+   */
+  power_negative?: number;
+  /**
+   * λ for A < 0.
+   * @maximum 100
+   */
+  rate_negative?: number;
+}
+
+/**
  * Leave out groups whose rewards are all the same: they carry no signal.
+
+Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0; where
+it compares with the batch or with a critic's value, equal rewards do carry a signal and no group is left out.
  */
 export interface RunSpecZeroAdvantageFilter {
   type?: 'zero_advantage';
@@ -2003,14 +4019,14 @@ export const RunStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
-export type ScheduleEnum = typeof ScheduleEnum[keyof typeof ScheduleEnum];
+export type ScaleEnum = typeof ScaleEnum[keyof typeof ScaleEnum];
 
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ScheduleEnum = {
-  constant: 'constant',
-  linear: 'linear',
-  cosine: 'cosine',
+export const ScaleEnum = {
+  mad: 'mad',
+  std: 'std',
+  none: 'none',
 } as const;
 
 /**
@@ -2070,6 +4086,16 @@ export interface Session {
   role: SessionRole;
   teams: Team[];
 }
+
+export type ShapeEnum = typeof ShapeEnum[keyof typeof ShapeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ShapeEnum = {
+  cosine: 'cosine',
+  stairs: 'stairs',
+  step: 'step',
+} as const;
 
 export type StageControlRequestApplyAt = 'next' | number;
 
@@ -2224,12 +4250,37 @@ export interface ValidateRequest {
  */
 export type ValidationResolved = RunSpec | null;
 
+/**
+ * What the spec amounts to; null with `resolved`.
+ */
+export type ValidationExplanation = Explanation | null;
+
 export interface Validation {
   valid: boolean;
   errors: FieldError[];
   /** With all defaults; null when it is not valid. */
   resolved: ValidationResolved;
+  /** What the spec amounts to; null with `resolved`. */
+  explanation: ValidationExplanation;
 }
+
+export type WeightingEnum = typeof WeightingEnum[keyof typeof WeightingEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const WeightingEnum = {
+  tokens: 'tokens',
+  samples: 'samples',
+} as const;
+
+export type WhitenEnum = typeof WhitenEnum[keyof typeof WhitenEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const WhitenEnum = {
+  none: 'none',
+  batch: 'batch',
+} as const;
 
 /**
  * * `step` - step

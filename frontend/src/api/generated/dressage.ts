@@ -61,6 +61,8 @@ import type {
   PasswordRequest,
   PatchedChangeRoleRequest,
   PatchedUpdateRunRequest,
+  Plan,
+  PlanRequestRequest,
   Policy,
   RecipeList,
   RegisterPolicyHeaders,
@@ -702,6 +704,20 @@ export const chooseTeam = (
     }
   
 /**
+ * Predict step time, idle shares and cost of a spec, and the best split of its GPUs in each mode.
+ */
+export const planSpec = (
+    planRequestRequest: PlanRequestRequest,
+ options?: SecondParameter<typeof http<Plan>>,) => {
+      return http<Plan>(
+      {url: `/api/v1/spec/plan`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: planRequestRequest
+    },
+      options);
+    }
+  
+/**
  * Complete specs to begin with.
  */
 export const listRecipes = (
@@ -888,6 +904,7 @@ export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
 export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changePassword>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>
+export type PlanSpecResult = NonNullable<Awaited<ReturnType<typeof planSpec>>>
 export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipes>>>
 export type GetSpecSchemaResult = NonNullable<Awaited<ReturnType<typeof getSpecSchema>>>
 export type ValidateSpecResult = NonNullable<Awaited<ReturnType<typeof validateSpec>>>

@@ -5,6 +5,7 @@ import type { Change } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChangeList } from "./ChangeList";
+import { ExplainPanel } from "./ExplainPanel";
 import { PlanPanel } from "./PlanPanel";
 import classes from "./runs.module.css";
 import type { Checked } from "./useValidation";
@@ -59,6 +60,7 @@ export function CreatePanel(props: Props) {
         </Paper>
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={checked.validation?.valid === true && !checked.checking} />
+        <ExplainPanel explanation={checked.validation?.explanation} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
           <Title order={3} mb={6}>
             Changed from {baseLabel}

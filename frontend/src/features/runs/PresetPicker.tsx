@@ -1,4 +1,6 @@
-import { Text, UnstyledButton } from "@mantine/core";
+import { Group, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useState } from "react";
 import type { Recipe } from "@/api/model";
 import classes from "./runs.module.css";
 
@@ -8,26 +10,61 @@ interface Props {
   onChange: (name: string) => void;
 }
 
+/** Below this many, all presets fit on the screen. */
+const MANY = 8;
+
 export function PresetPicker({ recipes, value, onChange }: Props) {
+  const [text, setText] = useState("");
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = recipes.filter(recipe => {
+    const whole = `${recipe.name} ${recipe.title} ${recipe.description}`.toLowerCase();
+    return words.every(word => whole.includes(word));
+  });
+  const chosen = recipes.find(recipe => recipe.name === value);
   return (
-    <div className={classes.presets} role="radiogroup" aria-label="Preset" style={{ marginBottom: 16 }}>
-      {recipes.map(recipe => (
-        <UnstyledButton
-          key={recipe.name}
-          role="radio"
-          aria-checked={recipe.name === value}
-          className={classes.preset}
-          onClick={() => onChange(recipe.name)}
-          data-testid={`preset-${recipe.name}`}
-        >
-          <Text size="sm" fw={570}>
-            {recipe.title}
-          </Text>
-          <Text size="xs" c="dimmed" mt={2}>
-            {recipe.description}
-          </Text>
-        </UnstyledButton>
-      ))}
+    <div style={{ marginBottom: 16 }}>
+      {recipes.length > MANY && (
+        <Group gap="sm" mb={8}>
+          <TextInput
+            size="xs"
+            w={260}
+            aria-label="Search presets"
+            placeholder={`Search ${recipes.length} presets`}
+            leftSection={<IconSearch size={14} />}
+            value={text}
+            onChange={event => setText(event.currentTarget.value)}
+          />
+          {chosen && (
+            <Text size="xs" c="dimmed">
+              chosen: {chosen.title}
+            </Text>
+          )}
+        </Group>
+      )}
+      <div className={classes.presets} role="radiogroup" aria-label="Preset">
+        {found.map(recipe => (
+          <UnstyledButton
+            key={recipe.name}
+            role="radio"
+            aria-checked={recipe.name === value}
+            className={classes.preset}
+            onClick={() => onChange(recipe.name)}
+            data-testid={`preset-${recipe.name}`}
+          >
+            <Text size="sm" fw={570}>
+              {recipe.title}
+            </Text>
+            <Text size="xs" c="dimmed" mt={2}>
+              {recipe.description}
+            </Text>
+          </UnstyledButton>
+        ))}
+      </div>
+      {found.length === 0 && (
+        <Text size="sm" c="dimmed" role="status">
+          No preset has all of these words.
+        </Text>
+      )}
     </div>
   );
 }

@@ -10,6 +10,7 @@ from dressage.common.permissions import IsViewer
 from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import references
 from dressage.runs.serializers import RecipeListSerializer, ValidateSerializer, ValidationSerializer
+from trainer_core.explain import explain
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import list_recipes
 
@@ -46,6 +47,7 @@ class ValidateSpecView(ApiView):
         except ValidationError as error:
             found = pydantic_errors(error, document)
             errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in found]
-            return Response({"valid": False, "errors": errors, "resolved": None})
+            return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
         errors = references.resolve(request.team, spec).errors
-        return Response({"valid": not errors, "errors": errors, "resolved": spec.model_dump(mode="json")})
+        resolved, explanation = spec.model_dump(mode="json"), explain(spec).to_json()
+        return Response({"valid": not errors, "errors": errors, "resolved": resolved, "explanation": explanation})

@@ -1,0 +1,102 @@
+/** What the spec amounts to: the effective batch, the weight of a token in the loss, and every method with its source. */
+import { Accordion, Code, Paper, Table, Text, Title } from "@mantine/core";
+import type { Explanation } from "@/api/model";
+import { formatCount, formatValue } from "@/lib/format";
+import { BandPicture } from "./BandPicture";
+
+export function ExplainPanel({ explanation }: { explanation: Explanation | null | undefined }) {
+  return (
+    <Paper p="sm" component="section" aria-label="What it amounts to" data-testid="explain">
+      <Title order={3} mb={6}>
+        What it amounts to
+      </Title>
+      {explanation ? (
+        <Contents explanation={explanation} />
+      ) : (
+        <Text size="xs" c="dimmed">
+          Shown once the spec can be read.
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+function Contents({ explanation: { batch, bands, methods } }: { explanation: Explanation }) {
+  const rows: [string, number, number, number][] = [
+    ["per step", batch.prompts_per_step, batch.samples_per_step, batch.tokens_per_step],
+    ["per update", batch.prompts_per_update, batch.samples_per_update, batch.tokens_per_update],
+  ];
+  return (
+    <>
+      <Table fz="xs" verticalSpacing={3} horizontalSpacing={4} aria-label="Effective batch" className="num">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Batch</Table.Th>
+            <Table.Th ta="right">Prompts</Table.Th>
+            <Table.Th ta="right">Samples</Table.Th>
+            <Table.Th ta="right">Tokens ≤</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(([label, ...counts]) => (
+            <Table.Tr key={label}>
+              <Table.Td>{label}</Table.Td>
+              {counts.map((count, index) => (
+                <Table.Td key={index} ta="right">
+                  {formatCount(count)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Text size="xs" c="dimmed" mt={4}>
+        {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)}{" "}
+        steps.
+      </Text>
+      {bands.map(band => (
+        <div key={band.path} style={{ marginTop: 10 }}>
+          <Text size="xs" fw={550}>
+            Weight of a token, {band.path}
+          </Text>
+          <BandPicture band={band} />
+        </div>
+      ))}
+      <Accordion
+        variant="default"
+        chevronSize={14}
+        mt="xs"
+        styles={{ control: { padding: "6px 0" }, label: { padding: 0 } }}
+      >
+        {methods.map(method => (
+          <Accordion.Item key={method.path} value={method.path}>
+            <Accordion.Control>
+              <Text size="xs" fw={550}>
+                {method.title}{" "}
+                <Text component="span" size="xs" c="dimmed" className="mono">
+                  {method.path}
+                </Text>
+              </Text>
+            </Accordion.Control>
+            <Accordion.Panel>
+              <Code block fz="xs" style={{ whiteSpace: "pre-wrap" }}>
+                {method.formula}
+              </Code>
+              {Object.entries(method.parameters).map(([name, value]) => (
+                <Text key={name} size="xs" mt={2}>
+                  <span className="mono">{name}</span> = {formatValue(value)}
+                </Text>
+              ))}
+              <Text size="xs" mt={4}>
+                {method.when}
+              </Text>
+              <Text size="xs" c="dimmed" mt={4}>
+                {method.source}
+              </Text>
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
+    </>
+  );
+}

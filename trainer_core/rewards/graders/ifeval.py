@@ -1,0 +1,32 @@
+"""Instruction following with checks that a program can make (IFEval, arXiv 2311.07911)."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders.instructions import follows
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import SpecModel, field
+
+
+class IfevalGrader(SpecModel):
+    """1 if the answer follows all of the row's instructions, or the share that it follows."""
+
+    type: Literal["ifeval"] = "ifeval"
+    instructions: str = field("instruction_id_list", min_length=1, max_length=200)
+    """Field of the dataset row with the names of the checks."""
+    parameters: str = field("kwargs", min_length=1, max_length=200)
+    """Field with one object of parameters per check."""
+    credit: Literal["all", "share"] = "all"
+    """All or nothing, or the share of instructions followed."""
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """From 0.0 to 1.0. Raises GraderError where the row's instructions cannot be read or checked."""
+        names, given = item.get(self.instructions), item.get(self.parameters)
+        if not isinstance(names, list) or not names or not isinstance(given, list) or len(names) != len(given):
+            raise GraderError(f"the row needs as many {self.parameters!r} as {self.instructions!r}, and at least one")
+        followed = [
+            follows(str(name), sample.answer_text, parameters or {})
+            for name, parameters in zip(names, given, strict=True)
+        ]
+        return float(all(followed)) if self.credit == "all" else sum(followed) / len(followed)

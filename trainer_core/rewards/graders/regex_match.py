@@ -1,0 +1,24 @@
+"""A regular expression."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import field_validator
+
+from trainer_core.rewards.graders.pattern import check_pattern, matches
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import SpecModel, field
+
+
+class RegexGrader(SpecModel):
+    """1 if the answer, white space at its ends aside, matches the whole pattern, else 0."""
+
+    type: Literal["regex"] = "regex"
+    pattern: str = field(min_length=1, max_length=500)
+    """Regular expression. An answer above 20 000 characters never matches."""
+
+    _is_safe = field_validator("pattern")(check_pattern)
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """1.0 or 0.0. Raises GraderError where matching takes too long."""
+        return float(matches(self.pattern, sample.answer_text.strip()))

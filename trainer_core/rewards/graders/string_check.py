@@ -1,0 +1,42 @@
+"""OpenAI's ``string_check``: one text against another."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import field_validator
+
+from trainer_core.rewards.graders.template import NoJsonError, check_template, render
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import SpecModel, field
+
+
+class StringCheckGrader(SpecModel):
+    """1 if ``input`` compares with ``reference`` as asked, else 0."""
+
+    type: Literal["string_check"] = "string_check"
+    name: str = field("", max_length=200)
+    """Label; has no effect."""
+    input: str = field("{{sample.output_text}}", max_length=20_000)
+    """Template of the text that is graded."""
+    reference: str = field("{{item.answer}}", max_length=20_000)
+    """Template of the text that it is compared with."""
+    operation: Literal["eq", "ne", "like", "ilike"] = "eq"
+    """Equal, not equal, contains, or contains whatever the case."""
+
+    _templates = field_validator("input", "reference")(check_template)
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """1.0 or 0.0; output that is not the JSON that a template reads is 0.0."""
+        try:
+            given, wanted = render(self.input, sample, item), render(self.reference, sample, item)
+        except NoJsonError:
+            return 0.0
+        match self.operation:
+            case "eq":
+                return float(given == wanted)
+            case "ne":
+                return float(given != wanted)
+            case "like":
+                return float(wanted in given)
+            case "ilike":
+                return float(wanted.casefold() in given.casefold())

@@ -1,0 +1,181 @@
+"""The gradient of a minibatch on one rank: packing, what is scored before, loss and backward pass.
+
+trajectories ─► this rank's shard ─► packed micro-batches ─► log-probs ─► loss ─► gradient
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from trainer_core.methods.aggregation import Denominators, aggregate
+from trainer_core.methods.losses.supervised import negative_log_likelihood
+from trainer_core.spec import RunSpec
+from trainer_core.spec.critic import GAEAdvantage
+from trainer_core.spec.distillation import Distillation
+from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update import refine
+from trainer_core.update.objective import denominators, loss_share
+from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.parts import Parts
+from trainer_core.update.policy import score
+from trainer_core.update.rate import SampleWeights
+from trainer_core.update.recording import add_entropy, record
+from trainer_core.update.returns import Known, estimate
+from trainer_core.update.sharding import shards
+from trainer_core.update.teacher import scored_logits
+from trainer_core.update.totals import Totals
+from trainer_core.update.value_objective import value_share
+
+
+class Gradients:
+    """Adds up gradients in the engines of ``parts``. Every method is collective over the ranks."""
+
+    def __init__(self, parts: Parts, rank: int, world_size: int, budget: int, device: torch.device) -> None:
+        """Work on ``parts``.
+
+        Args:
+            parts: the models.
+            rank: of this process.
+            world_size: number of ranks.
+            budget: packed tokens of a micro-batch.
+            device: where the models are.
+        """
+        self._parts = parts
+        self._rank = rank
+        self._world_size = world_size
+        self._budget = budget
+        self._device = device
+
+    def prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
+        """This rank's trajectories of a minibatch, packed; as many micro-batches as the rank with the most has."""
+        mine = shards(part, self._world_size)[self._rank]
+        batches = pack(mine, self._budget)
+        if self._world_size > 1:
+            most = torch.tensor(len(batches))
+            dist.all_reduce(most, dist.ReduceOp.MAX)
+            if len(batches) < most:
+                # DeepSpeed's collectives need the ranks in step: extra turns are made with a short sequence.
+                idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], self._budget)[0].without_loss()
+                batches += [idle] * (int(most) - len(batches))
+        return mine, [batch.to(self._device) for batch in batches], denominators(part)
+
+    @torch.no_grad()
+    def study(
+        self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
+    ) -> tuple[list[refine.Minibatch], list[list[Known]]]:
+        """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
+        advantage = spec.advantage
+        critical = isinstance(advantage, GAEAdvantage)
+        early = len(plan) > 1 or refine.needs_scores(spec) or critical
+        known = [[Known() for _ in batches] for _, batches, _ in plan]
+        for (mine, batches, _), looked in zip(plan, known, strict=True):
+            for batch, one in zip(batches, looked, strict=True):
+                if self._parts.reference is not None and spec.kl.coefficient > 0:
+                    one.reference = self._parts.reference.score(batch)
+                if early:
+                    one.before, entropies = score(self._parts.engine.forward, batch)
+                    record(mine, batch, one.before, entropies)
+                    add_entropy(totals, batch, entropies)
+                if critical:
+                    one.values = self._values(batch).detach()
+        if isinstance(advantage, GAEAdvantage):
+            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
+            renewed = estimate(advantage, spec, scored)
+            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
+        return refine.refine(plan, groups, spec, self._world_size), known
+
+    def accumulate(
+        self,
+        spec: RunSpec,
+        step: int,
+        mine: list[Trajectory],
+        batches: list[TokenBatch],
+        known: list[Known],
+        whole: Denominators,
+        totals: Totals,
+    ) -> SampleWeights:
+        """Add the gradient of one minibatch, micro-batch by micro-batch; returns its samples' importance weights."""
+        weights = SampleWeights()
+        warming = spec.critic is not None and step <= spec.critic.warmup_steps
+        if self._parts.head is not None:
+            self._parts.head.detached = warming
+        for batch, one in zip(batches, known, strict=True):
+            own_logits = None
+            if spec.distillation is not None and spec.distillation.distribution != "sampled":
+                logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch)
+            else:
+                logprobs, entropies = score(self._parts.engine.forward, batch)
+            current = logprobs.detach()
+            if one.before is None:
+                record(mine, batch, current, entropies)
+                add_entropy(totals, batch, entropies)
+            weights.add(batch, current)
+            proximal = self._parts.proximal.logprobs(batch, current, one.before, step - 1)
+            loss = loss_share(spec, batch, logprobs, proximal, one.reference, whole, totals)
+            if spec.distillation is not None:
+                loss = self._distil(spec, spec.distillation, batch, logprobs, own_logits, loss, whole, totals)
+            if spec.critic is not None and one.returns is not None:
+                value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
+                # While the value warms up, the policy's gradient is zero and its step size too.
+                loss = loss * (0.0 if warming else 1.0)
+                if self._parts.critic is not None:
+                    self._parts.critic.engine.backward(poisoned(value, loss))
+                    loss = poisoned(loss, value)
+                else:
+                    loss = loss + value
+            # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
+            self._parts.engine.backward(poisoned(loss))
+        return weights
+
+    def _distil(
+        self,
+        spec: RunSpec,
+        distillation: Distillation,
+        batch: TokenBatch,
+        logprobs: Tensor,
+        own_logits: Tensor | None,
+        loss: Tensor,
+        whole: Denominators,
+        totals: Totals,
+    ) -> Tensor:
+        """The micro-batch's share of the loss with the pull to the teacher."""
+        if self._parts.teacher is None:
+            raise ValueError("distillation needs a teacher but the learner was started without one")
+        values = self._parts.teacher.divergence(distillation, batch, logprobs, own_logits)
+        pull = aggregate(spec.aggregation, values, batch.mask, batch.sequence, batch.prompt, whole)
+        totals.add_share("actor/distill_loss", pull.detach())
+        result = distillation.coefficient * pull + (0.0 if distillation.alone else loss)
+        totals.add_share("actor/loss", result.detach() - loss.detach())
+        return result
+
+    def demonstrations(self, groups: Sequence[Group], spec: RunSpec) -> list[Trajectory]:
+        return [] if spec.data.sft is None else self._parts.supervisor.samples(spec.data.sft, groups, spec)
+
+    def imitate(self, spec: RunSpec, shown: list[Trajectory], totals: Totals, factor: float) -> None:
+        """Add ``factor`` times the gradient of the supervised term on ``shown``, its mean over their tokens."""
+        if spec.data.sft is None or not shown:
+            return
+        _, batches, whole = self.prepare(shown)
+        for batch in batches:
+            values = negative_log_likelihood(score(self._parts.engine.forward, batch)[0], batch.mask)
+            share = values.sum() / whole.tokens
+            # Sums are divided by ``factor`` where the step's metrics are made.
+            totals.add_share("actor/sft_loss", share.detach() * factor)
+            self._parts.engine.backward(poisoned(spec.data.sft.coefficient * factor * share))
+
+    def _values(self, batch: TokenBatch) -> Tensor:
+        """The critic's values; those of a head belong to the policy's last forward pass, which was of ``batch``."""
+        if self._parts.head is not None:
+            return self._parts.head.take()
+        if self._parts.critic is None:
+            raise ValueError("the advantages need a critic but the learner was started without one")
+        return self._parts.critic.values(batch)
+
+
+def poisoned(loss: Tensor, *others: Tensor) -> Tensor:
+    """The loss, or NaN with its graph where it or one of the others is not finite."""
+    finite = all(bool(torch.isfinite(one)) for one in (loss, *others))
+    return loss if finite else loss * math.nan

@@ -1,0 +1,75 @@
+"""What one rank of the learner holds: the policy in its engine, and the models that its loss asks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from trainer_core.spec import RunSpec
+from trainer_core.spec.critic import HeadCritic, SeparateCritic
+from trainer_core.update.critic import SeparateValue, ValueHead
+from trainer_core.update.engine import UpdateEngine
+from trainer_core.update.policy import load_policy
+from trainer_core.update.proximal import ProximalPolicy
+from trainer_core.update.supervised import Supervisor
+from trainer_core.update.teacher import Teacher
+from trainer_core.update.twin import Twin
+
+Tensors = dict[str, dict[str, Tensor]]
+
+
+class Parts:
+    """The models, loaded once; which ones there are depends on the spec of the start."""
+
+    def __init__(self, base: Path, spec: RunSpec, world_size: int, device: torch.device) -> None:
+        """Load everything from the base policy's folder. Collective."""
+        checkpointing = spec.policy.gradient_checkpointing
+        self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
+        self.head = ValueHead(self.model) if isinstance(spec.critic, HeadCritic) else None
+        self.engine = UpdateEngine(self.model, spec, world_size=world_size)
+        separate = isinstance(spec.critic, SeparateCritic)
+        self.critic = SeparateValue(base, spec, world_size, device) if separate else None
+        self.reference = Twin(base, device) if spec.kl.coefficient > 0 else None
+        self.proximal = ProximalPolicy(spec.proximal, base, device)
+        self.teacher = None
+        if spec.distillation is not None:
+            self.teacher = Teacher(spec.distillation, base, self.vocab_size, device)
+        self.supervisor = Supervisor(base)
+        self._renews_reference = spec.kl.reset_steps is not None
+
+    @property
+    def vocab_size(self) -> int:
+        """Tokens the policy knows."""
+        return int(self.model.get_input_embeddings().num_embeddings)
+
+    def renew(self, spec: RunSpec, step: int) -> None:
+        """What is renewed on a schedule, before a step's first forward pass. Doing it again changes nothing."""
+        if spec.kl.coefficient > 0 and self.reference is None:
+            raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
+        every = spec.kl.reset_steps
+        if self.reference is not None and every is not None and step > 1 and (step - 1) % every == 0:
+            self.reference.blend(self.engine.weights())
+            self.engine.forget_moments()
+        self.proximal.begin_step(step, self.engine.weights)
+
+    def held(self) -> tuple[Tensors, dict[str, float]]:
+        """What a checkpoint holds beside the policy: tensors by file and name, and numbers. Collective."""
+        held: Tensors = {}
+        counters = {"proximal_normaliser": self.proximal.normaliser}
+        if self.reference is not None and self._renews_reference:
+            held["reference"] = self.reference.tensors()
+        if proximal := self.proximal.tensors():
+            held["proximal"] = proximal
+        if self.critic is not None:
+            held["critic"] = self.critic.tensors()
+            counters["critic_steps"] = self.critic.engine.optimizer_steps
+        return held, counters
+
+    def restore(self, held: Tensors, counters: Mapping[str, float]) -> None:
+        """Take back what ``held`` has given. Collective."""
+        if self.reference is not None and "reference" in held:
+            self.reference.blend(held["reference"])
+        self.proximal.load(held.get("proximal", {}), counters.get("proximal_normaliser", 1.0))
+        if self.critic is not None:
+            self.critic.load(held["critic"], int(counters["critic_steps"]))

@@ -1,0 +1,60 @@
+"""Whether this machine has a strong jail. Without one, graders that run code are refused: there is no weaker mode."""
+
+import json
+from dataclasses import dataclass
+
+from trainer_core.rewards.graders.jail import JailError, Limits
+from worker.sandbox.pool import JailPool
+
+_PROBE = """
+import json, os, socket
+def refused(act):
+    try:
+        act()
+    except OSError:
+        return True
+    return False
+import ctypes
+print(json.dumps({
+    "sockets": refused(lambda: socket.socket()),
+    "writes": refused(lambda: open("/usr/pwned", "w")),
+    "home": refused(lambda: os.listdir("/root")) and refused(lambda: os.listdir("/home")),
+    "namespaces": ctypes.CDLL(None).unshare(0x10000000) == -1,
+    "processes": len([name for name in os.listdir("/proc") if name.isdigit()]) <= 3,
+    "user": os.getuid() == 65534,
+}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """The answer of the check."""
+
+    available: bool
+    reason: str
+    """Why not; else what was seen."""
+
+
+def check() -> Capability:
+    """Build a jail and try its walls."""
+    pool = JailPool()
+    try:
+        outcome = pool.program(_PROBE, "", "python", Limits())
+        walls = json.loads(outcome.output) if outcome.ok else {}
+    except (JailError, ValueError) as error:
+        return Capability(False, str(error))
+    finally:
+        pool.close()
+    if not walls:
+        return Capability(False, f"the jail's self-test failed: {outcome.errors.decode(errors='replace')[-400:]}")
+    open_walls = [name for name, holds in walls.items() if holds is not True]
+    if open_walls:
+        return Capability(False, f"the jail does not hold: {', '.join(open_walls)}")
+    return Capability(True, "namespaces, seccomp, Landlock and limits hold")
+
+
+def require() -> None:
+    """Raises JailError, with the reason, where there is no strong jail."""
+    found = check()
+    if not found.available:
+        raise JailError(f"This machine has no strong jail, so code is not graded here. {found.reason}")

@@ -1,0 +1,129 @@
+"""The system calls of the jail, by ctypes: Python's standard library of 3.11 has none of them."""
+
+import ctypes
+import os
+import platform
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+_DETACH = 2
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_LAST_CAPABILITY = 63
+_CAPABILITY_VERSION = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """System call numbers that differ between the architectures."""
+
+    audit: int
+    """The architecture's name for seccomp."""
+    pivot_root: int
+    capset: int
+    ioctl: int
+    clone: int
+
+
+_NUMBERS = {"x86_64": Numbers(0xC000003E, 155, 126, 16, 56), "aarch64": Numbers(0xC00000B7, 41, 91, 29, 220)}
+CLONE3, CLOSE_RANGE = 435, 436
+LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
+
+
+def numbers() -> Numbers:
+    """The numbers of this machine.
+
+    Raises:
+        OSError: the jail does not know this architecture.
+    """
+    machine = platform.machine()
+    if machine not in _NUMBERS:
+        raise OSError(f"the jail does not know the architecture {machine}")
+    return _NUMBERS[machine]
+
+
+def call(number: int, *arguments: Any) -> int:
+    """A raw system call. Raises OSError where the kernel refuses."""
+    wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _check(int(_libc.syscall(ctypes.c_long(number), *wide)), f"system call {number}")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    """mount(2)."""
+    texts = [None if text is None else text.encode() for text in (source, target, kind, data)]
+    result = _libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3])
+    _check(result, f"mount {kind or source} on {target}")
+
+
+def unshare(flags: int) -> None:
+    """unshare(2)."""
+    _check(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def enter(namespace: int, kind: int) -> None:
+    """setns(2)."""
+    _check(_libc.setns(namespace, kind), "setns")
+
+
+def change_root(path: str) -> None:
+    """Make ``path`` the root of this mount namespace and let the old one go."""
+    os.chdir(path)
+    call(numbers().pivot_root, b".", b".")
+    _check(_libc.umount2(b".", _DETACH), "umount of the old root")
+    os.chdir("/")
+
+
+def set_host_name(name: bytes) -> None:
+    """sethostname(2)."""
+    _check(_libc.sethostname(name, ctypes.c_size_t(len(name))), "sethostname")
+
+
+def die_with_parent() -> None:
+    """This process is killed when the thread that made it ends."""
+    _control(_SET_PDEATHSIG, 9)
+
+
+def set_dumpable(on: bool) -> None:
+    """Whether others of the same user may read this process's memory."""
+    _control(_SET_DUMPABLE, int(on))
+
+
+def forbid_new_privileges() -> None:
+    """No program that this process starts gains rights by being setuid."""
+    _control(_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, for good."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        _libc.prctl(_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)  # EINVAL above the kernel's last
+    call(numbers().capset, struct.pack("Ii", _CAPABILITY_VERSION, 0), b"\0" * 24)
+
+
+def install_filter(program: bytes) -> None:
+    """Put this process under a seccomp program, a sequence of 8-byte BPF instructions."""
+    code = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
+    _check(_libc.prctl(_SET_SECCOMP, ctypes.c_ulong(2), header, 0, 0), "seccomp")
+
+
+def keep_descriptors(last: int) -> None:
+    """Close everything but 0, 1, 2 and 100 to ``last``."""
+    call(CLOSE_RANGE, 3, 99, 0)
+    call(CLOSE_RANGE, last + 1, 0xFFFFFFFF, 0)
+
+
+def _control(option: int, value: int) -> None:
+    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl {option}")
+
+
+def _check(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result

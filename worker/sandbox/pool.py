@@ -1,0 +1,110 @@
+"""The jail as graders see it: a slot for solutions, one for tests, one for SymPy; each started at its first use."""
+
+import json
+import os
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
+from worker.sandbox.run import supervise
+from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
+
+TRIES = 2
+_MATH = Loaded(preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex"), packages=True)
+_SYMPY_MB = 512
+_TEST_OUTPUT = 1 << 20
+
+
+class JailPool:
+    """One job at a time; a worker process has one pool. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._slots: dict[str, Slot] = {}
+
+    def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
+        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        return self._one("solution", _program(code, stdin, language), limits)
+
+    def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
+        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        return self._one("solution", {"role": "grade", "code": code, "sample": sample, "item": item}, limits)
+
+    def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
+        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)
+
+    def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
+        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        judge = {"role": "assertions", "setup": setup, "tests": list(tests), "entry_point": entry_point}
+        outcome = self._retried(lambda: self._pair(judge, {"role": "candidate", "code": code}, limits))
+        if not outcome.ok:
+            return [False] * len(tests)
+        try:
+            verdicts = json.loads(outcome.result)
+        except ValueError as error:
+            raise JailError(f"the tests gave no verdict: {error}") from error
+        if not isinstance(verdicts, list) or len(verdicts) != len(tests):
+            raise JailError(f"{len(tests)} tests gave {len(verdicts)} verdicts")
+        return [verdict is True for verdict in verdicts]
+
+    def start(self) -> None:
+        """Start every slot now, so that the first job does not wait. Raises JailError."""
+        for name in ("solution", "tests", "math"):
+            self._slot(name).start()
+
+    def close(self) -> None:
+        """End the zygotes."""
+        for slot in self._slots.values():
+            slot.close()
+        self._slots = {}
+
+    def _slot(self, name: str) -> Slot:
+        if name not in self._slots:
+            self._slots[name] = Slot(_MATH if name == "math" else Loaded())
+        return self._slots[name]
+
+    def _one(self, name: str, job: Mapping[str, Any], limits: Limits) -> Outcome:
+        return self._retried(lambda: supervise([self._slot(name).begin(job, limits)])[0])
+
+    def _pair(self, judge: Mapping[str, Any], candidate: Mapping[str, Any], limits: Limits) -> Outcome:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            first = self._slot("tests").begin(judge, limits, ours)
+            try:
+                second = self._slot("solution").begin(candidate, limits, theirs)
+            except BaseException:
+                first.abandon()
+                raise
+            return supervise([first, second])[0]
+
+    def _retried(self, attempt: Any) -> Outcome:
+        """A jail that fails is tried once more, in a fresh zygote: the failure says nothing about the program."""
+        for left in reversed(range(TRIES)):
+            try:
+                outcome: Outcome = attempt()
+                return outcome
+            except JailError:
+                if not left:
+                    raise
+        raise AssertionError("TRIES is positive")
+
+
+def _program(code: str, stdin: str, language: Language) -> dict[str, Any]:
+    if language == "python":
+        return {"role": "program", "code": code, "stdin": stdin}
+    shell = _installed("bash" if language == "bash" else "sh")
+    if language == "bash":
+        return {"role": "execute", "argv": [shell, "main.sh"], "files": {"main.sh": code}, "stdin": stdin}
+    compiler = _installed("gcc")
+    command = f"{compiler} -O1 -o main main.c -lm >&2 && exec ./main"
+    return {"role": "execute", "argv": [shell, "-c", command], "files": {"main.c": code}, "stdin": stdin}
+
+
+def _installed(program: str) -> str:
+    found = shutil.which(program, path="/usr/bin:/bin")
+    if found is None:
+        raise JailError(f"{program} is not installed on this machine")
+    path = os.path.realpath(found)
+    return path if path.startswith("/usr/") else found

@@ -1,0 +1,62 @@
+"""The file system of the jail: the interpreter and the system's programs read-only, and a small private ``/tmp``."""
+
+import os
+from collections.abc import Sequence
+
+from worker.sandbox import kernel
+
+_STAGE = "/tmp"
+_DEVICES = ("null", "zero", "urandom", "random", "full")
+_LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
+_USR_LINKS = ("bin", "lib", "lib64", "sbin")
+PRIVATE_TMP = "size=64m,nr_inodes=4096,mode=1777"
+READABLE = ("/usr", "/proc", "/dev", "/etc")
+
+
+def build(shown: Sequence[str]) -> str:
+    """Build the root on a fresh tmpfs of this mount namespace, with the folders ``shown``. Returns its path."""
+    # Descriptors first: the stage covers /tmp, and a folder to be shown may lie there.
+    kernel.mount("none", "/", None, kernel.REC | kernel.PRIVATE)
+    sources = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in {"/usr", *shown}}
+    flags = kernel.NOSUID | kernel.NODEV
+    kernel.mount("tmpfs", _STAGE, "tmpfs", flags, "size=4m,mode=755")
+    root = f"{_STAGE}/root"
+    os.mkdir(root)
+    kernel.mount("tmpfs", root, "tmpfs", flags, "size=1m,mode=755")
+    for path, source in sorted(sources.items()):
+        if any(path != other and path.startswith(other + "/") for other in sources):
+            os.close(source)
+            continue
+        os.makedirs(root + path, exist_ok=True)
+        kernel.mount(f"/proc/self/fd/{source}", root + path, None, kernel.BIND | kernel.REC)
+        kernel.mount("none", root + path, None, kernel.BIND | kernel.REMOUNT | kernel.RDONLY | flags)
+        os.close(source)
+    for name in _USR_LINKS:
+        if os.path.isdir(f"/usr/{name}"):
+            os.symlink(f"usr/{name}", f"{root}/{name}")
+    for name in ("proc", "dev", "tmp", "etc"):
+        os.makedirs(f"{root}/{name}", exist_ok=True)
+    with open(f"{root}/etc/passwd", "w") as passwd:
+        passwd.write("nobody:x:65534:65534:nobody:/tmp:/bin/sh\n")
+    for name in _DEVICES:
+        with open(f"{root}/dev/{name}", "w"):
+            pass
+        kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", None, kernel.BIND)
+    for name, target in _LINKS.items():
+        os.symlink(target, f"{root}/dev/{name}")
+    kernel.mount("proc", f"{root}/proc", "proc", flags | kernel.NOEXEC)
+    return root
+
+
+def enter(root: str) -> None:
+    """Make ``root`` the root, read-only."""
+    kernel.change_root(root)
+    kernel.mount("none", "/", None, kernel.BIND | kernel.REMOUNT | kernel.RDONLY | kernel.NOSUID | kernel.NODEV)
+
+
+def mount_private() -> None:
+    """A job's own ``/tmp`` and ``/proc``, in its own mount namespace."""
+    flags = kernel.NOSUID | kernel.NODEV
+    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, PRIVATE_TMP)
+    kernel.mount("proc", "/proc", "proc", flags | kernel.NOEXEC)
+    os.chdir("/tmp")

@@ -1,0 +1,197 @@
+"""A running job as its supervisor sees it: feeds it, collects what it writes, and kills it at its limits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+from trainer_core.rewards.graders.jail import End, JailError, Limits, Outcome
+from worker.sandbox import usage
+from worker.sandbox.guest import SETUP_FAILED
+from worker.sandbox.zygote import STATUS
+
+_WATCH_S = 0.02
+_PART = 1 << 16
+_NAMES = ("output", "errors", "result")
+
+
+class Run:
+    """One job, from its start to its outcome."""
+
+    def __init__(
+        self,
+        link: socket.socket,
+        handle: int,
+        descriptors: Sequence[int],
+        data: bytes,
+        limits: Limits,
+        abandon: Callable[[], None],
+    ) -> None:
+        """``descriptors``: where the job is written, then where its output, errors and result are read."""
+        self._link, self.handle, self._limits, self._abandon = link, handle, limits, abandon
+        self._sink, self._sources = descriptors[0], dict(zip(descriptors[1:], _NAMES, strict=True))
+        self._data = memoryview(data)
+        self._written = {name: bytearray() for name in _NAMES}
+        self._started = time.monotonic()
+        self._watched = self._started
+        self._process = 0
+        self.end: End | None = None
+        os.set_blocking(self._sink, False)
+        for source in self._sources:
+            os.set_blocking(source, False)
+
+    def register(self, poll: select.poll) -> list[int]:
+        """Watch this job's descriptors. Returns them."""
+        watched = [self.handle, *self._sources]
+        for descriptor in watched:
+            poll.register(descriptor, select.POLLIN)
+        if self._sink >= 0:
+            poll.register(self._sink, select.POLLOUT)
+            watched.append(self._sink)
+        return watched
+
+    def handle_event(self, descriptor: int, poll: select.poll) -> None:
+        """Something happened at one of the descriptors."""
+        if descriptor == self.handle:
+            self.end = self.end or "exit"
+        elif descriptor == self._sink:
+            self._feed(poll)
+        elif descriptor in self._sources and not self._read(descriptor):
+            poll.unregister(descriptor)
+
+    def check(self, now: float) -> None:
+        """Hold the job to its time and its memory."""
+        if now - self._started >= self._limits.wall_s:
+            self.end = self.end or "wall"
+        elif now - self._watched >= _WATCH_S:
+            self._process = self._process or usage.process_of(self.handle)
+            if self._process > 0 and usage.resident_mb(self._process) > self._limits.memory_mb:
+                self.end = self.end or "memory"
+            self._watched = time.monotonic()
+
+    def wait_s(self, now: float) -> float:
+        """Seconds until ``check`` is due."""
+        return max(min(self._started + self._limits.wall_s, self._watched + _WATCH_S) - now, 0.0)
+
+    def finish(self) -> Outcome:
+        """Kill what still runs, and say how it went.
+
+        Raises:
+            JailError: the jail failed, not the program.
+        """
+        try:
+            if self.end != "exit":
+                self._kill()
+            self._link.settimeout(10.0)
+            status = STATUS.unpack(self._link.recv(STATUS.size))[0]
+            for source in self._sources:
+                self._drain(source)
+        except BaseException as error:
+            self._abandon()
+            if isinstance(error, OSError | ValueError) or type(error).__module__ == "struct":
+                raise JailError(f"the jail failed: {error}") from error
+            raise
+        finally:
+            self._close()
+        code = os.waitstatus_to_exitcode(status)
+        result = bytes(self._written["result"])
+        if code == SETUP_FAILED and result.startswith(b"SETUP "):
+            raise JailError(f"the jail cannot be built: {result[6:].decode(errors='replace')}")
+        return Outcome(
+            end=self.end or "exit",
+            status=128 - code if code < 0 else code,
+            output=bytes(self._written["output"]),
+            errors=bytes(self._written["errors"]),
+            result=result,
+            seconds=time.monotonic() - self._started,
+        )
+
+    def abandon(self) -> None:
+        """Give the job up without its outcome: its zygote ends, and all that runs in it."""
+        self._close()
+        self._abandon()
+
+    def _feed(self, poll: select.poll) -> None:
+        try:
+            self._data = self._data[os.write(self._sink, self._data[:_PART]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._data = self._data[:0]
+        if not self._data:
+            poll.unregister(self._sink)
+            os.close(self._sink)
+            self._sink = -1
+
+    def _read(self, source: int) -> bool:
+        """Read once. False at the end of the stream."""
+        try:
+            part = os.read(source, _PART)
+        except BlockingIOError:
+            return True
+        written = self._written[self._sources[source]]
+        room = self._limits.output_bytes - len(written)
+        written += part[: max(room, 0)]
+        if len(part) > room:
+            self.end = self.end or "output"
+        return bool(part)
+
+    def _drain(self, source: int) -> None:
+        written = self._written[self._sources[source]]
+        while len(written) < self._limits.output_bytes:
+            try:
+                part = os.read(source, _PART)
+            except BlockingIOError:
+                return
+            if not part:
+                return
+            written += part[: self._limits.output_bytes - len(written)]
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it may have ended meanwhile
+            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+
+    def _close(self) -> None:
+        for descriptor in [self._sink, self.handle, *self._sources]:
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._sink = self.handle = -1
+        self._sources = {}
+
+
+def supervise(runs: Sequence[Run]) -> list[Outcome]:
+    """Drive runs until the first of them has ended; the others are then killed. Outcomes in order."""
+    try:
+        poll = select.poll()
+        owners = {descriptor: run for run in runs for descriptor in run.register(poll)}
+        first = runs[0]
+        while first.end is None:
+            now = time.monotonic()
+            for descriptor, _ in poll.poll(min(run.wait_s(now) for run in runs) * 1000):
+                owners[descriptor].handle_event(descriptor, poll)
+            now = time.monotonic()
+            for run in runs:
+                if run.end is None:
+                    run.check(now)
+                elif run is not first:
+                    _retire(run, owners, poll)
+        return [run.finish() for run in runs]
+    except BaseException:
+        for run in runs:
+            run.abandon()
+        raise
+
+
+def _retire(run: Run, owners: dict[int, Run], poll: select.poll) -> None:
+    """A job beside the first is over its limit or has ended: nothing more is heard of it, and it dies at once."""
+    for descriptor in [descriptor for descriptor, owner in owners.items() if owner is run]:
+        del owners[descriptor]
+        with contextlib.suppress(KeyError):  # its stream may have ended before
+            poll.unregister(descriptor)
+    if run.end != "exit":
+        run._kill()

@@ -1,0 +1,147 @@
+"""One slot of the jail: a zygote, and at most one job in it at a time."""
+
+import array
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from trainer_core.rewards.graders.jail import JailError, Limits
+from worker.sandbox.run import Run
+
+_START_S = 60.0
+_ANSWER_S = 10.0
+_SOURCES = Path(__file__).resolve().parents[2]
+_COMMAND = "import sys; sys.path.insert(0, sys.argv[3]); from worker.sandbox.zygote import start; start()"
+# fmt: off
+STANDARD_MODULES = (
+    "ast", "bisect", "builtins", "collections", "collections.abc", "copy", "dataclasses", "datetime", "decimal",
+    "enum", "fractions", "functools", "heapq", "io", "itertools", "json", "math", "operator", "random", "re",
+    "statistics", "string", "sys", "time", "traceback", "typing",
+)
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a zygote holds ready."""
+
+    preload: tuple[str, ...] = STANDARD_MODULES
+    packages: bool = False
+    """The installed packages can be imported, and SymPy has been used once; else only the standard library."""
+
+
+class Slot:
+    """Not thread-safe. A job that is interrupted leaves no process behind, and the next one gets a fresh zygote."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._link: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the zygote, if there is none. Raises JailError with the kernel's reason."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        paths, shown = _paths(self._loaded.packages)
+        options = {"preload": self._loaded.preload, "paths": paths, "shown": shown, "sympy": self._loaded.packages}
+        arguments = [str(theirs.fileno()), json.dumps(options), str(_SOURCES)]
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _COMMAND, *arguments],
+                pass_fds=[theirs.fileno()],
+                env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        self._link = ours
+        ours.settimeout(_START_S)
+        try:
+            ready = ours.recv(4096)
+        except OSError as error:
+            ready = f"E{error}".encode()
+        except BaseException:
+            self.close()  # interrupted: the next job starts a zygote afresh
+            raise
+        if ready != b"R":
+            assert self._process.stderr is not None
+            reason = ready[1:].decode(errors="replace") or "it ended"
+            self._process.kill()
+            text = self._process.stderr.read().decode(errors="replace").strip()[-400:]
+            self.close()
+            raise JailError(f"the jail cannot start: {reason}{f' ({text})' if text else ''}")
+
+    def begin(self, job: Mapping[str, Any], limits: Limits, channel: socket.socket | None = None) -> Run:
+        """Start a job. The caller drives the run to its end. ``channel`` is closed here.
+
+        Raises:
+            JailError: the zygote does not answer.
+        """
+        self.start()
+        assert self._link is not None
+        pipes = [os.pipe() for _ in range(4)]  # job, output, errors, result
+        given = [pipes[0][0], pipes[1][1], pipes[2][1], pipes[3][1]]
+        if channel is not None:
+            given.append(channel.detach())
+        kept = [pipes[0][1], pipes[1][0], pipes[2][0], pipes[3][0]]
+        try:
+            self._link.settimeout(_ANSWER_S)
+            rights = array.array("i", given)
+            self._link.sendmsg([b"J"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+            message, ancillary, _, _ = self._link.recvmsg(4096, socket.CMSG_SPACE(4))
+            if message != b"P" or not ancillary:
+                raise OSError(message[1:].decode(errors="replace") or "it has ended")
+        except BaseException as error:
+            for descriptor in kept:
+                os.close(descriptor)
+            self.close()
+            if isinstance(error, OSError):
+                raise JailError(f"the jail failed: {error}") from error
+            raise
+        finally:
+            for descriptor in given:
+                os.close(descriptor)
+        (handle,) = array.array("i", ancillary[0][2][:4])
+        head = {
+            "memory": limits.memory_mb << 20,
+            "cpu": int(limits.wall_s) + 2,
+            "processes": limits.processes,
+        }
+        data = json.dumps(head).encode() + b"\n" + json.dumps(dict(job)).encode()
+        return Run(self._link, handle, kept, data, limits, self.close)
+
+    def close(self) -> None:
+        """End the zygote, and with it whatever runs in it."""
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+            self._process = None
+
+    def describe(self) -> dict[str, Any]:
+        """What is loaded, for the doctor's report."""
+        return asdict(self._loaded)
+
+
+def _paths(packages: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """(import paths beside the standard library's, folders shown in the jail)."""
+    shown = [os.path.realpath(sys.base_prefix)]
+    if not packages:
+        return [], shown
+    import sympy  # type: ignore[import-untyped]
+
+    folder = str(Path(sympy.__file__).resolve().parents[1])
+    return [folder], [*shown, folder]
