@@ -26,9 +26,9 @@ from worker.seeds import derive_seed
 from worker.startup import Data
 from worker.steering import Steering
 
-AHEAD = 1.25
-"""Sequences under way in overlapping modes, as a multiple of what the engines run: the rest waits to take a free
-place. No more, so that prompts meet weights and controls that are as new as can be."""
+AHEAD = 2.0
+"""Sequences under way in overlapping modes, as a multiple of what the engines run: the rest is scored, or waits to
+take a free place. No more, so that prompts meet weights and controls that are as new as can be."""
 
 
 class Dispatcher:
