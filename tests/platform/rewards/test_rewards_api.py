@@ -65,7 +65,7 @@ def test_versions(editor: APIClient) -> None:
     [
         ({"definition": {"components": []}}, "/definition/components"),
         (
-            {"definition": {"components": [{"name": "a", "grader": {"type": "python"}}]}},
+            {"definition": {"components": [{"name": "a", "grader": {"type": "no_such_grader"}}]}},
             "/definition/components/0/grader",
         ),
         (

@@ -1,12 +1,15 @@
 /** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
 import { telemetry } from "@/api/client";
-import { Group, Slider, Switch, Text } from "@mantine/core";
+import { Badge, Group, Slider, Switch, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { metricsQuery } from "@/features/runs/queries";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";
 import { LengthHistogram } from "./LengthHistogram";
 import { shareCut } from "./model";
+
+const VIOLATIONS = "thinking/budget_violations";
 
 interface Props {
   runId: string;
@@ -21,6 +24,8 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
     queryKey: ["run", runId, "rollouts", "recent"],
     queryFn: ({ signal }) => telemetry.rollouts(runId, { limit: 200 }, signal),
   });
+  const violations = useQuery(metricsQuery(runId, [VIOLATIONS], { x: "step" })).data?.series[VIOLATIONS];
+  const broken = violations?.max.at(-1) ?? 0;
   const rows = recent.data?.data ?? [];
   const lengths = rows.map(row => row.thinking_tokens);
   const hit = rows.filter(row => row.budget_hit).length;
@@ -33,6 +38,7 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
       <Group justify="space-between" wrap="nowrap" mb={4}>
         <Text size="sm" fw={550}>
           Thinking budget
+          {broken > 0 && <NotEnforced count={broken} />}
         </Text>
         <Switch
           size="xs"
@@ -76,6 +82,17 @@ export function ThinkingBudget({ runId, path, state, longest }: Props) {
         {hit > 0 && ` ${hit} of them hit the budget they had.`}
       </Text>
     </div>
+  );
+}
+
+function NotEnforced({ count }: { count: number }) {
+  const why = `${count} completions of the last step thought longer than their budget allows.`;
+  return (
+    <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
+      <Badge size="xs" color="red" ml={6} tabIndex={0} aria-label={`not enforced: ${why}`}>
+        not enforced
+      </Badge>
+    </Tooltip>
   );
 }
 

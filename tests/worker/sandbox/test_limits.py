@@ -1,0 +1,163 @@
+"""Every limit of the jail binds, and leaves the slot usable without a zombie or an open descriptor."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from trainer_core.rewards.graders.jail import JailError, Limits
+from worker.sandbox import capability
+from worker.sandbox.pool import JailPool
+from worker.sandbox.slot import Loaded, Slot
+
+
+def test_this_machine_has_a_strong_jail() -> None:
+    assert capability.check().available, capability.check().reason
+
+
+def test_without_a_jail_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(slot: Slot) -> None:
+        raise JailError("the jail cannot start: OSError: unshare: Operation not permitted")
+
+    monkeypatch.setattr(Slot, "start", refuse)
+    assert not capability.check().available
+    with pytest.raises(JailError, match="no strong jail.*Operation not permitted"):
+        capability.require()
+
+
+def test_wall_clock(jail: JailPool) -> None:
+    code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)"
+    started = time.monotonic()
+    assert jail.program(code, "", "python", Limits(wall_s=0.5)).end == "wall"
+    assert time.monotonic() - started < 5
+
+
+def test_memory_of_one_process(jail: JailPool) -> None:
+    outcome = jail.program("x = b'1' * (600 << 20)", "", "python", Limits(memory_mb=256))
+    assert (outcome.end, outcome.status) == ("exit", 1)
+    assert b"MemoryError" in outcome.errors
+
+
+def test_memory_of_all_processes_together(jail: JailPool) -> None:
+    code = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        held = b"1" * (100 << 20)
+        time.sleep(30)
+time.sleep(30)
+"""
+    assert jail.program(code, "", "python", Limits(wall_s=25.0, memory_mb=256)).end == "memory"
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_output(jail: JailPool, stream: int) -> None:
+    outcome = jail.program(
+        f"import os\nwhile True: os.write({stream}, b'x' * 65536)", "", "python", Limits(wall_s=20.0)
+    )
+    assert outcome.end == "output"
+    assert len(outcome.output) + len(outcome.errors) == 1 << 20
+
+
+def test_processes(jail: JailPool) -> None:
+    code = """
+import os, time
+made = 0
+try:
+    while made < 500:
+        if os.fork() == 0:
+            time.sleep(30)
+        made += 1
+except OSError:
+    pass
+print(made)
+"""
+    outcome = jail.program(code, "", "python", Limits(wall_s=20.0, processes=16))
+    assert outcome.ok
+    assert int(outcome.output) < 16
+
+
+def test_files(jail: JailPool) -> None:
+    code = """
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+made = written = 0
+try:
+    while made < 20000:
+        open(f"/tmp/{made}", "w").close()
+        made += 1
+except OSError:
+    pass
+try:
+    with open("/tmp/0", "wb") as file:
+        while written < 500: written += file.write(b"x" * (1 << 20)) >> 20
+except OSError:
+    pass
+print(made < 4096, written <= 32)
+"""
+    assert jail.program(code, "", "python", Limits(wall_s=20.0)).output == b"True True\n"
+
+
+def test_large_stdin(jail: JailPool) -> None:
+    text = "x" * 3_000_000
+    outcome = jail.program("import sys; print(len(sys.stdin.read()))", text, "python", Limits(wall_s=20.0))
+    assert outcome.output == b"3000000\n"
+
+
+def test_nothing_is_left_open(jail: JailPool) -> None:
+    jail.program("print(1)", "", "python", Limits())
+    before = sorted(os.listdir("/proc/self/fd"))
+    for code in ("print(1)", "raise SystemExit(3)", "while True: print('x' * 9999)", "import os; os.abort()"):
+        jail.program(code, "", "python", Limits(wall_s=2.0))
+    assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_an_interrupted_job_is_killed_and_the_slot_recovers() -> None:
+    pool = JailPool()
+
+    def interrupt(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    former = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        pool.program("print(1)", "", "python", Limits())
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(TimeoutError):
+            pool.program("while True: pass", "", "python", Limits(wall_s=30.0))
+        assert pool.program("print(2)", "", "python", Limits()).output == b"2\n"
+    finally:
+        signal.signal(signal.SIGALRM, former)
+        pool.close()
+
+
+def test_a_killed_zygote_is_replaced() -> None:
+    slot = Slot(Loaded())
+    pool = JailPool()
+    pool._slots["solution"] = slot
+    try:
+        slot.start()
+        assert slot._process is not None
+        slot._process.kill()
+        assert pool.program("print(3)", "", "python", Limits()).output == b"3\n"
+    finally:
+        pool.close()
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    states = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] for child in children]
+    assert "Z" not in states
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("bash", "read x; echo $((x * 2))"),
+        ("c", '#include <stdio.h>\nint main(void) { int x; scanf("%d", &x); printf("%d\\n", 2 * x); return 0; }'),
+    ],
+)
+def test_other_languages(jail: JailPool, language: str, code: str) -> None:
+    try:
+        outcome = jail.program(code, "21", language, Limits(wall_s=20.0))  # type: ignore[arg-type]
+    except JailError as error:
+        pytest.skip(str(error))
+    assert outcome.output == b"42\n", outcome

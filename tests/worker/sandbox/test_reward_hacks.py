@@ -1,0 +1,209 @@
+"""Wrong programs that try to be judged right: each scores 0."""
+
+from typing import Any
+
+import pytest
+
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders import grade
+from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.python import PythonGrader
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+ASSERTS = {"tests": ["assert double(21) == 42", "assert double([1]) == [1, 1]", "assert not double(0)"]}
+CHECK = {
+    "tests": ["def check(candidate):\n    assert candidate(3) == 6\n    assert candidate(-1) == -2\ncheck(double)"],
+    "entry_point": "double",
+}
+STDIN = {"tests": [{"input": "21\n", "output": "42\n"}, {"input": "-3\n", "output": "-6\n"}]}
+
+HACKS = {
+    "always equal": """
+class Yes:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __bool__(self): return True
+    def __hash__(self): return 0
+def double(x): return Yes()
+""",
+    "subclass of int that is always equal": """
+class Yes(int):
+    def __eq__(self, other): return True
+    def __add__(self, other): return self
+def double(x): return Yes(7)
+""",
+    "early exit": "import os, sys\ndef double(x): os._exit(0)\nsys.exit(0)",
+    "exit in the call": "import os\ndef double(x): os._exit(0)",
+    "system exit in the call": "def double(x): raise SystemExit(0)",
+    "assertion error in the call": "def double(x): raise AssertionError",
+    "forged results": """
+import json, os
+for number in range(3, 128):
+    for text in ('[true, true, true]', '[true]', '{"gold": true, "equal": true}', '42\\n'):
+        try: os.write(number, text.encode())
+        except OSError: pass
+def double(x): return None
+""",
+    "forged answers": """
+import json, os
+for _ in range(9):
+    try: os.write(102, json.dumps({"value": 42, "arguments": [21]}).encode() + b"\\n")
+    except OSError: pass
+def double(x): return None
+""",
+    "names of builtins": """
+def double(x): return 1
+def isinstance(*a): return True
+def all(*a): return True
+def check(*a): return True
+AssertionError = Exception
+__builtins__ = {}
+""",
+    "patched builtins": """
+import builtins, sys, json
+builtins.AssertionError = type("E", (Exception,), {})
+json.dumps = lambda *a, **k: '[true, true, true]'
+json.loads = lambda *a, **k: [True, True, True]
+def double(x): return None
+""",
+    "patched wire": """
+import sys
+wire = sys.modules["worker.sandbox.wire"]
+wire.encode = lambda value, keep, depth=0: {"handle": -1}
+wire.decode = lambda *a: [42]
+def double(x): return 0
+""",
+    "expected values from frames and memory": """
+import gc, sys
+def double(x):
+    frame = sys._getframe()
+    while frame:
+        for name, value in list(frame.f_locals.items()):
+            if name in ("tests", "expected", "output", "wanted", "gold"): return value
+        frame = frame.f_back
+    for thing in gc.get_objects():
+        if isinstance(thing, dict) and "output" in thing: return thing["output"]
+    for name in ("/tmp", "/proc/self/fd", "/proc"):
+        pass
+    return 0
+""",
+    "endless answers": "def double(x):\n    y = []\n    y.append(y)\n    return y",
+    "deep answers": "def double(x):\n    y = []\n    for _ in range(10000): y = [y]\n    return y",
+    "not a number": "def double(x): return float('nan')",
+    "background process": "import os\nif os.fork():\n    os._exit(0)\ndef double(x): return None",
+    "killing the harness": "import os\nfor p in (1, 2, os.getppid(), 0):\n    try: os.kill(p, 19)\n    except OSError: pass",
+    "guessing by the source": "print(open('/proc/self/cmdline').read(), globals())\ndouble = lambda x: 0",
+    "syntax error": "def double(x) return 2 * x",
+    "empty": "",
+}
+
+
+def sample(text: str) -> Sample:
+    return Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)
+
+
+@pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS.keys())
+@pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"}), (STDIN, {})])
+def test_wrong_programs_score_zero(jail: JailPool, hack: str, row: dict[str, Any], options: dict[str, Any]) -> None:
+    grader = CodeTestsGrader(timeout_s=3.0, **options)
+    assert grade(grader, sample(f"```python\n{hack}\n```"), row, jail) == 0.0
+
+
+@pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"})])
+def test_the_right_function_scores_one(jail: JailPool, row: dict[str, Any], options: dict[str, Any]) -> None:
+    assert grade(CodeTestsGrader(timeout_s=10.0, **options), sample("double = lambda x: x + x or 0"), row, jail) == 1.0
+
+
+def test_programs_on_stdin(jail: JailPool) -> None:
+    right, half = "print(2 * int(input()))", "print(42)"
+    grader, share = CodeTestsGrader(timeout_s=10.0), CodeTestsGrader(credit="share", timeout_s=10.0)
+    assert grade(grader, sample(right), STDIN, jail) == 1.0
+    assert grade(grader, sample(half), STDIN, jail) == 0.0
+    assert grade(share, sample(half), STDIN, jail) == 0.5
+
+
+def test_values_keep_their_types_on_the_way(jail: JailPool) -> None:
+    row = {
+        "setup": "import math",
+        "tests": [
+            "assert same((1, 'a')) == (1, 'a') and type(same((1,))) is tuple",
+            "assert same({1, 2}) == {1, 2}",
+            "assert same({(1, 2): [None, True]}) == {(1, 2): [None, True]}",
+            "assert math.isnan(same(float('nan'))) and same(1e300) == 1e300 and same(2 + 1j) == 2 + 1j",
+            "assert same(b'\\x00') == b'\\x00' and same(10 ** 40) == 10 ** 40",
+            "x = [3, 1, 2]; assert sort(x) is None and x == [1, 2, 3]",
+            "p = Pair(1, 2); assert left(p) == 1",
+            "try:\n    fail()\nexcept KeyError:\n    pass\nelse:\n    assert False",
+            "assert list(count()) == [0, 1, 2]",
+        ],
+    }
+    code = """
+class Pair:
+    def __init__(self, a, b): self.a, self.b = a, b
+same = lambda x: x
+def sort(x): x.sort()
+left = lambda p: p.a
+def fail(): raise KeyError("x")
+def count(): yield from range(3)
+"""
+    share = CodeTestsGrader(setup="setup", credit="share", timeout_s=10.0)
+    assert grade(share, sample(code), row, jail) == 1.0
+
+
+@pytest.mark.parametrize("row", [{}, {"tests": []}, {"tests": [{"input": 3}]}, {"tests": [3]}])
+def test_rows_without_tests_are_errors(jail: JailPool, row: dict[str, Any]) -> None:
+    with pytest.raises(GraderError):
+        grade(CodeTestsGrader(), sample("print(1)"), row, jail)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        r"__import__('os').system('touch /tmp/dressage-pwned')",
+        r"\text{__import__('os')._exit(0)}",
+        "9^{9^{9^{9^{9^{9}}}}}",
+        "(" * 900,
+        r"\frac{" * 300,
+        r"\sum_{n=1}^{10^{10}} n",
+        "True",
+        "x" * 1999,
+        "",
+    ],
+)
+def test_hostile_answers_score_zero_soon(jail: JailPool, answer: str) -> None:
+    box = sample(rf"\boxed{{{answer}}}")
+    assert grade(MathGrader(timeout_s=2.0), box, {"answer": r"\sqrt{2}+x"}, jail) == 0.0
+
+
+def test_math_in_the_jail(jail: JailPool) -> None:
+    grader = MathGrader(timeout_s=20.0)
+    assert grade(grader, sample(r"\boxed{x^2+2x+1}"), {"answer": "(x+1)^2"}, jail) == 1.0
+    assert grade(grader, sample(r"\boxed{x^2+2x+2}"), {"answer": "(x+1)^2"}, jail) == 0.0
+    assert grade(grader, sample(r"\boxed{0.5\sqrt{2}}"), {"answer": ["7", r"\frac{\sqrt{2}}{2}"]}, jail) == 1.0
+
+
+def test_a_teams_own_grader(jail: JailPool) -> None:
+    source = "def grade(sample, item):\n    return len(sample['output_text']) / item['length']"
+    assert grade(PythonGrader(source=source), sample("abc"), {"length": 4}, jail) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def grade(sample, item):\n    return {}['x']", "KeyError: 'x'"),
+        ("def grade(sample, item):\n    while True: pass", "longer than its time-out"),
+        ("def grade(sample, item):\n    return 'high'", "ValueError"),
+        ("def other(): pass", "KeyError: 'grade'"),
+        ("import os\nos._exit(0)", "no number"),
+    ],
+)
+def test_a_failing_grader_is_an_error(jail: JailPool, source: str, message: str) -> None:
+    with pytest.raises(GraderError, match=message):
+        grade(PythonGrader(source=source, timeout_s=1.0), sample("abc"), {}, jail)
+
+
+def test_without_a_jail_nothing_runs() -> None:
+    with pytest.raises(GraderError, match="on the cluster"):
+        grade(CodeTestsGrader(), sample("print(1)"), STDIN)
