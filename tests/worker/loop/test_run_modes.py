@@ -48,3 +48,40 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
     drawn = [f"{step}-{index}" for step in range(1, 13) for index in range(4)]
     assert sorted(shown) == sorted(drawn), "every group that was drawn is trained on once"
     launcher.until_gone()
+
+
+def trained(platform: PlatformDouble, *steps: int) -> list[str]:
+    rows = [row for event in platform.of("rollouts") if event["step"] in steps for row in event["data"]["rows"]]
+    return [row["group_id"] for row in rows if not row["sample"]]
+
+
+def test_groups_in_flight_at_a_checkpoint_are_generated_again(
+    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    schedule = {"steps": 8, "prompts_per_step": 4}
+    mode = {"type": "in_flight", "max_staleness": 3}
+    launcher.prepare(spec(rollout__mode=mode, schedule=schedule, checkpoint__every_steps=4, evaluation__sources=[]))
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+    launcher.until_gone()
+    saved = platform.of("checkpoint")[0]
+    assert saved["step"] == 4
+
+    again = PlatformDouble()
+    again.files = platform.files
+    resume = {"step": 4, "path": saved["data"]["path"], "manifest_sha256": saved["data"]["manifest_sha256"]}
+    again.bundle = {**platform.bundle, "attempt": 2, "resume": resume}
+    launcher.platform = again
+    launcher.start()
+    again.wait(lambda: again.states()[-1:] in (["succeeded"], ["failed"]))
+    assert again.states()[-1] == "succeeded", again.of("state")[-1]
+    assert again.steps() == [5, 6, 7, 8]
+    metrics = [event["data"]["metrics"] for event in again.of("step")]
+    assert metrics[0]["staleness/max"] == 0.0, "the first batch is made anew by the weights of the checkpoint"
+    assert max(m["staleness/max"] for m in metrics) <= 3.0
+    names = trained(platform, 1, 2, 3, 4) + trained(again, 5, 6, 7, 8)
+    assert sorted(names) == sorted(f"{step}-{index}" for step in range(1, 9) for index in range(4))
+    prompts = {row["group_id"]: row["prompt_id"] for e in platform.of("rollouts") for row in e["data"]["rows"]}
+    again_prompts = {row["group_id"]: row["prompt_id"] for e in again.of("rollouts") for row in e["data"]["rows"]}
+    assert all(prompts[name] == prompt for name, prompt in again_prompts.items()), "epochs go on where they stood"
+    again.close()
