@@ -16,7 +16,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
-from worker.jobs import GroupJob, Parked
+from worker.jobs import Ask, GroupJob, Parked
 from worker.steering import Control
 
 
@@ -33,6 +33,10 @@ class Ticket:
     sampling: Sampling
     parked: Parked | None = None
     """What there is of it, after it was stopped."""
+    asks: tuple[Ask, ...] = ()
+    """How each sample is asked, where they differ."""
+    hint: str = ""
+    """Beginning of the reference solution that the prompt shows."""
 
     @property
     def name(self) -> str:
@@ -40,7 +44,12 @@ class Ticket:
 
     def job(self) -> GroupJob:
         """For the engines."""
-        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked)
+        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks)
+
+    @property
+    def prompts(self) -> list[NDArray[np.int32]]:
+        """Token ids of each sample's prompt."""
+        return [ask.prompt for ask in self.asks] or [self.prompt] * self.samples
 
 
 @dataclass(slots=True)

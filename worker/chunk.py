@@ -62,14 +62,17 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
 
 
 def unpack(
-    chunk: Chunk, groups: Sequence[Group], prompts: Sequence[NDArray[np.int32]], temperatures: Sequence[float]
+    chunk: Chunk,
+    groups: Sequence[Group],
+    prompts: Sequence[Sequence[NDArray[np.int32]]],
+    temperatures: Sequence[float],
 ) -> None:
     """Append the chunk's trajectories to their groups.
 
     Args:
         chunk: whole groups.
         groups: by the indices that the chunk names.
-        prompts: token ids of their prompts, each shape [P].
+        prompts: token ids of each of their samples' prompts, shape [P] each.
         temperatures: at which each group was sampled.
     """
     bounds = chunk.offsets.tolist()
@@ -79,7 +82,7 @@ def unpack(
         group.trajectories.append(
             Trajectory(
                 trajectory_id=f"{group.group_id}/{len(group.trajectories)}",
-                prompt_ids=prompts[index],
+                prompt_ids=prompts[index][len(group.trajectories)],
                 token_ids=chunk.token_ids[span],
                 behaviour_logprobs=chunk.logprobs[span],
                 versions=chunk.versions[span],

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trainer_core.rollout_metrics import pass_rate
 from trainer_core.spec import RunSpec
@@ -16,15 +20,18 @@ from trainer_core.spec.rollout import TailBatchingScheduler
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.length_schedule import LengthSchedule
+from trainer_core.steering.prompt_plan import SamplePlan, plan_group, with_text
 from trainer_core.steering.staleness import StalenessLedger, State
 from trainer_core.trajectory import Group
 from worker.buffer import Batch, Ticket, TrajectoryBuffer
 from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
 from worker.generation import GenerationStage
+from worker.jobs import Ask
 from worker.seeds import derive_seed
 from worker.startup import Data
 from worker.steering import Steering
+from worker.tokenizer import PolicyTokenizer
 
 AHEAD = 2.0
 """Sequences under way in overlapping modes, as a multiple of what the engines run: the rest is scored, or waits to
@@ -40,6 +47,7 @@ class Dispatcher:
         curriculum: Curriculum,
         sources: Mapping[str, Data],
         generation: GenerationStage,
+        tokenizer: PolicyTokenizer,
         *,
         version: int,
         threshold: float,
@@ -48,7 +56,7 @@ class Dispatcher:
         """``state`` is what ``snapshot`` gave for ``version``; ``threshold`` is where an answer counts as right."""
         spec = steering.spec
         self._steering, self._curriculum, self._sources = steering, curriculum, sources
-        self._generation, self._threshold = generation, threshold
+        self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
         self._batch = spec.schedule.prompts_per_step
         self._tails = isinstance(spec.rollout.scheduler, TailBatchingScheduler)
         self._ledger = StalenessLedger(spec.rollout.max_staleness, self._batch, version, renews=self._tails)
@@ -71,8 +79,8 @@ class Dispatcher:
         if state is not None:
             self._ids = {int(step): count for step, count in state["ids"].items()}
             self._lengths.load(state["lengths"])
-            for name, prompt_id, samples in state["pending"]:
-                self.buffer.add(self._ticket(name, prompt_id, samples))
+            for name, prompt_id, samples, hint in state["pending"]:
+                self.buffer.add(self._ticket(name, prompt_id, samples, hint))
 
     # ── what the loop asks ──
 
@@ -124,7 +132,7 @@ class Dispatcher:
         dynamic = self._rollout.dynamic_sampling.enabled
         for ticket in self._generation.scored():
             self._ledger.score(ticket.name)
-            if dynamic and not has_signal(ticket.group) and self._rejected < self._refills:
+            if dynamic and not may_have_signal(ticket.group) and self._rejected < self._refills:
                 self._rejected += 1
                 self._counts["rejected"] += 1
                 self.observe([ticket.group])
@@ -198,7 +206,7 @@ class Dispatcher:
     def snapshot(self) -> dict[str, Any]:
         """What a resumed attempt needs to go on from here: drawn prompts that were not trained on come first again."""
         oldest = self._ledger.taken // self._batch
-        pending = [[ticket.name, ticket.group.prompt_id, ticket.samples] for ticket in self.buffer.held()]
+        pending = [[t.name, t.group.prompt_id, t.samples, t.hint] for t in self.buffer.held()]
         ids = {str(step): count for step, count in self._ids.items() if step > oldest}
         lengths = self._lengths.state()
         return {"curriculum": self._curriculum.state(), "pending": pending, "ids": ids, "lengths": lengths}
@@ -219,7 +227,7 @@ class Dispatcher:
         for draw in self._curriculum.draw(count, self.next_group()[0]):
             step, name = self.next_group()
             self._ids[step] = self._ids.get(step, 0) + 1
-            tickets.append(self._ticket(name, draw.prompt_id, draw.samples))
+            tickets.append(self._ticket(name, draw.prompt_id, draw.samples, draw.hint))
             self.buffer.add(tickets[-1])
         return tickets
 
@@ -228,11 +236,11 @@ class Dispatcher:
         if self._ledger.state(ticket.name) is State.PARKED:
             self._counts["continued"] += 1
             return ticket
-        fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples)
+        fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)
         self.buffer.renew(fresh)
         return fresh
 
-    def _ticket(self, name: str, prompt_id: str, samples: int) -> Ticket:
+    def _ticket(self, name: str, prompt_id: str, samples: int, hint: str) -> Ticket:
         source, _, row = prompt_id.rpartition(":")
         data, step = self._sources[source], int(name.partition("-")[0])
         spec = self._lengths.applied(self._steering.spec, step)
@@ -245,11 +253,30 @@ class Dispatcher:
             prompt_text="",
             steering_revision=self._steering.revision,
         )
-        return Ticket(group, data.prompts[int(row)], spec, samples, sampling(spec))
+        plans = plan_group(spec, group.item, name, samples, hint)
+        drawn = replace(sampling(spec), thinking_budget=plans[0].thinking_budget)
+        asks = self._asks(spec, group.item, data.prompts[int(row)], plans)
+        prompt = asks[0].prompt if asks else data.prompts[int(row)]
+        return Ticket(group, prompt, spec, samples, drawn, asks=asks, hint=hint)
+
+    def _asks(
+        self, spec: RunSpec, item: dict[str, Any], bare: NDArray[np.int32], plans: Sequence[SamplePlan]
+    ) -> tuple[Ask, ...]:
+        """How each sample is asked; empty where all see the bare prompt and the usual end of thinking."""
+        usual = spec.thinking.forced_end if isinstance(spec.thinking, TaggedThinking) else None
+        texts = list(dict.fromkeys(plan.text for plan in plans))
+        if texts == [""] and all(plan.forced_end == usual for plan in plans):
+            return ()
+        encoded = self._tokenizer.encode_rows([with_text(item, text) for text in texts if text])
+        prompts = {"": bare, **dict(zip([text for text in texts if text], encoded, strict=True))}
+        return tuple(Ask(prompts[plan.text], self._forced_end(plan.forced_end)) for plan in plans)
+
+    def _forced_end(self, text: str | None) -> tuple[int, ...]:
+        return self._tokenizer.encode_tag(text) if text else ()
 
 
 def sampling(spec: RunSpec) -> Sampling:
-    """How training samples are drawn."""
+    """How training samples are drawn, but for what their group decides."""
     rollout = spec.rollout
     drawn = Sampling(
         temperature=rollout.temperature,
@@ -261,7 +288,7 @@ def sampling(spec: RunSpec) -> Sampling:
     return with_early_stops(drawn, rollout.early_stop)
 
 
-def has_signal(group: Group) -> bool:
+def may_have_signal(group: Group) -> bool:
     """Whether rewards differ, or one of them is not known: then the batch decides."""
     rewards = [t.reward for t in group.trajectories if t.finish_reason != "pruned"]
     return None in rewards or len(set(rewards)) > 1

@@ -158,7 +158,7 @@ class GenerationStage:
             unpack(
                 pending.chunk,
                 groups,
-                [ticket.prompt for ticket in tickets],
+                [ticket.prompts for ticket in tickets],
                 [ticket.sampling.temperature for ticket in tickets],
             )
             _assign(groups, pending, scored)

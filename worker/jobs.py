@@ -21,6 +21,16 @@ class Parked:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """How one sample is asked, where the samples of a group differ."""
+
+    prompt: NDArray[np.int32]
+    """Token ids, shape [P]."""
+    forced_end_ids: tuple[int, ...]
+    """Injected when the thinking budget is spent; empty for the engine's own."""
+
+
+@dataclass(frozen=True, slots=True)
 class GroupJob:
     """One group to sample."""
 
@@ -31,6 +41,8 @@ class GroupJob:
     sampling: Sampling
     parked: Parked | None = None
     """Where to go on."""
+    asks: tuple[Ask, ...] = ()
+    """One per sample; empty where all are asked alike."""
 
 
 @dataclass(frozen=True, slots=True)

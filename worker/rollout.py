@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -206,7 +206,7 @@ class RolloutWorker:
             done = dict(job.parked.completions) if job.parked else {}
             live = _Live(job, {}, done)
             self._live[job.name] = live
-            prompt = tuple(job.prompt.tolist())
+            alike = tuple(job.prompt.tolist())
             for sample in range(job.samples):
                 if sample in done:
                     continue
@@ -214,7 +214,11 @@ class RolloutWorker:
                 request_id = str(self._numbers)
                 prefix = job.parked.prefixes.get(sample) if job.parked else None
                 group = SampleGroup(job.name, job.samples)
-                self._engine.submit(Request(request_id, prompt, job.sampling, prefix=prefix, group=group))
+                prompt, sampling = alike, job.sampling
+                if job.asks:
+                    ask = job.asks[sample]
+                    prompt, sampling = tuple(ask.prompt.tolist()), replace(sampling, forced_end_ids=ask.forced_end_ids)
+                self._engine.submit(Request(request_id, prompt, sampling, prefix=prefix, group=group))
                 live.requests[request_id] = sample
                 self._owner[request_id] = live
             if not live.requests:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import ray
 
 from trainer_core.rollout_metrics import error_share, mismatch_metrics, step_metrics
+from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
 from trainer_core.spec.rollout import AsyncMode, StreamedMode
 from trainer_core.steering.curriculum import Curriculum
@@ -67,6 +68,7 @@ class Run:
             self._curriculum,
             parts.sources,
             parts.generation,
+            parts.tokenizer,
             version=self._version,
             threshold=self._threshold,
             state=state or None,
@@ -153,7 +155,7 @@ class Run:
             update = learning.finish()
         else:
             self._open_update(batch.step, batch.tickets[0].name)
-            assign_advantages(batch.groups, batch.spec)
+            self._assign(batch.tickets, batch.spec)
             old = self._replay.take(batch.step, self._version)
             update = learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
         batch.controls, self._controls = self._controls, ()
@@ -317,9 +319,13 @@ class Run:
             self._open_update(step, tickets[0].name)
             self._parts.learning.begin(self._steering.spec, step)
         groups = [ticket.group for ticket in tickets]
-        assign_advantages(groups, tickets[0].spec)
+        self._assign(tickets, tickets[0].spec)
         self._parts.learning.accumulate(groups)
         self._streamed.update(ticket.name for ticket in tickets)
+
+    def _assign(self, tickets: list[Ticket], spec: RunSpec) -> None:
+        groups, dispatched = [ticket.group for ticket in tickets], [ticket.spec for ticket in tickets]
+        assign_advantages(groups, spec, dispatched, self._threshold)
 
     def _stream_finished(self, step: int) -> None:
         """Stream what is complete. A group with a failed reward waits for the judgement of the whole batch."""

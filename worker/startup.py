@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.spec import RunSpec
+from trainer_core.steering.prompt_plan import longest_text, with_text
 from worker import cluster
 from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
@@ -49,6 +50,8 @@ class Data:
 
     rows: list[dict[str, Any]]
     prompts: list[NDArray[np.int32]]
+    longest: int
+    """Tokens of the longest prompt, with the longest text that training may put behind it."""
 
 
 @dataclass(frozen=True)
@@ -200,13 +203,18 @@ class Startup:
             evaluations.append(EvaluationSet(source.name, source.dataset, data.rows[:size], data.prompts[:size]))
         for name, data in loaded.items():
             check_lengths(spec, name, data.prompts)
+        for name, data in sources.items():
+            asked = tokenizer.encode_rows(longest_rows(spec, data.rows))
+            check_lengths(spec, name, asked)
+            sources[name] = replace(data, longest=max([data.longest, *map(len, asked)]))
         importlib.import_module("worker.run")  # brings torch: loaded here, while the actors start, it costs no time
         return sources, evaluations
 
     def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, Data]) -> Data:
         if name not in loaded:
             rows = self._platform.rows(name, self.bundle.datasets[name])
-            loaded[name] = Data(rows, tokenizer.encode_rows(rows))
+            prompts = tokenizer.encode_rows(rows)
+            loaded[name] = Data(rows, prompts, max(map(len, prompts), default=0))
         return loaded[name]
 
 
@@ -247,9 +255,26 @@ def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) ->
             )
 
 
+def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose prompts hints, nudges, targets or budgets make longer, as long as they may ever be.
+
+    Raises:
+        StartError: a row lacks a column that they need.
+    """
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            text = longest_text(spec, row)
+        except ValueError as error:
+            raise StartError(f"Row {number}: {error}") from error
+        if text:
+            found.append(with_text(row, text))
+    return found
+
+
 def longest_prompt(sources: dict[str, Data]) -> int:
     """Tokens of the longest training prompt."""
-    return max(len(prompt) for data in sources.values() for prompt in data.prompts)
+    return max(data.longest for data in sources.values())
 
 
 def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:

@@ -70,7 +70,7 @@ class PolicyTokenizer:
         if not isinstance(thinking, TaggedThinking):
             return None
         end, forced = thinking.end, thinking.forced_end or thinking.end
-        return ThinkTokens(self._tag(thinking.start), self._tag(end), self._tag(forced))
+        return ThinkTokens(self.encode_tag(thinking.start), self.encode_tag(end), self.encode_tag(forced))
 
     def decode(self, completions: Sequence[NDArray[np.int32]], eos: Sequence[int]) -> list[str]:
         """Completions as text: tags kept, the final end-of-sequence token removed."""
@@ -80,7 +80,12 @@ class PolicyTokenizer:
         texts: list[str] = self._backend.decode_batch(trimmed, skip_special_tokens=False)
         return texts
 
-    def _tag(self, tag: str) -> tuple[int, ...]:
+    def encode_tag(self, tag: str) -> tuple[int, ...]:
+        """Token ids of text that is put into completions.
+
+        Raises:
+            StartError: it holds characters outside the vocabulary.
+        """
         ids = tuple(self._backend.encode(tag, add_special_tokens=False).ids)
         unknown = self._backend.token_to_id(getattr(self._backend.model, "unk_token", None) or "")
         if not ids or unknown in ids:

@@ -1,4 +1,4 @@
-"""How the groups of a step are made up: their sizes, spare ones, and old ones."""
+"""How the groups of a step are made up: their sizes, and old ones that return."""
 
 from typing import Annotated, Literal
 
@@ -66,18 +66,6 @@ class UncertaintyAllocation(SpecModel):
 Allocation = Annotated[EqualAllocation | DARSAllocation | UncertaintyAllocation, Field(discriminator="type")]
 
 
-class Oversampling(SpecModel):
-    """Send out more groups than a step learns from, and keep those that teach: with right and wrong answers."""
-
-    model_config = method_doc(
-        "Over-sampling",
-        "⌈f · B⌉ groups are drawn; of these the first B that have a signal are kept, and others only to fill up",
-        "DAPO (arXiv 2503.14476), §3.2, without the refill",
-    )
-    factor: float = field(1.5, gt=1.0, le=16.0, steer="group_dispatch")
-    """f: groups sent out for each group that is learned from."""
-
-
 class RolloutReplay(SpecModel):
     """Learn from recent informative groups once more, with the versions that sampled them.
 
@@ -104,7 +92,5 @@ class Batching(SpecModel):
 
     allocation: Allocation = EqualAllocation()
     """How many samples each prompt gets."""
-    oversampling: Oversampling | None = None
-    """Spare groups. Empty: none."""
     replay: RolloutReplay | None = None
     """Old groups. Empty: none."""

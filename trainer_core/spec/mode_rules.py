@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from trainer_core.spec.advantage import GroupAdvantage, VCPOAdvantage
 from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
 from trainer_core.spec.filters import HighEntropyTokensFilter, MasteredTokensFilter, RecompositionFilter
+from trainer_core.spec.length_shaping import GRPOLambdaLength
 from trainer_core.spec.rollout import StreamedMode, SyncMode, TailBatchingScheduler
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     for chosen in spec.filters:
         if isinstance(chosen, HighEntropyTokensFilter | MasteredTokensFilter | RecompositionFilter):
             yield where, f"streamed filters each group by itself; {chosen.type} needs the whole batch"
+    if isinstance(spec.reward.length, GRPOLambdaLength):
+        yield where, "streamed shapes each group by itself; grpo_lambda ranks the groups of the whole batch"
     if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
         yield where, f"streamed divides by one count at the end; {spec.aggregation.type} needs others for each group"
 

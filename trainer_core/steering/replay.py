@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 
 from trainer_core.spec.run import RunSpec
-from trainer_core.steering.oversampling import has_signal
 from trainer_core.steering.saved_groups import pack_group, unpack_group
 from trainer_core.trajectory import Group
 
@@ -91,3 +90,8 @@ class ReplayBuffer:
 def _oldest_version(group: Group) -> int | None:
     versions = [int(t.versions[t.sampled].min()) for t in group.trajectories if t.sampled.any()]
     return min(versions, default=None)
+
+
+def has_signal(group: Group) -> bool:
+    """Whether the rewards that could be computed differ within the group."""
+    return len({t.reward for t in group.trajectories if t.reward is not None and t.reward_error is None}) > 1

@@ -39,7 +39,9 @@ class LiveRequest:
         self.logprobs: list[float] = list(prefix.logprobs) if prefix is not None else []
         self.started_at = time.monotonic() - (prefix.seconds if prefix is not None else 0.0)
         self.thinking = (
-            None if markers is None else ThinkingTracker(markers, request.prompt_ids, sampling.thinking_budget)
+            None
+            if markers is None
+            else ThinkingTracker(markers, request.prompt_ids, sampling.thinking_budget, sampling.forced_end_ids)
         )
         if self.thinking is not None and prefix is not None and prefix.thinking is not None:
             self.thinking.restore(prefix.thinking)

@@ -18,6 +18,7 @@ class ThinkingTracker:
         "_budget",
         "_counted",
         "_end",
+        "_forced_end",
         "_markers",
         "_opened_at",
         "_prompt_tail",
@@ -27,8 +28,16 @@ class ThinkingTracker:
         "spent",
     )
 
-    def __init__(self, markers: ThinkTokens, prompt_ids: Sequence[int], budget: int | None) -> None:
+    def __init__(
+        self,
+        markers: ThinkTokens,
+        prompt_ids: Sequence[int],
+        budget: int | None,
+        forced_end_ids: tuple[int, ...] = (),
+    ) -> None:
+        """``forced_end_ids`` are injected when the budget is spent; empty means those of ``markers``."""
         self._markers = markers
+        self._forced_end = forced_end_ids or markers.forced_end_ids
         self._start = list(markers.start_ids)
         self._end = list(markers.end_ids)
         self._budget = budget
@@ -78,7 +87,7 @@ class ThinkingTracker:
 
     def force_end(self, token_ids: list[int]) -> tuple[int, ...]:
         """Close thinking. Returns the tokens to inject, without those of the marker the policy already wrote."""
-        forced = self._markers.forced_end_ids
+        forced = self._forced_end
         self.open = False
         self.budget_hit = True
         if self._markers.end_ids != forced[: len(self._end)]:

@@ -88,7 +88,8 @@ class Sampling:
     the policy may spend between the thinking markers (None: unlimited). `top_k` -1 means off. Temperature 0 is
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
     `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition"; `prune` ends
-    those that others of their group outdo, with "pruned".
+    those that others of their group outdo, with "pruned". `forced_end_ids`, where not empty, take the place of those
+    of the engine's `ThinkTokens`.
     """
 
     temperature: float
@@ -98,6 +99,7 @@ class Sampling:
     thinking_budget: int | None = None
     seed: int | None = None
     stop_token_ids: tuple[int, ...] = ()
+    forced_end_ids: tuple[int, ...] = ()
     probability_run: ProbabilityRun | None = None
     ngram_loop: NgramLoop | None = None
     prune: Prune | None = None

@@ -175,7 +175,12 @@ def _groups(kept: _Kept, completions: list[Completion]) -> list[Group]:
     groups = [
         Group(f"1-{index}", f"measured:{index}", "measured", "measured@1", {}, "", 0) for index in range(len(parts))
     ]
-    unpack(pack(list(enumerate(parts))), groups, kept.prompts, [kept.spec.rollout.temperature] * len(groups))
+    unpack(
+        pack(list(enumerate(parts))),
+        groups,
+        [[prompt] * samples for prompt in kept.prompts],
+        [kept.spec.rollout.temperature] * len(groups),
+    )
     for group in groups:
         for place, trajectory in enumerate(group.trajectories):
             trajectory.reward, trajectory.advantage = float(place % 2), 1.0 - 2.0 * (place % 2)

@@ -62,7 +62,6 @@ def test_what_lies_on_the_edge_is_accepted() -> None:
         ({"curriculum": {"type": "goldilocks", "columns": []}}, "at least 1 item"),
         ({"curriculum": {"type": "difficulty_target", "temperature": 0.0}}, "greater than 0"),
         ({"curriculum": {"type": "adaptive_ratio", "min_adjustment": 1.5}}, "less than or equal to 1"),
-        ({"batching": {"oversampling": {"factor": 1.0}}}, "greater than 1"),
         (
             {"batching": {"allocation": {"type": "uncertainty", "min_samples": 9, "max_samples": 8}}},
             "must not be above",

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
 from trainer_core.spec import RunSpec, apply_control
-from trainer_core.steering.oversampling import draw_count, has_signal, select
-from trainer_core.steering.replay import ReplayBuffer
+from trainer_core.steering.replay import ReplayBuffer, has_signal
 from trainer_core.steering.saved_groups import pack_group, unpack_group
 from trainer_core.trajectory import Group, Trajectory
 
@@ -152,19 +151,6 @@ def test_a_replay_that_makes_no_sense_is_refused(parts: dict[str, Any], path: tu
     assert [error["loc"] for error in refused.value.errors()] == [path]
 
 
-def oversampled(factor: float, prompts: int) -> RunSpec:
-    return spec(batching={"oversampling": {"factor": factor}}, schedule={"prompts_per_step": prompts})
-
-
-def test_spare_groups_are_drawn() -> None:
-    assert draw_count(spec(schedule={"prompts_per_step": 7})) == 7
-    assert [draw_count(oversampled(factor, 10)) for factor in (1.05, 1.1, 1.5)] == [11, 11, 15]
-
-
-def test_groups_with_a_signal_are_kept_first_in_their_order() -> None:
+def test_a_group_with_a_signal_has_rewards_that_differ() -> None:
     groups = [group("a", 1.0, 1.0), group("b", 0.0, 1.0), group("c", 0.0, 0.0), group("d", 1.0, 0.0)]
     assert [has_signal(one) for one in groups] == [False, True, False, True]
-    assert [names(part) for part in select(groups, oversampled(2.0, 2))] == [["b", "d"], ["a", "c"]]
-    assert [names(part) for part in select(groups, oversampled(1.3, 3))] == [["a", "b", "d"], ["c"]]
-    assert [names(part) for part in select(groups, oversampled(2.0, 1))] == [["b"], ["a", "c", "d"]]
-    assert [names(part) for part in select(groups, spec(schedule={"prompts_per_step": 2}))] == [names(groups), []]

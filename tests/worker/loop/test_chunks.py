@@ -57,7 +57,7 @@ def test_chunks_carry_completions_unchanged(spec: Any) -> None:
 
     chunk = pack([(1, [completion([5, 6, 7], forced=1), completion([8])]), (0, [completion([]), completion([9, 9])])])
     groups = [group("1-0", "s"), group("1-1", "s")]
-    unpack(chunk, groups, [np.array([1]), np.array([2])], [0.9, 0.7])
+    unpack(chunk, groups, [[np.array([1])] * 2, [np.array([2])] * 2], [0.9, 0.7])
     first, second = groups[1].trajectories
     assert (first.token_ids.tolist(), second.token_ids.tolist()) == ([5, 6, 7], [8])
     assert (first.sampled.tolist(), first.versions.tolist()) == ([False, True, True], [3, 3, 3])
