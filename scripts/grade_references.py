@@ -6,6 +6,7 @@ reference against a changed answer, or with a changed program, 0. Prints the exc
 
 import argparse
 import ast
+import builtins
 import gzip
 import json
 import sys
@@ -60,8 +61,18 @@ def humaneval(folder: Path) -> Iterator[Case]:
 def mbpp(folder: Path) -> Iterator[Case]:
     """Every solution of the sanitized MBPP, and the same functions returning something else."""
     for row in json.loads((folder / "mbpp" / "sanitized-mbpp.json").read_text()):
-        item = {"tests": row["test_list"], "setup": "\n".join(row["test_imports"]), "entry_point": ""}
+        item = {
+            "tests": row["test_list"],
+            "setup": "\n".join(row["test_imports"]),
+            "entry_point": _builtin(row["code"]),
+        }
         yield f"mbpp/{row['task_id']}", row["code"], item, mutated(row["code"], None), item
+
+
+def _builtin(code: str) -> str:
+    """The function that bears the name of one of Python's own; tests use Python's unless they are told."""
+    functions = [node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
+    return next((name for name in functions if hasattr(builtins, name)), "")
 
 
 def mutated(code: str, name: str | None) -> str:
@@ -77,7 +88,7 @@ SETS: dict[str, tuple[Callable[[Path], Iterator[Case]], Any]] = {
     "gsm8k": (gsm8k, MathGrader(extraction="last_number")),
     "math500": (math500, MathGrader(timeout_s=10.0)),
     "humaneval": (humaneval, CodeTestsGrader(entry_point="entry_point", timeout_s=20.0)),
-    "mbpp": (mbpp, CodeTestsGrader(setup="setup", timeout_s=20.0)),
+    "mbpp": (mbpp, CodeTestsGrader(setup="setup", entry_point="entry_point", timeout_s=20.0)),
 }
 
 

@@ -19,7 +19,12 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
 }
 
 
-SCRIPTS = {"ingest": "telemetry_ingest.py", "query": "telemetry_query.py"}
+SCRIPTS = {
+    "ingest": "telemetry_ingest.py",
+    "query": "telemetry_query.py",
+    "sandbox": "sandbox.py",
+    "graders": "graders.py",
+}
 """Benchmarks that bring a platform of their own."""
 
 

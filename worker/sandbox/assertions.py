@@ -1,11 +1,15 @@
 """The tests' jail of an assert test: runs the dataset's tests; the candidate's functions are calls into its jail."""
 
 import builtins
+import importlib
+import sys
 from typing import Any
 
 from worker.sandbox import wire
 
 _CHANNEL = 102
+STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
+"""Modules that do nothing when they are imported."""
 _CALLABLE_LIMIT = 10_000
 
 
@@ -32,10 +36,14 @@ def judge(setup: str, tests: list[str], entry_point: str) -> list[bool]:
     """Which tests pass. Each has globals of its own; ``setup`` runs before each."""
     line = wire.Line(_CHANNEL)
     try:
-        names = [name for name in line.receive() if isinstance(name, str)][:_CALLABLE_LIMIT]
-    except (EOFError, ValueError, TypeError, RecursionError):
+        hello = line.receive()
+        names = [name for name in hello["names"] if isinstance(name, str)][:_CALLABLE_LIMIT]
+        modules = {str(name): str(module) for name, module in hello["modules"].items()}
+    except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [False] * len(tests)
-    proxies = {name: _proxy(line, name) for name in {*names, *([entry_point] if entry_point else [])}}
+    # A test may rely on an import of the solution: it gets the standard library's module, never the solution's object.
+    proxies = {name: importlib.import_module(module) for name, module in modules.items() if module in STANDARD}
+    proxies |= {name: _proxy(line, name) for name in {*names, *([entry_point] if entry_point else [])}}
     return [_passes(setup, test, Space(proxies, entry_point)) for test in tests]
 
 

@@ -21,8 +21,8 @@ def serve(code: str) -> int:
         kept.append(value)
         return len(kept) - 1
 
-    plain = [name for name, value in space.items() if not isinstance(value, types.ModuleType) and name[:2] != "__"]
-    line.send(plain)
+    modules = {name: value.__name__ for name, value in space.items() if isinstance(value, types.ModuleType)}
+    line.send({"names": [name for name in space if name not in modules and name[:2] != "__"], "modules": modules})
     while True:
         try:
             request = line.receive()

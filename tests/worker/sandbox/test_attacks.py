@@ -145,7 +145,10 @@ print(libc.unshare(0x10000000), libc.syscall(CLONE, 0x10000000 | 17, 0, 0, 0, 0)
 
 
 def test_setuid_programs_give_no_rights(jail: JailPool) -> None:
-    code = "import re\nprint(re.findall('(?:NoNewPrivs|CapEff|CapBnd|Seccomp):\\\\s*(\\\\w+)', open('/proc/self/status').read()))"
+    code = r"""
+import re
+print(re.findall(r'(?:NoNewPrivs|CapEff|CapBnd|Seccomp):\s*(\w+)', open('/proc/self/status').read()))
+"""
     assert says(jail, code) == "['0000000000000000', '0000000000000000', '1', '2']"
 
 

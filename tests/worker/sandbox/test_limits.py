@@ -23,7 +23,7 @@ def test_without_a_jail_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Slot, "start", refuse)
     assert not capability.check().available
-    with pytest.raises(JailError, match="no strong jail.*Operation not permitted"):
+    with pytest.raises(JailError, match=r"no strong jail.*Operation not permitted"):
         capability.require()
 
 

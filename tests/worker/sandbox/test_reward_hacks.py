@@ -93,7 +93,12 @@ def double(x):
     "deep answers": "def double(x):\n    y = []\n    for _ in range(10000): y = [y]\n    return y",
     "not a number": "def double(x): return float('nan')",
     "background process": "import os\nif os.fork():\n    os._exit(0)\ndef double(x): return None",
-    "killing the harness": "import os\nfor p in (1, 2, os.getppid(), 0):\n    try: os.kill(p, 19)\n    except OSError: pass",
+    "killing the harness": """
+import os
+for process in (1, 2, os.getppid(), 0):
+    try: os.kill(process, 19)
+    except OSError: pass
+""",
     "guessing by the source": "print(open('/proc/self/cmdline').read(), globals())\ndouble = lambda x: 0",
     "syntax error": "def double(x) return 2 * x",
     "empty": "",

@@ -1,0 +1,47 @@
+"""Mathematical answers a second: ``python tests/bench/graders.py [MATH-500 file]``; without one, on made-up answers."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.report import Figure, show
+from trainer_core.rewards.graders import latex
+from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+ROUNDS = 10
+MADE_UP = [form for number in range(1, 251) for form in (rf"\frac{{{number}}}{{{number + 3}}}", rf"{number}\sqrt{{2}}")]
+
+
+def main() -> None:
+    """Measure gold against gold in one process, the caches of plain forms emptied before each round."""
+    golds = MADE_UP
+    if sys.argv[1:]:
+        golds = [json.loads(line)["answer"] for line in Path(sys.argv[1]).read_text().splitlines()]
+    grader, jail, times, wrong = MathGrader(), JailPool(), [], 0
+    for _ in range(ROUNDS):
+        latex.normal.cache_clear()
+        latex.number.cache_clear()
+        for gold in golds:
+            text = rf"So the answer is $\boxed{{{gold}}}$."
+            sample = Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)
+            started = time.perf_counter()
+            wrong += grader.grade(sample, {"answer": gold}, jail) != 1.0
+            times.append(time.perf_counter() - started)
+    jail.close()
+    show(
+        "Mathematical answers, gold against gold, one process",
+        [
+            Figure("answers a second", len(times) / sum(times), "/s", "2,000"),
+            Figure("slowest", max(times) * 1000, "ms", "under 2,000"),
+            Figure("wrong", wrong, "", "0"),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
