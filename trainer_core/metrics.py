@@ -56,6 +56,9 @@ def _entries() -> list[Metric]:
         Metric("critic/score/max", "Highest reward", "reward", "largest reward", r),
         Metric("reward_parts/<component>/mean", "Part of the reward", "grade", "mean grade before its weight", r),
         Metric("reward/error_share", "Reward errors", "share", "trajectories whose reward failed / trajectories", r),
+        Metric(
+            "reward/forgiven_share", "Forgiven parts", "share", "trajectories with a failed part that counts as 0", r
+        ),
         Metric("train/pass_rate/<source>", "Pass rate", "share", "successful samples / scored samples", "data"),
         Metric("train/mix/<source>", "Share of the mixture", "share", "groups of the source / groups", "data"),
         Metric(

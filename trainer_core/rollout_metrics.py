@@ -39,6 +39,7 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
         "groups/zero_advantage_share": _share([_has_no_signal(group) for group in groups]),
         "control/revision": float(max(group.steering_revision for group in groups)),
         "reward/error_share": error_share(groups),
+        "reward/forgiven_share": _share([bool(t.reward_forgiven) for t in trajectories]),
         "prompt_length/mean": float(np.mean([len(t.prompt_ids) for t in trajectories])),
         "response_length/clip_ratio": _share([t.finish_reason == "length" for t in trajectories]),
         "rollouts/repetition_share": _share([t.finish_reason == "repetition" for t in trajectories]),

@@ -33,6 +33,10 @@ class Trajectory:
     """None while not computed, and for ever when the reward failed (see ``reward_error``)."""
     reward_parts: dict[str, float] = field(default_factory=dict)
     reward_error: str | None = None
+    reward_forgiven: tuple[str, ...] = ()
+    """Errors of parts that count as 0, because the reward definition says so."""
+    reward_stops: bool = False
+    """Whether the part that failed asks for the run to stop."""
     advantage: float = 0.0
     token_advantages: NDArray[np.float32] | None = None
     """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""

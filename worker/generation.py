@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 import ray
 
-from trainer_core.trajectory import Group
+from trainer_core.rewards.score import Score
+from trainer_core.trajectory import Group, Trajectory
 from worker.buffer import Batch, Ticket
 from worker.chunk import repack, unpack
 from worker.engine import KvOnUpdate
@@ -193,8 +194,7 @@ class GenerationStage:
         scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits))
         for (_, trajectory), text, result in zip(failed, scored.texts, scored.scores, strict=True):
             trajectory.output_text = text
-            trajectory.reward, trajectory.reward_parts = result.reward, result.parts
-            trajectory.reward_error = result.error
+            _take(trajectory, result)
         return sum(t.reward_error is not None for _, t in failed)
 
 
@@ -209,5 +209,10 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
         trajectory.output_text = text
         if trajectory.finish_reason == "pruned":
             continue  # half an answer says nothing: it has no reward, and its group's statistics do without it
-        trajectory.reward, trajectory.reward_parts = result.reward, dict(result.parts)
-        trajectory.reward_error = result.error
+        _take(trajectory, result)
+
+
+def _take(trajectory: Trajectory, score: Score) -> None:
+    trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
+    trajectory.reward_error, trajectory.reward_forgiven = score.error, score.forgiven
+    trajectory.reward_stops = score.stop

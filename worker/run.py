@@ -33,7 +33,7 @@ from worker.saving import Saving
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
 from worker.steering import Control, Steering
-from worker.trouble import reward_trouble, starved_alert
+from worker.trouble import RewardAlerts, reward_trouble, starved_alert
 
 POLL_S = 0.2
 """How often a wait looks up to see whether the run shall end."""
@@ -88,6 +88,7 @@ class Run:
         self._unsettled: list[Control] = []
         """Controls of the dispatch that no whole batch has been dispatched under yet."""
         self._starved = False
+        self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
         """Why the run itself wants to pause, until a person says otherwise."""
 
@@ -347,6 +348,8 @@ class Run:
 
     def _judge(self, batch: Batch) -> None:
         """Pause over rewards that fail, and try them once more; tell of data that cannot fill a batch."""
+        for alert in self._reward_alerts.check(batch):
+            self._link.emit("alert", alert, batch.step)
         trouble = reward_trouble(batch)
         if trouble is not None:
             self._hold = trouble

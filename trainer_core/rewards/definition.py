@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from trainer_core.rewards.graders import Grader, needs_jail
+from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
 
@@ -36,8 +37,9 @@ class RewardDefinition(SpecModel):
         doubled = next((name for name in names if names.count(name) > 1), None)
         if doubled is not None:
             raise ValueError(f"the component name {doubled!r} is used twice")
-        if "overlong" in names:
-            raise ValueError("the component name 'overlong' is taken by the run's overlong shaping")
+        for taken in SHAPING_PARTS:
+            if taken in names:
+                raise ValueError(f"the component name {taken!r} is taken by the run's shaping of rewards")
         return self
 
     @property

@@ -11,12 +11,17 @@ class GraderError(Exception):
     """A reward that cannot be computed, through no merit or fault of the policy. The message says why."""
 
 
+def kind(error: str) -> str:
+    """The error without what varies: numbers and addresses."""
+    return _VARYING.sub("#", error)
+
+
 def grouped(errors: Iterable[str]) -> list[tuple[str, int]]:
     """Errors that differ only in numbers and addresses, as ``(the first of them, how many)``, the most common first."""
     first: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for error in errors:
-        key = _VARYING.sub("#", error)
+        key = kind(error)
         first.setdefault(key, error)
         counts[key] += 1
     return [(first[key], count) for key, count in counts.most_common()]
