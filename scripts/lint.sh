@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/.node/bin:$PWD/.venv/bin:$PATH"
 say() { printf '\033[1m• %s\033[0m\n' "$*"; }
-say "ruff"; ruff check . && ruff format --check --quiet .
+say "ruff"; ruff check .; ruff format --check --quiet .
 say "mypy"; mypy trainer_core worker kernels
 say "import-linter"; lint-imports --no-cache 2>&1 | tail -n 12
 say "migrations"; python manage.py makemigrations --check --dry-run

@@ -63,7 +63,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", 
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # A blocking read of an idle socket lasts 5 s, as long as the client's default time-out: it would end in an error.
+        # A blocking read of an idle socket lasts 5 s, as long as the client's default time-out: it would end badly.
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "capacity": 1000, "expiry": 10},
     }
 }

@@ -144,7 +144,7 @@ class Rollout(SpecModel):
 
     group_size: int = field(8, ge=1, le=1024, unit="samples")
     """Samples per prompt."""
-    temperature: float = field(1.0, gt=0.0, le=5.0, steer="group_dispatch")
+    temperature: float = field(1.0, gt=0.0, le=2.0, steer="group_dispatch")
     """Sampling temperature; the learner scores tokens at the same temperature."""
     top_p: float = field(1.0, gt=0.0, le=1.0)
     """Nucleus sampling. Below 1 the behaviour policy is truncated and the importance ratios are biased."""

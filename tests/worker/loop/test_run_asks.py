@@ -1,4 +1,4 @@
-"""A run whose samples are asked in different ways: budgets drawn per prompt, phrases that end thinking, nudges, shaping."""
+"""A run whose samples are asked in different ways: budgets per prompt, phrases that end thinking, nudges, shaping."""
 
 from collections.abc import Callable
 from typing import Any

@@ -31,6 +31,15 @@ export interface AddMemberRequest {
   name?: string;
 }
 
+export type AnswerEnum = typeof AnswerEnum[keyof typeof AnswerEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const AnswerEnum = {
+  boxed: 'boxed',
+  fenced: 'fenced',
+} as const;
+
 export interface AuditEntry {
   id: string;
   /** Position in the team's chain, from 1. */
@@ -147,6 +156,15 @@ export const ColumnTypeEnum = {
   object: 'object',
   null: 'null',
   mixed: 'mixed',
+} as const;
+
+export type CompareEnum = typeof CompareEnum[keyof typeof CompareEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CompareEnum = {
+  lines: 'lines',
+  tokens: 'tokens',
 } as const;
 
 export type ControlApplyAt = 'next' | number;
@@ -297,6 +315,15 @@ export interface CreateTokenRequest {
   expires_at?: CreateTokenRequestExpiresAt;
 }
 
+export type CreditEnum = typeof CreditEnum[keyof typeof CreditEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CreditEnum = {
+  all: 'all',
+  share: 'share',
+} as const;
+
 export interface Dataset {
   id: string;
   slug: string;
@@ -437,6 +464,24 @@ export const EstimatorEnum = {
   absolute: 'absolute',
 } as const;
 
+export type EvaluationMetricEnum = typeof EvaluationMetricEnum[keyof typeof EvaluationMetricEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const EvaluationMetricEnum = {
+  fuzzy_match: 'fuzzy_match',
+  bleu: 'bleu',
+  gleu: 'gleu',
+  meteor: 'meteor',
+  cosine: 'cosine',
+  rouge_1: 'rouge_1',
+  rouge_2: 'rouge_2',
+  rouge_3: 'rouge_3',
+  rouge_4: 'rouge_4',
+  rouge_5: 'rouge_5',
+  rouge_l: 'rouge_l',
+} as const;
+
 export type EventStep = number | null;
 
 export type EventData = {[key: string]: unknown};
@@ -475,6 +520,17 @@ export interface Explanation {
   /** Names of metrics worth watching. */
   watch: string[];
 }
+
+export type ExtractionEnum = typeof ExtractionEnum[keyof typeof ExtractionEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ExtractionEnum = {
+  boxed: 'boxed',
+  last_number: 'last_number',
+  tagged: 'tagged',
+  whole: 'whole',
+} as const;
 
 export interface FieldError {
   /** JSON pointer into the request body; empty for the whole body. */
@@ -516,6 +572,17 @@ export interface ForkRequest {
   checkpoint?: ForkRequestCheckpoint;
 }
 
+export type HowEnum = typeof HowEnum[keyof typeof HowEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const HowEnum = {
+  sum: 'sum',
+  product: 'product',
+  gate: 'gate',
+  min: 'min',
+} as const;
+
 /**
  * * `user` - user
 * `token` - token
@@ -531,6 +598,16 @@ export const KindEnum = {
   token: 'token',
   policy: 'policy',
   system: 'system',
+} as const;
+
+export type LanguageEnum = typeof LanguageEnum[keyof typeof LanguageEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LanguageEnum = {
+  python: 'python',
+  bash: 'bash',
+  c: 'c',
 } as const;
 
 export interface LastCheckpoint {
@@ -594,6 +671,15 @@ export interface LiveRun {
   /** Seconds since the worker was last heard of. */
   lease_age_s: LiveRunLeaseAgeS;
 }
+
+export type LmHeadDtypeEnum = typeof LmHeadDtypeEnum[keyof typeof LmHeadDtypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const LmHeadDtypeEnum = {
+  model: 'model',
+  float32: 'float32',
+} as const;
 
 export interface LoginRequest {
   /**
@@ -793,6 +879,17 @@ export type OpenAIErrorTypeEnum = typeof OpenAIErrorTypeEnum[keyof typeof OpenAI
 export const OpenAIErrorTypeEnum = {
   invalid_request_error: 'invalid_request_error',
   server_error: 'server_error',
+} as const;
+
+export type OperationEnum = typeof OperationEnum[keyof typeof OperationEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OperationEnum = {
+  eq: 'eq',
+  ne: 'ne',
+  like: 'like',
+  ilike: 'ilike',
 } as const;
 
 /**
@@ -1349,9 +1446,62 @@ export interface RewardDefinition {
 }
 
 /**
+ * Field with Python that runs before each assert test, beside the test: imports, helpers.
+ */
+export type RewardDefinitionCodeTestsGraderSetup = string | null;
+
+/**
+ * Field with the name of the function under test, where the tests do not use names that the program defines.
+ */
+export type RewardDefinitionCodeTestsGraderEntryPoint = string | null;
+
+/**
+ * Field with text that is put before the program: the beginning of a function that the policy completes.
+ */
+export type RewardDefinitionCodeTestsGraderPrepend = string | null;
+
+/**
+ * The share of tests that the answer's program passes, or 1 only if it passes all.
+
+The row lists either Python tests (``"assert f(1) == 2"``, each a program) or pairs of ``input`` and ``output``.
+ */
+export interface RewardDefinitionCodeTestsGrader {
+  type?: 'code_tests';
+  /** Language of the program. Assert tests are for Python only. */
+  language?: LanguageEnum;
+  /**
+   * Field of the dataset row with the tests.
+   * @minLength 1
+   * @maxLength 200
+   */
+  tests?: string;
+  /** Field with Python that runs before each assert test, beside the test: imports, helpers. */
+  setup?: RewardDefinitionCodeTestsGraderSetup;
+  /** Field with the name of the function under test, where the tests do not use names that the program defines. */
+  entry_point?: RewardDefinitionCodeTestsGraderEntryPoint;
+  /** Field with text that is put before the program: the beginning of a function that the policy completes. */
+  prepend?: RewardDefinitionCodeTestsGraderPrepend;
+  /** All or nothing, or the share of tests passed. */
+  credit?: CreditEnum;
+  /** Output is compared line by line without white space at their ends, or word by word. */
+  compare?: CompareEnum;
+  /**
+   * Time for one input, or for all assert tests together. A slower program fails.
+   * @maximum 60
+   */
+  timeout_s?: number;
+  /**
+   * Memory of all processes of the program.
+   * @minimum 64
+   * @maximum 8192
+   */
+  memory_mb?: number;
+}
+
+/**
  * How the part is graded.
  */
-export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionFormatGrader | RewardDefinitionLengthPenaltyGrader;
+export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
 
 /**
  * One part of a reward.
@@ -1370,6 +1520,30 @@ export interface RewardDefinitionComponent {
   weight?: number;
   /** How the part is graded. */
   grader: RewardDefinitionComponentGrader;
+  /** When the grader fails: leave the sample out, count this part as 0, or leave it out and ask for the run to stop.
+Each is shown and counted. */
+  on_error?: OnErrorEnum;
+}
+
+/**
+ * One grade from several. ``gate`` is 0 unless the first part reaches ``gate_at``, else the sum of the others.
+ */
+export interface RewardDefinitionCompositeGrader {
+  type?: 'composite';
+  /** Weighted sum, product, gate, or the least grade. */
+  how?: HowEnum;
+  /**
+   * The parts, in order.
+   * @minItems 1
+   * @maxItems 16
+   */
+  parts: RewardDefinitionPart[];
+  /**
+   * Grade of the first part from which the others count.
+   * @minimum -1000
+   * @maximum 1000
+   */
+  gate_at?: number;
 }
 
 /**
@@ -1420,6 +1594,63 @@ characters never does. Empty: any answer that is not blank. */
 }
 
 /**
+ * 1 if the answer follows all of the row's instructions, or the share that it follows.
+ */
+export interface RewardDefinitionIfevalGrader {
+  type?: 'ifeval';
+  /**
+   * Field of the dataset row with the names of the checks.
+   * @minLength 1
+   * @maxLength 200
+   */
+  instructions?: string;
+  /**
+   * Field with one object of parameters per check.
+   * @minLength 1
+   * @maxLength 200
+   */
+  parameters?: string;
+  /** All or nothing, or the share of instructions followed. */
+  credit?: CreditEnum;
+}
+
+/**
+ * JSON Schema, draft 2020-12, without ``patternProperties`` and without references to other documents.
+ */
+export type RewardDefinitionJsonSchemaGraderJsonSchema = { [key: string]: unknown };
+
+/**
+ * 1 if the whole answer is JSON that fits the schema, else 0. A fence of three back-ticks around it is allowed.
+ */
+export interface RewardDefinitionJsonSchemaGrader {
+  type?: 'json_schema';
+  /** JSON Schema, draft 2020-12, without ``patternProperties`` and without references to other documents. */
+  json_schema: RewardDefinitionJsonSchemaGraderJsonSchema;
+}
+
+/**
+ * ISO 639 code. Empty: the language of the problem.
+ */
+export type RewardDefinitionLanguageGraderLanguage = string | null;
+
+/**
+ * 1 if thoughts and answer are in the asked language, else 0. Code and LaTeX do not count.
+ */
+export interface RewardDefinitionLanguageGrader {
+  type?: 'language';
+  /** ISO 639 code. Empty: the language of the problem. */
+  language?: RewardDefinitionLanguageGraderLanguage;
+  /**
+   * Field of the dataset row that holds the problem.
+   * @minLength 1
+   * @maxLength 200
+   */
+  problem?: string;
+  /** The thinking counts too. */
+  thoughts?: boolean;
+}
+
+/**
  * 0 up to ``free`` tokens, then linear down to −1 at ``full`` tokens and beyond.
  */
 export interface RewardDefinitionLengthPenaltyGrader {
@@ -1434,6 +1665,84 @@ export interface RewardDefinitionLengthPenaltyGrader {
    * @minimum 1
    */
   full?: number;
+}
+
+/**
+ * 1 if the output begins with its thinking, has each tag once, and its answer holds what is asked, else 0.
+ */
+export interface RewardDefinitionMagistralFormatGrader {
+  type?: 'magistral_format';
+  /**
+   * Tag that opens the thinking.
+   * @minLength 1
+   * @maxLength 64
+   */
+  thinking_start?: string;
+  /**
+   * Tag that closes the thinking.
+   * @minLength 1
+   * @maxLength 64
+   */
+  thinking_end?: string;
+  /** Exactly one ``\boxed{}`` (mathematics), or at least one fenced block that names its language (code). */
+  answer?: AnswerEnum;
+}
+
+/**
+ * 1 if the final answer equals one of the gold answers mathematically, else 0.
+ */
+export interface RewardDefinitionMathGrader {
+  type?: 'math';
+  /**
+   * Field of the dataset row that holds the gold answer, as LaTeX or a number, or a list of accepted ones.
+   * @minLength 1
+   * @maxLength 200
+   */
+  reference?: string;
+  /** Where the final answer stands: the last ``\boxed{}``, the last number (DAPO), between tags, or all of it. */
+  extraction?: ExtractionEnum;
+  /**
+   * Opening tag, for ``tagged``.
+   * @minLength 1
+   * @maxLength 64
+   */
+  tag_start?: string;
+  /**
+   * Closing tag, for ``tagged``.
+   * @minLength 1
+   * @maxLength 64
+   */
+  tag_end?: string;
+  /**
+   * An answer that takes longer to compare is wrong.
+   * @maximum 30
+   */
+  timeout_s?: number;
+}
+
+/**
+ * The graders, by the names that the formula uses.
+ */
+export type RewardDefinitionMultiGraderGraders = {[key: string]: RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader};
+
+/**
+ * The value of a formula over the grades of named graders.
+ */
+export interface RewardDefinitionMultiGrader {
+  type?: 'multi';
+  /**
+   * Label; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /** The graders, by the names that the formula uses. */
+  graders: RewardDefinitionMultiGraderGraders;
+  /**
+   * Formula: + - * / ^, min, max, abs, floor, ceil, exp, sqrt, log.
+   * @minLength 1
+   * @maxLength 2000
+   */
+  calculate_output: string;
 }
 
 /**
@@ -1458,6 +1767,67 @@ export interface RewardDefinitionNumericGrader {
 }
 
 /**
+ * How the part is graded.
+ */
+export type RewardDefinitionPartGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
+
+/**
+ * A grader with its weight.
+ */
+export interface RewardDefinitionPart {
+  /** How the part is graded. */
+  grader: RewardDefinitionPartGrader;
+  /**
+   * Factor, for ``sum`` and ``gate``.
+   * @minimum -1000
+   * @maximum 1000
+   */
+  weight?: number;
+}
+
+/**
+ * The number that ``grade(sample: dict, item: dict) -> float`` returns.
+ */
+export interface RewardDefinitionPythonGrader {
+  type?: 'python';
+  /**
+   * Label; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * Python that defines ``grade``. ``sample`` has output_text, output_json, answer_text and thinking_text.
+   * @minLength 1
+   * @maxLength 256000
+   */
+  source: string;
+  /**
+   * A slower grader is an error.
+   * @maximum 120
+   */
+  timeout_s?: number;
+  /**
+   * Memory of the grader.
+   * @minimum 64
+   * @maximum 8192
+   */
+  memory_mb?: number;
+}
+
+/**
+ * 1 if the answer, white space at its ends aside, matches the whole pattern, else 0.
+ */
+export interface RewardDefinitionRegexGrader {
+  type?: 'regex';
+  /**
+   * Regular expression. An answer above 20 000 characters never matches.
+   * @minLength 1
+   * @maxLength 500
+   */
+  pattern: string;
+}
+
+/**
  * A reward: ``r = Σ weight · grade``.
  */
 export interface RewardDefinitionRequest {
@@ -1469,6 +1839,61 @@ export interface RewardDefinitionRequest {
   components: RewardDefinitionComponent[];
   /** A sample succeeds, for pass rates and the curriculum, when its reward reaches this. */
   success_threshold?: number;
+}
+
+/**
+ * 1 if ``input`` compares with ``reference`` as asked, else 0.
+ */
+export interface RewardDefinitionStringCheckGrader {
+  type?: 'string_check';
+  /**
+   * Label; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * Template of the text that is graded.
+   * @maxLength 20000
+   */
+  input?: string;
+  /**
+   * Template of the text that it is compared with.
+   * @maxLength 20000
+   */
+  reference?: string;
+  /** Equal, not equal, contains, or contains whatever the case. */
+  operation?: OperationEnum;
+}
+
+/**
+ * If set, the grade is 1 from here on and 0 below.
+ */
+export type RewardDefinitionTextSimilarityGraderPassThreshold = number | null;
+
+/**
+ * How alike ``input`` and ``reference`` are, from 0 to 1.
+ */
+export interface RewardDefinitionTextSimilarityGrader {
+  type?: 'text_similarity';
+  /**
+   * Label; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * Template of the text that is graded.
+   * @maxLength 20000
+   */
+  input?: string;
+  /**
+   * Template of the text that it is compared with.
+   * @maxLength 20000
+   */
+  reference?: string;
+  /** Measure. ``cosine`` counts tokens; ``meteor`` matches equal tokens only. */
+  evaluation_metric?: EvaluationMetricEnum;
+  /** If set, the grade is 1 from here on and 0 below. */
+  pass_threshold?: RewardDefinitionTextSimilarityGraderPassThreshold;
 }
 
 /**
@@ -1709,6 +2134,28 @@ export interface RunSpec {
 }
 
 /**
+ * The number of running sequences follows the KV cache: full, but without sequences thrown out to start again.
+ */
+export interface RunSpecAdaptiveConcurrency {
+  type?: 'adaptive';
+  /**
+   * The number rises only while less than this share of the KV cache is in use.
+   * @maximum 1
+   */
+  kv_target?: number;
+  /**
+   * Sequences added after each quiet round: as many completions as sequences that run.
+   * @minimum 1
+   * @maximum 1024
+   */
+  increase?: number;
+  /**
+   * Factor when the full cache has thrown a sequence out.
+   */
+  decrease?: number;
+}
+
+/**
  * Older groups are forgotten at this rate, by e^(−1/horizon) with each new one. Empty: never, as published.
  */
 export type RunSpecAdaptiveRatioCurriculumHorizon = number | null;
@@ -1752,24 +2199,24 @@ at t_d · y^(1/(1 + k)): 1, as published, leaves the square root of the loss.
 }
 
 /**
- * One-step overlap: the next batch is generated while the learner works on the last one.
+ * Generation never waits for the learner; how far it may run ahead is bounded.
  */
-export const RunSpecAsyncModeValue = {
-  type: 'async',
-  /** Largest distance between the weights that generated a token and the weights that are updated with it. */
-  max_staleness: 1,
-} as const;
-export type RunSpecAsyncMode = typeof RunSpecAsyncModeValue;
+export interface RunSpecAsyncMode {
+  type?: 'async';
+  /**
+   * η: largest distance between the weights that generated a token and the weights that are updated with it.
+   * @minimum 1
+   * @maximum 64
+   */
+  max_staleness?: number;
+  /** New weights reach the sequences that are running; off, these are finished with the old ones first. */
+  interruptible?: boolean;
+}
 
 /**
  * How many samples each prompt gets.
  */
 export type RunSpecBatchingAllocation = RunSpecEqualAllocation | RunSpecDARSAllocation | RunSpecUncertaintyAllocation;
-
-/**
- * Spare groups. Empty: none.
- */
-export type RunSpecBatchingOversampling = RunSpecOversampling | null;
 
 /**
  * Old groups. Empty: none.
@@ -1782,8 +2229,6 @@ export type RunSpecBatchingReplay = RunSpecRolloutReplay | null;
 export interface RunSpecBatching {
   /** How many samples each prompt gets. */
   allocation?: RunSpecBatchingAllocation;
-  /** Spare groups. Empty: none. */
-  oversampling?: RunSpecBatchingOversampling;
   /** Old groups. Empty: none. */
   replay?: RunSpecBatchingReplay;
 }
@@ -2200,6 +2645,20 @@ group carries no signal). */
 }
 
 /**
+ * Groups without signal (all rewards equal) are replaced by new prompts, while the others are still generated.
+ */
+export interface RunSpecDynamicSampling {
+  /** Off: groups without signal stay in the batch and are filtered out of the loss. */
+  enabled?: boolean;
+  /**
+   * Groups replaced per step, at most, as a multiple of ``prompts_per_step``; then any group fills the batch.
+   * @minimum 1
+   * @maximum 64
+   */
+  max_refills?: number;
+}
+
+/**
  * PPO-EWMA: a moving average of the policy's weights, renewed after every update.
  */
 export interface RunSpecEWMAProximal {
@@ -2210,6 +2669,38 @@ export interface RunSpecEWMAProximal {
    */
   decay?: number;
 }
+
+/**
+ * Repetition told by the probability of its tokens.
+ */
+export type RunSpecEarlyStopProbabilityRun = RunSpecProbabilityRunStop | null;
+
+/**
+ * Repetition told by the tokens themselves.
+ */
+export type RunSpecEarlyStopNgramLoop = RunSpecNgramLoopStop | null;
+
+/**
+ * Samples that are given up for the sake of the others.
+ */
+export type RunSpecEarlyStopPrune = RunSpecPruning | null;
+
+/**
+ * When a completion is ended before it ends itself. All off by default.
+ */
+export interface RunSpecEarlyStop {
+  /** Repetition told by the probability of its tokens. */
+  probability_run?: RunSpecEarlyStopProbabilityRun;
+  /** Repetition told by the tokens themselves. */
+  ngram_loop?: RunSpecEarlyStopNgramLoop;
+  /** Samples that are given up for the sake of the others. */
+  prune?: RunSpecEarlyStopPrune;
+}
+
+/**
+ * How many sequences run, up to ``max_num_seqs``.
+ */
+export type RunSpecEngineConcurrency = RunSpecFixedConcurrency | RunSpecAdaptiveConcurrency;
 
 /**
  * The vLLM engine of each rollout worker.
@@ -2234,6 +2725,11 @@ export interface RunSpecEngine {
    * @maximum 1024
    */
   kv_cache_gib?: number;
+  /** How many sequences run, up to ``max_num_seqs``. */
+  concurrency?: RunSpecEngineConcurrency;
+  /** Number type of the projection to logits. With ``float32`` a narrower engine computes them from float32 weights,
+as the learner does, and the mismatch of log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585). */
+  lm_head_dtype?: LmHeadDtypeEnum;
   /**
    * Largest accepted difference between engine and learner log-probabilities after a weight update.
    * @maximum 5
@@ -2302,6 +2798,14 @@ export interface RunSpecEvaluationSource {
 }
 
 /**
+ * Groups in the order in which they were drawn; those that were stopped are continued first.
+ */
+export const RunSpecFifoSchedulerValue = {
+  type: 'fifo',
+} as const;
+export type RunSpecFifoScheduler = typeof RunSpecFifoSchedulerValue;
+
+/**
  * What a source weighs after the transition.
  */
 export interface RunSpecFinalWeight {
@@ -2317,6 +2821,14 @@ export interface RunSpecFinalWeight {
    */
   weight: number;
 }
+
+/**
+ * As many sequences run as the engine has places for.
+ */
+export const RunSpecFixedConcurrencyValue = {
+  type: 'fixed',
+} as const;
+export type RunSpecFixedConcurrency = typeof RunSpecFixedConcurrencyValue;
 
 /**
  * ``rollout.max_tokens``, whenever.
@@ -2591,6 +3103,19 @@ export interface RunSpecIcePopMasking {
    * @maximum 1000
    */
   ratio_max?: number;
+}
+
+/**
+ * Weights change under running sequences at once, which keep their keys and values unless told otherwise.
+ */
+export interface RunSpecInFlightMode {
+  type?: 'in_flight';
+  /**
+   * Largest distance between the weights that generated a token and the weights that are updated with it.
+   * @minimum 1
+   * @maximum 64
+   */
+  max_staleness?: number;
 }
 
 /**
@@ -2943,6 +3468,24 @@ export interface RunSpecMinPROLoss {
 }
 
 /**
+ * End a completion that says the same n-gram over and over.
+ */
+export interface RunSpecNgramLoopStop {
+  /**
+   * n: longest n-gram. A shorter one must fill as many tokens, so that a few equal digits are no loop.
+   * @minimum 1
+   * @maximum 4096
+   */
+  size?: number;
+  /**
+   * k: times an n-gram of the longest size must stand in a row.
+   * @minimum 3
+   * @maximum 1024
+   */
+  repeats?: number;
+}
+
+/**
  * The completion is the answer.
  */
 export const RunSpecNoThinkingValue = {
@@ -3066,17 +3609,6 @@ export interface RunSpecOverlongShaping {
 }
 
 /**
- * Send out more groups than a step learns from, and keep those that teach: with right and wrong answers.
- */
-export interface RunSpecOversampling {
-  /**
-   * f: groups sent out for each group that is learned from.
-   * @maximum 16
-   */
-  factor?: number;
-}
-
-/**
  * Dual clip: cap of the loss for negative advantages, as a ratio. Empty: off.
  */
 export type RunSpecPPOClipLossRatioDual = number | null;
@@ -3134,6 +3666,24 @@ export interface RunSpecParallelism {
 }
 
 /**
+ * Over-provisioning: more groups are started than a batch needs; when it is full, the rest is stopped.
+ */
+export interface RunSpecPartial {
+  /**
+   * f: groups that are started, as a multiple of ``prompts_per_step``. 1 is off.
+   * @minimum 1
+   * @maximum 8
+   */
+  over_provision?: number;
+  /**
+   * How often an unfinished group may be stopped and continued by newer weights: its largest staleness.
+   * @minimum 0
+   * @maximum 16
+   */
+  max_continuations?: number;
+}
+
+/**
  * The advantage of every set of k samples that holds a right one, shared out among the samples in closed form.
  */
 export interface RunSpecPassKAdvantage {
@@ -3186,6 +3736,22 @@ export interface RunSpecPositiveExamples {
 }
 
 /**
+ * End a completion that has become certain of every next token: it repeats itself and will not stop.
+ */
+export interface RunSpecProbabilityRunStop {
+  /**
+   * N: length of the run.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  tokens?: number;
+  /**
+   * p: each token of the run is likelier than this under the sampling distribution.
+   */
+  probability?: number;
+}
+
+/**
  * Every prompt counts the same, and within a prompt every token of all its completions.
 
 A prompt that is drawn twice in a step counts once.
@@ -3213,6 +3779,27 @@ export interface RunSpecPrompting {
   hints?: RunSpecPromptingHints;
   /** Strategies, to make the samples of a group differ. */
   nudges?: RunSpecPromptingNudges;
+}
+
+/**
+ * Give up the least promising samples of a group while they are generated.
+
+Once every sample of a group has ended or has ``after`` tokens, those with the lowest mean log-probability of these
+tokens are stopped, until the share ``keep`` of the group is left; samples that have ended are always kept. What is
+pruned takes no part in the group's advantages or in the loss. The mean log-probability stands in for the quality
+head that ARRoL trains.
+ */
+export interface RunSpecPruning {
+  /**
+   * Tokens of each sample that are looked at.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  after?: number;
+  /**
+   * Share of a group that is finished.
+   */
+  keep?: number;
 }
 
 /**
@@ -3476,7 +4063,17 @@ export interface RunSpecReward {
 /**
  * How generation and learning interleave.
  */
-export type RunSpecRolloutMode = RunSpecSyncMode | RunSpecAsyncMode;
+export type RunSpecRolloutMode = RunSpecSyncMode | RunSpecStreamedMode | RunSpecAsyncMode | RunSpecInFlightMode;
+
+/**
+ * Keys and values of running sequences at a weight update. None: kept in flight, else computed again.
+ */
+export type RunSpecRolloutKvOnUpdate = 'keep' | 'recompute' | null;
+
+/**
+ * In which rounds prompts are generated.
+ */
+export type RunSpecRolloutScheduler = RunSpecFifoScheduler | RunSpecTailBatchingScheduler;
 
 /**
  * Sampling of prompt groups.
@@ -3490,7 +4087,7 @@ export interface RunSpecRollout {
   group_size?: number;
   /**
    * Sampling temperature; the learner scores tokens at the same temperature.
-   * @maximum 5
+   * @maximum 2
    */
   temperature?: number;
   /**
@@ -3511,6 +4108,16 @@ export interface RunSpecRollout {
   max_tokens?: number;
   /** How generation and learning interleave. */
   mode?: RunSpecRolloutMode;
+  /** Keys and values of running sequences at a weight update. None: kept in flight, else computed again. */
+  kv_on_update?: RunSpecRolloutKvOnUpdate;
+  /** Start more groups than needed, and stop when the batch is full. */
+  partial?: RunSpecPartial;
+  /** In which rounds prompts are generated. */
+  scheduler?: RunSpecRolloutScheduler;
+  /** Replacement of groups without signal. */
+  dynamic_sampling?: RunSpecDynamicSampling;
+  /** Which completions are not worth finishing. */
+  early_stop?: RunSpecEarlyStop;
   /** Engine settings. */
   engine?: RunSpecEngine;
 }
@@ -3777,6 +4384,15 @@ export interface RunSpecStrategyNudges {
 }
 
 /**
+ * Finished groups go to the learner at once, which accumulates their gradients while the rest of the batch is
+still generated. One optimizer step per batch: strictly on-policy, the same gradient as ``sync``.
+ */
+export const RunSpecStreamedModeValue = {
+  type: 'streamed',
+} as const;
+export type RunSpecStreamedMode = typeof RunSpecStreamedModeValue;
+
+/**
  * Generate, then learn: every token comes from the current weights (staleness 0).
  */
 export const RunSpecSyncModeValue = {
@@ -3835,6 +4451,15 @@ policy learns to end on any. Each must finish with the closing tag. Source: Scal
   /** A budget of each prompt's own. ``budget`` stays the upper limit where both are given. */
   prompt_budget?: RunSpecTaggedThinkingPromptBudget;
 }
+
+/**
+ * Prompts whose answers were not done when the batch was full are collected, and generated afresh in a long round
+of their own. Strictly on-policy; needs over-provisioning.
+ */
+export const RunSpecTailBatchingSchedulerValue = {
+  type: 'tail_batching',
+} as const;
+export type RunSpecTailBatchingScheduler = typeof RunSpecTailBatchingSchedulerValue;
 
 /**
  * Every token counts the same.
