@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from trainer_core.diagnosis import worst_tokens
 from trainer_core.trajectory import Group, Trajectory
 
 GROUPS_SHOWN = 4
@@ -27,6 +28,15 @@ def shown_groups(groups: Sequence[Group], count: int = GROUPS_SHOWN) -> Sequence
 def rollout_rows(groups: Sequence[Group]) -> list[dict[str, Any]]:
     """All completions of ``groups``, one row each."""
     return [_row(group, sample, t) for group in groups for sample, t in enumerate(group.trajectories)]
+
+
+def worst_rows(groups: Sequence[Group], text: Callable[[int], str]) -> list[dict[str, Any]]:
+    """The tokens on which engine and learner disagree most; ``text`` says what a token id stands for."""
+    rows = []
+    for token in worst_tokens(groups):
+        probabilities = {name: _number(token[name]) for name in ("behaviour_logprob", "learner_logprob")}
+        rows.append({**token, **probabilities, "text": text(token["token_id"])})
+    return rows
 
 
 def _row(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:

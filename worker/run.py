@@ -25,7 +25,7 @@ from worker.checkpoints import Checkpoints
 from worker.dispatch import Dispatcher
 from worker.engine import KvOnUpdate
 from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics
-from worker.events import finite, rollout_rows, shown_groups
+from worker.events import finite, rollout_rows, shown_groups, worst_rows
 from worker.learning import Learned
 from worker.link import Link
 from worker.performance import Performance
@@ -217,7 +217,8 @@ class Run:
         shown = shown_groups(batch.groups)
         for group in shown:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
-        self._link.emit("rollouts", {"rows": rollout_rows(shown)}, step)
+        worst = worst_rows(batch.groups, self._parts.tokenizer.token_text)
+        self._link.emit("rollouts", {"rows": rollout_rows(shown), "worst_tokens": worst}, step)
         for alert in self._guards.check(step, found):
             data = {"level": "warn", "title": "Guard", "message": alert.message}
             self._link.emit("alert", {**data, "metric": alert.metric, "value": finite({"": alert.value})[""]}, step)

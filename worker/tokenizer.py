@@ -80,6 +80,10 @@ class PolicyTokenizer:
         texts: list[str] = self._backend.decode_batch(trimmed, skip_special_tokens=False)
         return texts
 
+    def token_text(self, token_id: int) -> str:
+        """What one token stands for; a token cut from the middle of a character shows as a replacement sign."""
+        return str(self._backend.decode([token_id], skip_special_tokens=False))
+
     def encode_tag(self, tag: str) -> tuple[int, ...]:
         """Token ids of text that is put into completions.
 

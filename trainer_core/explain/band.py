@@ -12,7 +12,9 @@ from trainer_core.spec.corrections import Correction, OffPolicySequenceMasking
 from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss, SequenceMaskLoss, VESPOLoss
 
 POINTS = 25
-"""Odd, so that the ratio 1 is one of them."""
+"""Odd, so that the ratio 1 is one of them; the edges of the band come on top."""
+EDGE = 1e-6
+"""How near to an edge its sides are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +71,7 @@ def _grid(lowest: float | None, highest: float | None) -> tuple[float, ...]:
     """Ratios on both sides of 1, evenly spaced by their logarithm, reaching beyond both edges."""
     reach = max(abs(math.log(edge)) for edge in (lowest or 0.5, highest or 2.0)) * 1.6 or math.log(2.0)
     half = POINTS // 2
-    return tuple(math.exp(reach * (index - half) / half) for index in range(POINTS))
+    even = [math.exp(reach * (index - half) / half) for index in range(POINTS)]
+    # Both sides of an edge are drawn, so that a weight which falls there falls steeply in the picture.
+    edges = [side * edge for edge in (lowest, highest) if edge for side in (1.0 - EDGE, 1.0, 1.0 + EDGE)]
+    return tuple(sorted({*even, *edges}))

@@ -35,7 +35,7 @@ def _band(band: Band) -> str:
     highest = max(*band.positive, *band.negative, 1e-9)
     lines = [
         f"  {ratio:8.4g}  {_bar(up, highest)}  {_bar(down, highest)}"
-        for ratio, up, down in list(zip(band.ratios, band.positive, band.negative, strict=True))[::2]
+        for ratio, up, down in list(zip(band.ratios, band.positive, band.negative, strict=True))
     ]
     return "\n".join(
         [

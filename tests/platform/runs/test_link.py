@@ -151,6 +151,18 @@ def test_text_that_postgresql_cannot_store(launch: Launch) -> None:
     assert Rollout.objects.get().completion == "a\ufffdb\ufffd"
 
 
+def test_the_worst_tokens_of_a_step_are_kept(launch: Launch) -> None:
+    _, worker = launch()
+    token = {"group_id": "1-0", "sample": 2, "position": 4, "token_id": 9, "version": 0, "text": "a\0"}
+    token |= {"behaviour_logprob": -0.5, "learner_logprob": "-Infinity"}
+    worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [ROW], "worst_tokens": [{**token, "more": 1}]}})
+    data = Event.objects.get(kind="rollouts").data
+    assert data == {"count": 1, "worst_tokens": [{**token, "text": "a\ufffd"}]}
+    worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [ROW], "worst_tokens": [{"sample": 1}]}})
+    assert "worst_tokens.0.group_id" in Event.objects.get(kind="log").data["message"]
+    assert Rollout.objects.count() == 1
+
+
 def test_numbers_that_json_cannot_write(launch: Launch) -> None:
     _, worker = launch()
     worker.step(1, a="NaN", b="Infinity", c="-Infinity", d=1e308)

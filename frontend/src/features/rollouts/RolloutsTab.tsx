@@ -13,6 +13,7 @@ import { TableSkeleton } from "@/ui/TableSkeleton";
 import { RewardCell } from "./RewardCell";
 import { RolloutDrawer } from "./RolloutDrawer";
 import classes from "./rollouts.module.css";
+import { WorstTokens } from "./WorstTokens";
 
 export function RolloutsTab({ run }: { run: Run }) {
   const { step, source, min, group } = useSearch({ from: "/app/runs/$runId" });
@@ -67,6 +68,7 @@ export function RolloutsTab({ run }: { run: Run }) {
           Four groups of each step are kept
         </Text>
       </div>
+      <WorstTokens runId={run.id} />
       {rollouts.isPending && <TableSkeleton rows={10} />}
       {rollouts.isError && <ErrorState error={rollouts.error} retry={() => void rollouts.refetch()} />}
       {rollouts.isSuccess && rows.length === 0 && (

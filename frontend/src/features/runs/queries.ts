@@ -63,6 +63,18 @@ export const metricsQuery = (id: string, keys: string[], window: Window) =>
     placeholderData: keepPreviousData,
   });
 
+/** Log-probabilities that JSON cannot carry arrive as words. */
+export interface WorstToken {
+  group_id: string;
+  sample: number;
+  position: number;
+  token_id: number;
+  text?: string;
+  behaviour_logprob: number | string;
+  learner_logprob: number | string;
+  version: number;
+}
+
 export interface RolloutFilter {
   step?: number;
   source?: string;
@@ -97,6 +109,17 @@ export const eventsQuery = (id: string, kind?: string) =>
       ),
     initialPageParam: null as string | null,
     getNextPageParam: page => (page.has_more ? page.next : null),
+  });
+
+/** The tokens of the last step on which engine and learner disagree most. */
+export const worstTokensQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "rollouts", "worst"],
+    queryFn: async ({ signal }) => {
+      const found = await telemetry.events(id, { kind: "rollouts", limit: 1 }, signal);
+      const event = found.data[0];
+      return { step: event?.step ?? null, tokens: (event?.data.worst_tokens ?? []) as unknown as WorstToken[] };
+    },
   });
 
 export const timelineQuery = (id: string) =>

@@ -116,7 +116,10 @@ class Ingest:
                     *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
                 )
             )
-        self._event(event, {"count": len(data.rows)})
+        # As the worker spelt them: they are checked, and the words for infinities are what JSON can carry.
+        raw = event.data.get("worst_tokens", ())
+        worst = [{key: token[key] for key in schemas.WorstToken.model_fields if key in token} for token in raw]
+        self._event(event, {"count": len(data.rows), "worst_tokens": worst})
         self.bulk.rollouts.extend(rows)
 
     def _checkpoint(self, event: schemas.LinkEvent, data: schemas.CheckpointData) -> None:

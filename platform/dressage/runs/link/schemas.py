@@ -103,8 +103,20 @@ class RolloutRow(Message):
     policy_versions: Annotated[tuple[Count, ...], Field(max_length=2)] = ()
 
 
+class WorstToken(Message):
+    group_id: Annotated[str, Field(max_length=80)]
+    sample: Count
+    position: Count
+    token_id: Count
+    text: Annotated[str, Field(max_length=200)] = ""
+    behaviour_logprob: Number
+    learner_logprob: Number
+    version: Count
+
+
 class RolloutsData(Message):
     rows: Annotated[tuple[RolloutRow, ...], Field(max_length=4096)]
+    worst_tokens: Annotated[tuple[WorstToken, ...], Field(max_length=64)] = ()
 
 
 class CheckpointData(Message):

@@ -1,0 +1,58 @@
+/** The tokens of the last step on which engine and learner disagree most: where a mismatch begins. */
+import { Accordion, Box, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { decodeValue } from "@/features/charts/merge";
+import { worstTokensQuery } from "@/features/runs/queries";
+import { formatNumber } from "@/lib/format";
+
+export function WorstTokens({ runId }: { runId: string }) {
+  const found = useQuery(worstTokensQuery(runId)).data;
+  if (!found || found.tokens.length === 0) return null;
+  return (
+    <Accordion variant="contained" mb="sm" data-testid="worst-tokens">
+      <Accordion.Item value="worst">
+        <Accordion.Control>
+          <Text size="sm" fw={550}>
+            Where engine and learner disagree most, step {found.step}
+          </Text>
+        </Accordion.Control>
+        <Accordion.Panel>
+          <Box style={{ overflowX: "auto" }} tabIndex={0} role="region" aria-label="Tokens with the largest difference">
+            <Table fz="xs" verticalSpacing={3} className="num">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Token</Table.Th>
+                  <Table.Th>Group</Table.Th>
+                  <Table.Th ta="right">Sample</Table.Th>
+                  <Table.Th ta="right">Position</Table.Th>
+                  <Table.Th ta="right">log p, engine</Table.Th>
+                  <Table.Th ta="right">log p, learner</Table.Th>
+                  <Table.Th ta="right">Difference</Table.Th>
+                  <Table.Th ta="right">Weights</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {found.tokens.map(token => {
+                  const engine = decodeValue(token.behaviour_logprob);
+                  const learner = decodeValue(token.learner_logprob);
+                  return (
+                    <Table.Tr key={`${token.group_id}/${token.sample}/${token.position}`}>
+                      <Table.Td className="mono">{token.text ?? token.token_id}</Table.Td>
+                      <Table.Td className="mono">{token.group_id}</Table.Td>
+                      <Table.Td ta="right">{token.sample}</Table.Td>
+                      <Table.Td ta="right">{token.position}</Table.Td>
+                      <Table.Td ta="right">{formatNumber(engine)}</Table.Td>
+                      <Table.Td ta="right">{formatNumber(learner)}</Table.Td>
+                      <Table.Td ta="right">{formatNumber(learner - engine)}</Table.Td>
+                      <Table.Td ta="right">{token.version}</Table.Td>
+                    </Table.Tr>
+                  );
+                })}
+              </Table.Tbody>
+            </Table>
+          </Box>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  );
+}
