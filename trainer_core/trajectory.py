@@ -33,7 +33,7 @@ class Trajectory:
     """None while not computed, and for ever when the reward failed (see ``reward_error``)."""
     reward_parts: dict[str, float] = field(default_factory=dict)
     reward_error: str | None = None
-    reward_forgiven: tuple[str, ...] = ()
+    reward_forgiven: list[str] = field(default_factory=list)
     """Errors of parts that count as 0, because the reward definition says so."""
     reward_stops: bool = False
     """Whether the part that failed asks for the run to stop."""

@@ -214,5 +214,5 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
 
 def _take(trajectory: Trajectory, score: Score) -> None:
     trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
-    trajectory.reward_error, trajectory.reward_forgiven = score.error, score.forgiven
+    trajectory.reward_error, trajectory.reward_forgiven = score.error, list(score.forgiven)
     trajectory.reward_stops = score.stop

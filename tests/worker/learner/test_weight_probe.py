@@ -95,7 +95,7 @@ class Mute:
     def __init__(self, answers: list[list[float]]) -> None:
         self.answers = answers
 
-    def load_weights(self, version: int, tensors: object) -> None:
+    def load_weights(self, version: int, tensors: object, *, kv: str = "recompute") -> None:
         """Nothing to load."""
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
