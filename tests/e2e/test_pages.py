@@ -48,6 +48,7 @@ def screen(request: pytest.FixtureRequest, browser: Browser, installation: Insta
     context.set_default_timeout(20_000)
     page = context.new_page()
     page.goto("/sign-in")
+    expect(page.get_by_label("Email")).to_be_visible()
     assert _violations(page) == []
     page.get_by_label("Email").fill(EMAIL)
     page.get_by_role("textbox", name="Password").fill(PASSWORD)

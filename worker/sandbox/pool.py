@@ -12,7 +12,9 @@ from worker.sandbox.run import supervise
 from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
 
 TRIES = 2
-_MATH = Loaded(preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex"), packages=True)
+_MATH = Loaded(
+    preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex", "sympy.physics.units.util"), packages=True
+)
 _SYMPY_MB = 512
 _TEST_OUTPUT = 1 << 20
 

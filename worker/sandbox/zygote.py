@@ -41,7 +41,8 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     for name in options["preload"]:
         importlib.import_module(name)
     if options["sympy"]:
-        symbolic.compare(r"\frac{1}{2}+x", "x+0.5")  # what SymPy sets up at its first use, jobs need not
+        for gold, answer in symbolic.FAMILIAR:
+            symbolic.compare(gold, answer)
     program = seccomp.program()
     pids = _wall_in(options["shown"])
     jail = guest.Jail(program=program, shown=tuple(options["shown"]))

@@ -40,7 +40,7 @@ export function ChartCard({ chart, data, names, ...rest }: Props) {
   return (
     <Paper ref={ref} className={classes.card} component="section" aria-label={title} data-testid={`chart-${chart.id}`}>
       <div className={classes.head}>
-        <Title order={3} style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
+        <Title order={2} size="h3" style={{ whiteSpace: "nowrap", overflow: "hidden", textOverflow: "ellipsis" }}>
           {chart.title}
           {chart.unit && (
             <Text component="span" size="xs" c="dimmed" ml={6}>

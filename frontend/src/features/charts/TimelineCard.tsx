@@ -18,7 +18,9 @@ export function TimelineCard({ runId }: { runId: string }) {
   return (
     <Paper component="section" aria-label="Timeline" className={classes.card} data-testid="timeline">
       <div className={classes.head}>
-        <Title order={3}>Timeline</Title>
+        <Title order={2} size="h3">
+          Timeline
+        </Title>
         <Text size="xs" c="dimmed">
           last {steps.length} steps
         </Text>

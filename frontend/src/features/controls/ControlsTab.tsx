@@ -1,5 +1,5 @@
 /** The history of every change, with the two ways back: revert and rewind. */
-import { Badge, Button, Group, Paper, Table, Text, Tooltip } from "@mantine/core";
+import { Badge, Button, Group, Paper, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -49,7 +49,9 @@ export function ControlsTab({ run }: { run: Run }) {
             <Table.Th ta="right">Settled</Table.Th>
             <Table.Th>Who and why</Table.Th>
             <Table.Th>When</Table.Th>
-            <Table.Th />
+            <Table.Th pos="relative">
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Paper, Table, Text } from "@mantine/core";
+import { Anchor, Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
 import { IconDownload, IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -42,7 +42,9 @@ export function CheckpointsTab({ run }: { run: Run }) {
             <Table.Th ta="right">Size</Table.Th>
             <Table.Th>Saved</Table.Th>
             <Table.Th>Manifest</Table.Th>
-            <Table.Th />
+            <Table.Th pos="relative">
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
