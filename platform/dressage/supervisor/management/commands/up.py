@@ -63,6 +63,7 @@ class Command(BaseCommand):
         if demo:
             self._manage("demo", *(["--no-run"] if no_run else []))
         self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
+        self.stdout.flush()  # into a pipe or a file Python writes whole blocks only
 
     def _manage(self, *arguments: str) -> None:
         command = [sys.executable, str(ROOT / "manage.py"), *arguments]
