@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import ray
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
+from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saved import SavedCheckpoint
 from worker.weights import WeightBundle, probe_sequences, publish
+
+if TYPE_CHECKING:
+    from trainer_core.update.replayed import LearnerSide
 
 View = tuple[int, int, dict[str, NDArray[np.float32]]]
 """Group index, sample index, and what the learner has found out about one trajectory: its arrays by their names."""
@@ -98,6 +101,12 @@ class LearnerWorker:
             self._learner.score(sequences)
             return []
         return [publish(self._learner, sequences)]
+
+    def replay(
+        self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], top_p: float, top_k: int
+    ) -> "dict[str, LearnerSide]":
+        """Score trajectories again by the present weights."""
+        return self._learner.replay(trajectories, own_prompts, top_p, top_k)
 
     def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
         """Write a checkpoint; None above rank 0."""
@@ -196,6 +205,18 @@ class LearnerGroup:
         """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""
         reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
         return reference
+
+    def replay(
+        self,
+        trajectories: Sequence[Trajectory],
+        own_prompts: Mapping[str, NDArray[np.int32]],
+        top_p: float,
+        top_k: int,
+    ) -> "dict[str, LearnerSide]":
+        """Score trajectories again by the present weights; see ``trainer_core.update.replayed``."""
+        found: dict[str, LearnerSide]
+        found = self._call("replay", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
+        return found
 
     def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint:
         """Write a checkpoint with the caller's JSON-able state; see ``trainer_core.update.checkpoint``."""

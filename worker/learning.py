@@ -11,14 +11,19 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import ray
+from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
+from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saved import SavedCheckpoint
 from worker.learner import LearnerGroup
+
+if TYPE_CHECKING:
+    from trainer_core.update.replayed import LearnerSide
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,12 @@ class LearningStage:
     def finish(self) -> Future[Learned]:
         """The optimizer step of the open step, then the new weights; ``learn_s`` counts its pieces too."""
         return self._thread.submit(self._finish)
+
+    def replay(
+        self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], *, top_p: float, top_k: int
+    ) -> Future[dict[str, LearnerSide]]:
+        """The learner's side of a frozen-weight replay, by the weights as they are when its turn comes."""
+        return self._thread.submit(lambda: self._learner.replay(trajectories, own_prompts, top_p, top_k))
 
     def save(
         self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]

@@ -1,108 +1,138 @@
-"""Frozen-weight replay: recorded tokens scored again by engine and learner at the same weights.
+"""Frozen-weight replay: some of a batch's tokens are scored again by engine and learner at the same weights.
 
-What is left of their difference cannot be age: ``trainer_core.diagnosis.attribute`` tells the causes apart by it.
-
-    replayed = replay(engine, model, trajectories, top_p=…, top_k=…, own_prompts=own_prompts(tokenizer, groups))
-    attribution = attribute(trajectories, replayed, version)
+What is left of their difference cannot be age: ``trainer_core.diagnosis.attribute`` tells the causes apart by it. Both
+sides are asked just before the update of a step, in the order of their queues, so both hold the weights of the step
+before; nobody waits for the answer, which is reported with the first step after it has come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from trainer_core.diagnosis import ReplayedTokens
-from trainer_core.diagnosis.truncation import log_kept_mass
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.diagnosis import Attribution, ReplayedTokens, attribute
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.replayed import LearnerSide
+from worker.buffer import Ticket
 
 if TYPE_CHECKING:
+    from worker.learning import LearningStage
+    from worker.router import Router
     from worker.tokenizer import PolicyTokenizer
 
-BATCH = 64
-"""Sequences that the engine scores in one call."""
+CAUSES = ("numerics", "staleness", "truncation", "template", "unexplained")
 
 
-class Scorer(Protocol):
-    """What is needed of an engine."""
+@dataclass(slots=True)
+class _Asked:
+    version: int
+    trajectories: list[Trajectory]
+    engine: Future[list[list[float]]]
+    learner: Future[dict[str, LearnerSide]]
 
-    def score(self, sequences: list[list[int]]) -> list[list[float]]:
-        """Log-probability, at temperature 1 and over the full vocabulary, of each token but the first."""
+
+class MismatchReplay:
+    """Asks for replays when they are due, and tells what they have found. Used by the loop's thread alone."""
+
+    def __init__(self, engines: Router, learning: LearningStage, tokenizer: PolicyTokenizer) -> None:
+        self._engines, self._learning, self._tokenizer = engines, learning, tokenizer
+        self._asked: _Asked | None = None
+        self.failed: str | None = None
+        """Why the last replay has told nothing, until it is read."""
+
+    def ask(self, tickets: Sequence[Ticket], spec: RunSpec, step: int, version: int) -> None:
+        """Ask for a replay of some of the batch's trajectories where ``step`` is due for one.
+
+        Args:
+            tickets: of the batch, filtered: what takes no part in the loss is not scored by the learner.
+            spec: as it holds now.
+            step: that is about to be learned.
+            version: of the weights that both sides hold before it.
+        """
+        every = spec.diagnosis.every_steps
+        if self._asked is not None or every == 0 or step % every:
+            return
+        chosen = _choose(tickets, spec)
+        if not chosen:
+            return
+        trajectories = [trajectory for _, trajectory in chosen]
+        self._asked = _Asked(
+            version,
+            trajectories,
+            self._engines.score([[*t.prompt_ids.tolist(), *t.token_ids.tolist()] for t in trajectories]),
+            self._learning.replay(
+                trajectories, self._own_prompts(chosen), top_p=spec.rollout.top_p, top_k=spec.rollout.top_k
+            ),
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """What a replay has found since the last call; empty while there is none."""
+        asked = self._asked
+        if asked is None or not (asked.engine.done() and asked.learner.done()):
+            return {}
+        if any(trajectory.learner_logprobs is None for trajectory in asked.trajectories):
+            return {}  # their update is under way
+        self._asked = None
+        try:
+            replayed = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
+        except Exception as error:  # a diagnosis that cannot be made is told, and ends no run
+            self.failed = str(getattr(error, "cause", error))
+            return {}
+        return attribution_metrics(attribute(asked.trajectories, replayed, asked.version))
+
+    def _own_prompts(self, chosen: Sequence[tuple[Ticket, Trajectory]]) -> dict[str, NDArray[np.int32]]:
+        """Prompts rendered anew from their dataset rows; not where hints, nudges or budgets were put behind them."""
+        plain = [(ticket.group.item, trajectory) for ticket, trajectory in chosen if not ticket.asks]
+        rendered = self._tokenizer.encode_rows([item for item, _ in plain])
+        return {trajectory.trajectory_id: prompt for (_, trajectory), prompt in zip(plain, rendered, strict=True)}
 
 
-@torch.no_grad()
-def replay(
-    engine: Scorer,
-    model: Any,
-    trajectories: Sequence[Trajectory],
-    *,
-    top_p: float = 1.0,
-    top_k: int = 0,
-    own_prompts: Mapping[str, NDArray[np.int32]] | None = None,
+def combine(
+    trajectories: Sequence[Trajectory], engine: Sequence[Sequence[float]], learner: Mapping[str, LearnerSide]
 ) -> dict[str, ReplayedTokens]:
-    """Score ``trajectories`` again on both sides.
-
-    Engine and learner are compared at temperature 1, at which the engine scores; the mass that truncated sampling keeps
-    is that at each trajectory's own temperature.
+    """Both sides of each trajectory, by id.
 
     Args:
-        engine: serves the same weights as ``model``.
-        model: the learner's Hugging Face causal model, in evaluation mode.
-        trajectories: with at least one completion token; others are left out.
-        top_p: of the sampling, 1 for none.
-        top_k: of the sampling, 0 for none.
-        own_prompts: token ids of prompts as the learner's own template renders them, by trajectory id; without an
-            entry they are the recorded ones.
-
-    Returns:
-        By trajectory id.
+        trajectories: as they were scored.
+        engine: log-probability, at temperature 1, of each token of prompt and completion but the first.
+        learner: by trajectory id.
     """
-    kept = [trajectory for trajectory in trajectories if trajectory.length]
-    found: dict[str, ReplayedTokens] = {}
-    for start in range(0, len(kept), BATCH):
-        part = kept[start : start + BATCH]
-        scores = engine.score([[*t.prompt_ids.tolist(), *t.token_ids.tolist()] for t in part])
-        for trajectory, scored in zip(part, scores, strict=True):
-            logits = _logits(model, trajectory.prompt_ids, trajectory.token_ids)
-            learner = _logprobs(logits, trajectory)
-            own = (own_prompts or {}).get(trajectory.trajectory_id)
-            if own is None or np.array_equal(own, trajectory.prompt_ids):
-                template = np.zeros(trajectory.length)
-            else:
-                template = learner - _logprobs(_logits(model, own, trajectory.token_ids), trajectory)
-            mass = log_kept_mass(logits, temperature=trajectory.temperature, top_p=top_p, top_k=top_k)
-            found[trajectory.trajectory_id] = ReplayedTokens(
-                engine=np.asarray(scored[-trajectory.length :], np.float64),
-                learner=learner,
-                log_kept=mass.cpu().numpy(),
-                template=template,
-            )
-    return found
-
-
-def own_prompts(tokenizer: PolicyTokenizer, groups: Sequence[Group]) -> dict[str, NDArray[np.int32]]:
-    """Prompts rendered anew from their dataset rows, by trajectory id, for ``replay``."""
-    rendered = tokenizer.encode_rows([group.item for group in groups])
     return {
-        trajectory.trajectory_id: prompt
-        for group, prompt in zip(groups, rendered, strict=True)
-        for trajectory in group.trajectories
+        trajectory.trajectory_id: ReplayedTokens(
+            engine=np.asarray(scores[-trajectory.length :], np.float64),
+            learner=side.logprobs,
+            log_kept=side.log_kept,
+            template=side.template,
+        )
+        for trajectory, scores in zip(trajectories, engine, strict=True)
+        for side in [learner[trajectory.trajectory_id]]
     }
 
 
-def _logits(model: Any, prompt: NDArray[np.int32], completion: NDArray[np.int32]) -> Tensor:
-    """Logits that predict each completion token, float32 [T, V]."""
-    ids = torch.tensor([[*prompt.tolist(), *completion.tolist()]], device=model.device)
-    logits: Tensor = model(ids).logits[0, len(prompt) - 1 : -1].float()
-    return logits
+def attribution_metrics(found: Attribution | None) -> dict[str, float]:
+    """``rollout_corr/cause/*``; empty where nothing was replayed."""
+    if found is None:
+        return {}
+    parts = {name: asdict(getattr(found, name)) for name in CAUSES}
+    return {f"rollout_corr/cause/{name}": part["mean_abs"] for name, part in parts.items()}
 
 
-def _logprobs(logits: Tensor, trajectory: Trajectory) -> NDArray[np.float64]:
-    """Log-probability of each completion token at temperature 1, float64 [T]."""
-    chosen = torch.as_tensor(trajectory.token_ids, dtype=torch.int64, device=logits.device).unsqueeze(1)
-    found: NDArray[np.float64] = torch.log_softmax(logits.double(), dim=-1).gather(1, chosen).squeeze(1).cpu().numpy()
-    return found
+def _choose(tickets: Sequence[Ticket], spec: RunSpec) -> list[tuple[Ticket, Trajectory]]:
+    """Trajectories spread evenly over the batch, of those that are learned from and short enough."""
+    limit = min(spec.diagnosis.max_tokens, spec.rollout.engine.max_model_len - 1)
+    fit = [
+        (ticket, trajectory)
+        for ticket in tickets
+        for trajectory in ticket.group.trajectories
+        if trajectory.excluded is None
+        and trajectory.sampled.any()
+        and len(trajectory.prompt_ids) + trajectory.length <= limit
+    ]
+    count = min(spec.diagnosis.trajectories, len(fit))
+    return [fit[index * len(fit) // count] for index in range(count)]

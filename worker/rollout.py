@@ -97,6 +97,11 @@ class RolloutWorker:
         answer: Updated = self._enqueue(lambda: self._update(bundle, tolerance, kv), alone).result()
         return answer
 
+    def score(self, sequences: list[list[int]]) -> list[list[float]]:
+        """Log-probability, at temperature 1, of each token but the first, by the weights that serve in its turn."""
+        scores: list[list[float]] = self._enqueue(lambda: self._engine.score(sequences), False).result()
+        return scores
+
     def park(self) -> dict[str, Parked]:
         """Stop all groups that have not finished and hand them over, by name."""
         parked: dict[str, Parked] = self._enqueue(self._park, False).result()

@@ -140,6 +140,20 @@ class Router:
             ]
         return self._updates.submit(self._await_update, version, asked)
 
+    def score(self, sequences: list[list[int]]) -> Future[list[list[float]]]:
+        """Log-probabilities of each sequence's tokens but the first, by the last weights that were sent out.
+
+        The result is an error where the worker that was asked is lost, or has no room beside what it generates.
+        """
+        with self._changed:
+            slot = min((s for s in self._slots if s.up and not s.retired), key=_tokens, default=None)
+            if slot is None:
+                refused: Future[list[list[float]]] = Future()
+                refused.set_exception(RolloutError("no rollout worker is up"))
+                return refused
+            answer: Future[list[list[float]]] = slot.handle.score.remote(sequences).future()
+        return answer
+
     def park(self) -> dict[str, Parked]:
         """Stop all groups and take back those that have not finished; the others are delivered as ever."""
         with self._changed:

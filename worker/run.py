@@ -29,6 +29,7 @@ from worker.events import finite, rollout_rows, shown_groups, worst_rows
 from worker.learning import Learned
 from worker.link import Link
 from worker.performance import Performance
+from worker.replay import MismatchReplay
 from worker.saving import Saving
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
@@ -76,6 +77,7 @@ class Run:
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._saving = Saving(checkpoints, parts.learning, link)
         self._performance = Performance(parts.generation)
+        self._mismatch = MismatchReplay(parts.generation.engines, parts.learning, parts.tokenizer)
         self._sync: Future[float] | None = None
         self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
         self._streamed: set[str] | None = None
@@ -153,11 +155,13 @@ class Run:
             if old := self._replay.take(batch.step, self._version):
                 learning.accumulate(old)
             self._streamed = None
+            self._mismatch.ask(batch.tickets, batch.spec, batch.step, self._version)
             update = learning.finish()
         else:
             self._open_update(batch.step, batch.tickets[0].name)
             self._assign(batch.tickets, batch.spec)
             old = self._replay.take(batch.step, self._version)
+            self._mismatch.ask(batch.tickets, batch.spec, batch.step, self._version)
             update = learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
         batch.controls, self._controls = self._controls, ()
         batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
@@ -205,6 +209,7 @@ class Run:
             **learned.metrics,
             **performance,
             **self._dispatcher.counted(),
+            **self._mismatch.metrics(),
             "timing_s/learn": learned.learn_s,
             "timing_s/sync": self._sync_s + learned.publish_s,
             "probe/max_abs_diff": self._probe,

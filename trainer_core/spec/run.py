@@ -11,6 +11,7 @@ from trainer_core.spec.corrections import Correction, TruncatedImportanceSamplin
 from trainer_core.spec.critic import Critic
 from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
 from trainer_core.spec.data import Data
+from trainer_core.spec.diagnosis import Diagnosis
 from trainer_core.spec.distillation import Distillation
 from trainer_core.spec.evaluation import Evaluation
 from trainer_core.spec.filters import Filter, ZeroAdvantageFilter
@@ -77,6 +78,8 @@ class RunSpec(SpecModel):
     """How long the run goes and how a step is cut."""
     guards: tuple[Guard, ...] = ()
     """Alarms on metrics."""
+    diagnosis: Diagnosis = Diagnosis()
+    """How often the causes of mismatch are told apart."""
     evaluation: Evaluation = Evaluation()
     """When and on what the policy is evaluated."""
     checkpoint: Checkpoint = Checkpoint()

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
-from trainer_core.trajectory import Group
+from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update import checkpoint
 from trainer_core.update.engine import init_process_group
 from trainer_core.update.gradients import Gradients
@@ -26,6 +26,7 @@ from trainer_core.update.parts import Parts
 from trainer_core.update.policy import score
 from trainer_core.update.rate import SampleWeights
 from trainer_core.update.recording import as_trajectory, record
+from trainer_core.update.replayed import LearnerSide, learner_side
 from trainer_core.update.saved import SavedCheckpoint
 from trainer_core.update.sharding import minibatches
 from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
@@ -213,6 +214,19 @@ class Learner:
             moved = batch.to(self._device)
             record(probes, moved, *score(self._engine.forward, moved))
         return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
+
+    def replay(
+        self,
+        trajectories: Sequence[Trajectory],
+        own_prompts: Mapping[str, NDArray[np.int32]],
+        top_p: float,
+        top_k: int,
+    ) -> dict[str, LearnerSide]:
+        """Score trajectories again by the present weights; see ``learner_side``. The same on every rank."""
+        self._require_whole()
+        return learner_side(
+            self._engine.forward, trajectories, own_prompts, top_p=top_p, top_k=top_k, device=self._device
+        )
 
     def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint | None:
         """Write a checkpoint (see ``checkpoint.save``); None on ranks above 0.
