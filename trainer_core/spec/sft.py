@@ -23,7 +23,10 @@ class Demonstrations(SpecModel):
 
 
 class PositiveExamples(SpecModel):
-    """Learn from the policy's own right answers as if they were demonstrations."""
+    """Learn from the policy's own right answers as if they were demonstrations.
+
+    Those of groups without a signal count too: that all answers are right says nothing against them.
+    """
 
     model_config = method_doc(
         "Positive-example term",

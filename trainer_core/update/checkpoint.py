@@ -90,6 +90,7 @@ def save(
     state = {
         "version": version,
         "optimizer_steps": engine.optimizer_steps,
+        "value_steps": engine.value_steps,
         "counters": dict(counters or {}),
         "extra": extra,
     }
@@ -168,7 +169,8 @@ def load(folder: Path, engine: UpdateEngine, held: Mapping[str, Mapping[str, Ten
         _require_shapes(training, tensors, {key: tuple(tensor.shape) for key, tensor in (held or {})[name].items()})
     for tensors in (weights, moments, *found.values()):
         require_finite(tensors)
-    engine.load(weights, moments, state["optimizer_steps"])
+    # Checkpoints from before the two were told apart have one count for both.
+    engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
     if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
         torch.set_rng_state(own)
     return Restored(int(state["version"]), dict(state["extra"]), found, dict(state.get("counters", {})))

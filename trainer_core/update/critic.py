@@ -95,4 +95,4 @@ class SeparateValue:
 
     def load(self, tensors: Mapping[str, Tensor], optimizer_steps: int) -> None:
         """Go on from a checkpoint. Collective."""
-        self.engine.load(tensors, tensors, optimizer_steps)
+        self.engine.load(tensors, tensors, optimizer_steps, 0)

@@ -59,11 +59,18 @@ class UpdateEngine:
         self._engine.backward(loss * self._world_size)
 
     def step(
-        self, learning_rate: float, max_grad_norm: float, *, divisor: float = 1.0, value_rate: float = 0.0
+        self,
+        learning_rate: float,
+        max_grad_norm: float,
+        *,
+        divisor: float = 1.0,
+        value_rate: float = 0.0,
+        policy_rests: bool = False,
     ) -> float | None:
         """Reduce the gradients, divide them by ``divisor``, clip them to the global norm and update the weights.
 
-        A value head moves by ``value_rate`` instead of ``learning_rate``.
+        A value head moves by ``value_rate`` instead of ``learning_rate``. With ``policy_rests`` it alone moves: the
+        policy's weights, moments and step count stay as they are.
 
         Returns:
             The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
@@ -71,6 +78,7 @@ class UpdateEngine:
         """
         for group in self._optimizer.param_groups:
             group["lr"] = value_rate if group["role"] == "value" else learning_rate
+            group["resting"] = policy_rests and group["role"] == "policy"
         if self.stage == 0:
             self._optimizer.max_grad_norm, self._optimizer.divisor = max_grad_norm, divisor
             self._engine.step()
@@ -102,11 +110,18 @@ class UpdateEngine:
 
     @property
     def optimizer_steps(self) -> int:
-        """Optimizer steps taken."""
-        return int(self._optimizer.state[self._masters()[0]]["step"])
+        """Optimizer steps that the policy has taken."""
+        return self._steps("policy")
+
+    @property
+    def value_steps(self) -> int:
+        """Optimizer steps that a value head has taken; 0 without one."""
+        return self._steps("value")
 
     @torch.no_grad()
-    def load(self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int) -> None:
+    def load(
+        self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int, value_steps: int
+    ) -> None:
         """Put whole weights and moments in place; names and shapes must match (checked by the caller)."""
         from deepspeed.utils import safe_set_full_fp32_param, safe_set_full_optimizer_state
 
@@ -122,8 +137,8 @@ class UpdateEngine:
                     safe_set_full_optimizer_state(parameter, value, key)
                 else:
                     self._optimizer.state[parameter][key].copy_(value)
-        for master in self._masters():
-            self._optimizer.state[master]["step"].fill_(optimizer_steps)
+        for master, role in zip(self._masters(), self._roles(), strict=True):
+            self._optimizer.state[master]["step"].fill_(value_steps if role == "value" else optimizer_steps)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Hugging Face name to whole shape of every weight."""
@@ -138,6 +153,22 @@ class UpdateEngine:
             return [parameter for group in self._optimizer.param_groups for parameter in group["params"]]
         name = "fp32_partitioned_groups_flat" if self.stage == 3 else "single_partition_of_fp32_groups"
         return list(getattr(self._engine.optimizer, name))
+
+    def _roles(self) -> list[str]:
+        """Whether each of the masters belongs to the policy or to a value head."""
+        groups = self._optimizer.param_groups
+        if self.stage == 0:
+            return [group["role"] for group in groups for _ in group["params"]]
+        numbers = range(len(self._masters()))
+        if self.stage == 3:
+            owner = self._engine.optimizer.sub_group_to_group_id
+            return [groups[owner[number]]["role"] for number in numbers]
+        return [groups[number]["role"] for number in numbers]
+
+    def _steps(self, role: str) -> int:
+        found = (m for m, owner in zip(self._masters(), self._roles(), strict=True) if owner == role)
+        master = next(found, None)
+        return 0 if master is None else int(self._optimizer.state[master]["step"])
 
     def _get_moment(self, parameter: nn.Parameter, key: str) -> Tensor:
         if self.stage == 0:

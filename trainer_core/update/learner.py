@@ -90,7 +90,8 @@ class Learner:
 
         Writes ``learner_logprobs`` and ``entropy`` (as they were before the first update; 0 for forced tokens) into
         the trajectories of this rank that take part in the loss, and with a critic ``token_advantages``. With none
-        taking part there is no optimizer step, and the metrics hold the learning rate alone.
+        taking part the supervised term trains alone; without one there is no optimizer step, and the metrics hold the
+        learning rate alone.
 
         Args:
             groups: the whole step's, on every rank.
@@ -113,20 +114,25 @@ class Learner:
         self._torn = f"the update of step {step} failed half-way"
         plan, known = self._gradients.study(plan, groups, spec, totals)
         shown = self._gradients.demonstrations(groups, spec)
-        for index, (mine, batches, whole) in enumerate(plan):
-            weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
-            self._gradients.imitate(spec, shown[index :: len(plan)], totals, 1.0)
-            done = self._step(spec, step, weights)
+        # Where no sample carries a signal, what is shown still does.
+        turns = len(plan) or int(bool(shown))
+        for index in range(turns):
+            weights = SampleWeights()
+            if plan:
+                mine, batches, whole = plan[index]
+                weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
+            self._gradients.imitate(spec, shown[index::turns], totals, 1.0)
+            done = self._step(spec, step, weights, values=bool(plan))
             if done is None:
                 self._torn = self._torn if index else None
                 raise NonFiniteUpdate(
-                    f"step {step}, update {index + 1} of {len(plan)}: the loss or its gradient is not finite; "
+                    f"step {step}, update {index + 1} of {turns}: the loss or its gradient is not finite; "
                     "the optimizer step was not taken"
                 )
             taken.append(done)
         self._torn = None
         self.version = step
-        return _summary(totals.values(), taken, len(plan), learning_rate(spec, step))
+        return _summary(totals.values(), taken, max(1, turns), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a step whose groups come piece by piece; ``accumulate`` and ``finish`` make the update of ``update``.
@@ -165,13 +171,13 @@ class Learner:
             ((mine, batches, _),), (known,) = self._gradients.study(plan, groups, spec, totals)
             streamed.weights += self._gradients.accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
             self._torn = None
-            streamed.shown += self._gradients.demonstrations(groups, spec)
+        streamed.shown += self._gradients.demonstrations(groups, spec)
 
     def finish(self) -> dict[str, float]:
         """Take the optimizer step of the open step; afterwards ``version`` is that step.
 
         Returns:
-            The metrics of ``update``. With nothing accumulated there is no optimizer step.
+            The metrics of ``update``. With nothing accumulated and nothing shown there is no optimizer step.
 
         Raises:
             RuntimeError: no step is open.
@@ -181,11 +187,11 @@ class Learner:
         streamed, self._streamed = self._open_step(), None
         spec, step = streamed.spec, streamed.step
         taken: list[dict[str, float]] = []
-        if streamed.sequences:
+        if streamed.sequences or streamed.shown:
             self._torn = f"the update of step {step} failed half-way"
             # The division before the optimizer step is the policy loss's; the supervised term has its own.
             self._gradients.imitate(spec, streamed.shown, streamed.totals, streamed.divisor)
-            done = self._step(spec, step, streamed.weights, streamed.divisor)
+            done = self._step(spec, step, streamed.weights, divisor=streamed.divisor)
             self._torn = None
             if done is None:
                 raise NonFiniteUpdate(
@@ -268,8 +274,13 @@ class Learner:
         self._drop_streamed()
         self._parts.renew(spec, step)
 
-    def _step(self, spec: RunSpec, step: int, weights: SampleWeights, divisor: float = 1.0) -> dict[str, float] | None:
-        """The optimizer step of a minibatch, with its metrics; None where it was refused."""
+    def _step(
+        self, spec: RunSpec, step: int, weights: SampleWeights, *, divisor: float = 1.0, values: bool = True
+    ) -> dict[str, float] | None:
+        """The optimizer step of a minibatch, with its metrics; None where it was refused.
+
+        Without ``values`` a critic of its own has no gradient, and takes no step.
+        """
         optimizer = spec.optimizer
         course = learning_rate(spec, step) / optimizer.learning_rate
         value_rate, warming = 0.0, False
@@ -277,14 +288,17 @@ class Learner:
             value_rate, warming = spec.critic.learning_rate * course, step <= spec.critic.warmup_steps
         factor, metrics = weights.rate_factor(optimizer)
         rate = 0.0 if warming else optimizer.learning_rate * course * factor
-        norm = self._engine.step(rate, optimizer.max_grad_norm, divisor=divisor, value_rate=value_rate)
+        norm = self._engine.step(
+            rate, optimizer.max_grad_norm, divisor=divisor, value_rate=value_rate, policy_rests=warming
+        )
+        critic = self._parts.critic if values else None
         if norm is None:
-            if self._parts.critic is not None:
-                self._parts.critic.drop(self._probe())
+            if critic is not None:
+                critic.drop(self._probe())
             return None
         metrics |= {"actor/grad_norm": norm, "actor/lr": rate}
-        if self._parts.critic is not None:
-            value_norm = self._parts.critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
+        if critic is not None:
+            value_norm = critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
             if value_norm is None:
                 raise NonFiniteUpdate(f"step {step}: the critic's gradient is not finite, and the policy has moved")
             metrics["critic/grad_norm"] = value_norm

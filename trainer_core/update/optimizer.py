@@ -17,7 +17,7 @@ VALUE_HEAD = "value_head"
 class ClippedAdamW(torch.optim.AdamW):
     """AdamW (arXiv 1711.05101) whose step clips to a global gradient norm and is refused where that is not finite.
 
-    DeepSpeed does both itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
+    Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed does both itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
     """
 
     def __init__(self, model: nn.Module, spec: Optimizer) -> None:
@@ -32,6 +32,8 @@ class ClippedAdamW(torch.optim.AdamW):
             groups.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})
         if head:
             groups.append({"params": head, "weight_decay": 0.0, "role": "value"})
+        for group in groups:
+            group["resting"] = False
         super().__init__(groups, lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True)
         self.max_grad_norm: float | None = None
         self.divisor = 1.0
@@ -54,7 +56,13 @@ class ClippedAdamW(torch.optim.AdamW):
                 scale *= self.max_grad_norm / (self.grad_norm + 1e-6)
             if scale != 1.0:
                 torch._foreach_mul_(gradients, scale)
-        super().step()
+        # A step of size 0 would not move a weight but still be counted: with moments of 0, the bias correction of
+        # the first real step would find many steps behind it and make that step several times too long.
+        everybody, self.param_groups = self.param_groups, [g for g in self.param_groups if not g["resting"]]
+        try:
+            super().step()
+        finally:
+            self.param_groups = everybody
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
         """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from tokenizers import Tokenizer
 from trainer_core.spec import RunSpec
 from trainer_core.spec.sft import SFT, PositiveExamples
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.packing import trains
+
+INFORMATIVE = (None, "zero_advantage", "pivot")
+"""Reasons of being left out that say nothing against a right answer: there was only nothing to compare it with."""
 
 
 class Supervisor:
@@ -25,7 +28,7 @@ class Supervisor:
         """The completions to learn from, each behind its prompt. May be empty."""
         if isinstance(sft, PositiveExamples):
             everybody = (t for group in groups for t in group.trajectories)
-            return [t for t in everybody if trains(t) and t.reward is not None and t.reward >= sft.success]
+            return [replace(t, excluded=None) for t in everybody if _is_right(t, sft.success)]
         given = [(group, group.item.get(sft.column)) for group in groups if group.trajectories]
         return [self._written(group, text, spec) for group, text in given if isinstance(text, str) and text]
 
@@ -62,3 +65,8 @@ class Supervisor:
             if found is not None:
                 return [found] if isinstance(found, int) else list(found[:1])
         return []
+
+
+def _is_right(trajectory: Trajectory, success: float) -> bool:
+    known = trajectory.excluded in INFORMATIVE and bool(trajectory.sampled.any())
+    return known and trajectory.reward is not None and trajectory.reward >= success

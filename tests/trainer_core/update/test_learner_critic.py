@@ -110,6 +110,28 @@ def test_warming_up_trains_the_value_alone(policy_dir: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "stage"), [("head", 0), ("head", 2), ("head", 3), ("separate", 0), ("separate", 2)])
+def test_the_first_real_step_is_one_of_a_fresh_optimizer(
+    policy_dir: Path, tmp_path: Path, kind: str, stage: int
+) -> None:
+    """AdamW's first step is lr · g / (|g| + ε), about lr; counted steps without gradient would make it 3.2 lr."""
+    optimizer = {"learning_rate": 1e-3, "weight_decay": 0.0, "max_grad_norm": 1e6}
+    spec = critic_spec(kind, None, {"warmup_steps": 4}, optimizer=optimizer, parallelism={"zero_stage": stage})
+    learner, resumed = Learner(policy_dir, spec), Learner(policy_dir, spec)
+    before = learner.weights()
+    for step in range(1, 5):
+        learner.update(rewarded(step), spec, step)
+    learner.save(tmp_path / "c")
+    state = json.loads((tmp_path / "c" / "training" / "state.json").read_text())
+    assert (state["optimizer_steps"], state["value_steps"]) == (0, 4 if kind == "head" else 0)
+    assert state["counters"].get("critic_steps", 4) == 4
+    resumed.load(tmp_path / "c")
+    for each in (learner, resumed):
+        each.update(rewarded(5), spec, 5)
+        assert largest_change(before, each.weights()) == pytest.approx(1e-3, rel=1e-2)
+    assert largest_change(learner.weights(), resumed.weights()) == 0.0
+
+
+@pytest.mark.parametrize(("kind", "stage"), [("head", 0), ("head", 2), ("head", 3), ("separate", 0), ("separate", 2)])
 def test_a_resumed_critic_goes_on_bitwise(policy_dir: Path, tmp_path: Path, kind: str, stage: int) -> None:
     spec = critic_spec(kind, parallelism={"zero_stage": stage}, schedule=SCHEDULE)
     straight, resumed = Learner(policy_dir, spec), Learner(policy_dir, spec)

@@ -176,3 +176,36 @@ def test_a_streamed_step_imitates_as_the_whole(folders: Path) -> None:
     assert other.finish() == pytest.approx(metrics, rel=1e-4, abs=1e-6)
     for name, weight in one.weights().items():
         np.testing.assert_allclose(other.weights()[name], weight, atol=1e-6)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("kind", ["demonstrations", "positives"])
+def test_what_is_shown_teaches_a_step_without_signal(folders: Path, kind: str, streamed: bool) -> None:
+    sft = {"type": kind, "coefficient": 0.3, **({"column": "worked"} if kind == "demonstrations" else {})}
+    spec = make_spec(data={"sources": [{"name": "a", "dataset": "a@1"}], "sft": sft})
+    groups = small_groups()
+    groups[0].item["worked"] = "w5 w9 w5"
+    for trajectory in (t for group in groups for t in group.trajectories):
+        trajectory.reward, trajectory.excluded = 1.0, "zero_advantage"
+    learner = Learner(folders / "base", spec)
+    before = learner.weights()
+    if streamed:
+        learner.begin(spec, 1)
+        learner.accumulate(groups[:1])
+        learner.accumulate(groups[1:])
+        metrics = learner.finish()
+    else:
+        metrics = learner.update(groups, spec, 1)
+    assert metrics["actor/sft_loss"] > 0 and metrics["actor/grad_norm"] > 0
+    assert "actor/pg_loss" not in metrics
+    assert max(float(np.abs(before[name] - after).max()) for name, after in learner.weights().items()) > 0
+
+
+def test_answers_left_out_for_a_fault_are_no_examples(folders: Path) -> None:
+    data = {"sources": [{"name": "a", "dataset": "a@1"}], "sft": {"type": "positives"}}
+    spec = make_spec(data=data)
+    groups = small_groups()
+    for trajectory in (t for group in groups for t in group.trajectories):
+        trajectory.reward, trajectory.excluded = 1.0, "truncated"
+    metrics = Learner(folders / "base", spec).update(groups, spec, 1)
+    assert set(metrics) == {"actor/lr"}
