@@ -10,6 +10,16 @@ MISMATCH_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
     (_R + "numerics_k3_kl", "Mismatch by numerics (k3)", "nats", "rollout_corr/k3_kl over tokens of that version"),
     (_R + "staleness_kl", "Mismatch by staleness", "nats", "rollout_corr/kl over tokens of older versions"),
     (_R + "staleness_k3_kl", "Mismatch by staleness (k3)", "nats", "rollout_corr/k3_kl over tokens of older versions"),
+    *(
+        (_R + f"cause/{cause}", f"Mismatch: {cause}", "nats", f"frozen-weight replay: mean absolute part of {what}")
+        for cause, what in (
+            ("numerics", "engine and learner at the same weights"),
+            ("staleness", "what the weights in between have changed"),
+            ("truncation", "top-k and top-p"),
+            ("template", "the learner's own rendering of the prompt"),
+            ("unexplained", "what is left over where the weights are the same"),
+        )
+    ),
     (_R + "stale_token_share", "Stale tokens", "share", "tokens of older versions than the learner's / tokens"),
     (
         _R + "training_ppl",

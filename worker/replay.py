@@ -43,8 +43,7 @@ class MismatchReplay:
     def __init__(self, engines: Router, learning: LearningStage, tokenizer: PolicyTokenizer) -> None:
         self._engines, self._learning, self._tokenizer = engines, learning, tokenizer
         self._asked: _Asked | None = None
-        self.failed: str | None = None
-        """Why the last replay has told nothing, until it is read."""
+        self._failure: str | None = None
 
     def ask(self, tickets: Sequence[Ticket], spec: RunSpec, step: int, version: int) -> None:
         """Ask for a replay of some of the batch's trajectories where ``step`` is due for one.
@@ -82,9 +81,14 @@ class MismatchReplay:
         try:
             replayed = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
         except Exception as error:  # a diagnosis that cannot be made is told, and ends no run
-            self.failed = str(getattr(error, "cause", error))
+            self._failure = str(getattr(error, "cause", error))
             return {}
         return attribution_metrics(attribute(asked.trajectories, replayed, asked.version))
+
+    def take_failure(self) -> str | None:
+        """Why the last replay has told nothing; told once."""
+        why, self._failure = self._failure, None
+        return why
 
     def _own_prompts(self, chosen: Sequence[tuple[Ticket, Trajectory]]) -> dict[str, NDArray[np.int32]]:
         """Prompts rendered anew from their dataset rows; not where hints, nudges or budgets were put behind them."""

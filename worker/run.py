@@ -218,6 +218,9 @@ class Run:
         }
         data = {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}
         self._link.emit("step", {**data, "timeline": self._parts.timeline.drain()}, step)
+        if (why := self._mismatch.take_failure()) is not None:
+            message = f"Engine and learner could not be compared at the same weights: {why}"
+            self._link.emit("log", {"level": "info", "message": message}, step)
         self._settle(batch)
         shown = shown_groups(batch.groups)
         for group in shown:

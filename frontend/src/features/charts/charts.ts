@@ -84,6 +84,14 @@ export const CHARTS: ChartSpec[] = [
     ),
   },
   {
+    id: "mismatch-causes",
+    title: "Mismatch by cause",
+    hint: "From time to time some tokens are scored again by engine and learner at the same weights: how much of their difference is numerics, age of the weights, truncated sampling, or another prompt template.",
+    unit: "nats",
+    log: true,
+    lines: names => perSource(names, /^rollout_corr\/cause\/(.+)$/),
+  },
+  {
     id: "importance",
     title: "Importance ratio",
     hint: "Weights that correct for the mismatch, and the effective sample size they leave (right axis).",
