@@ -20,7 +20,8 @@ MODES: dict[str, tuple[dict[str, Any], int]] = {
 def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
     mode, bound = MODES[name]
     # Four groups a step: all of them are shown to the platform.
-    launcher.prepare(spec(rollout__mode=mode, schedule={"steps": 12, "prompts_per_step": 4}))
+    schedule = {"steps": 12, "prompts_per_step": 4}
+    launcher.prepare(spec(rollout__mode=mode, schedule=schedule, diagnosis={"every_steps": 3, "trajectories": 3}))
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
@@ -37,6 +38,12 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
         assert 0.0 < m.get("perf/engine_busy_share", 1.0) <= 1.0
         assert m["timing_s/wait"] >= 0.0 and m["probe/max_abs_diff"] < 0.05
     assert any("perf/engine_busy_share" in m for m in metrics)
+    replayed = [m for m in metrics if "rollout_corr/cause/numerics" in m]
+    assert 2 <= len(replayed) <= 4, "due after steps 3, 6, 9 and 12; the last may come too late to be reported"
+    for m in replayed:
+        assert 0.0 < m["rollout_corr/cause/numerics"] < 1e-3
+        assert m["rollout_corr/cause/unexplained"] < 1e-3
+        assert m["rollout_corr/cause/template"] == m["rollout_corr/cause/truncation"] == 0.0
     if bound:
         assert metrics[-1]["staleness/max"] >= 1.0
     for event in platform.of("step"):
