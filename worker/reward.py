@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.overlong import overlong_punishment
 from trainer_core.rewards.score import Sample, Score, score, split_thinking
 from trainer_core.spec.reward import OverlongShaping
@@ -100,7 +101,7 @@ class RewardWorker:
     def _score(self, sample: Sample, item: Mapping[str, Any], max_tokens: int) -> Score:
         signal.setitimer(signal.ITIMER_REAL, self._config.timeout_s)
         try:
-            result = score(self._config.definition, sample, item, self._jail)
+            result = score(self._config.definition, sample, item, Tools(self._jail))
         except _TimeoutError:
             return failed(f"the reward took longer than {self._config.timeout_s:g} s")
         except Exception as error:

@@ -1,10 +1,11 @@
 """Reward definitions: weighted sums of graders."""
 
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
 from pydantic import model_validator
 
-from trainer_core.rewards.graders import Grader, needs_jail
+from trainer_core.rewards.graders import Grader, JudgedGrader, RewardModelGrader, leaves, needs_jail
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
@@ -46,3 +47,21 @@ class RewardDefinition(SpecModel):
     def needs_jail(self) -> bool:
         """Whether a part runs untrusted text, which is graded only where there is a jail."""
         return any(needs_jail(component.grader) for component in self.components)
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """Slugs of the judge endpoints that the parts ask, in order, each once."""
+        return _once(leaf.endpoint for leaf in self._leaves() if isinstance(leaf, JudgedGrader))
+
+    @property
+    def reward_models(self) -> tuple[str, ...]:
+        """The policies that the parts use as reward models, in order, each once."""
+        return _once(leaf.policy for leaf in self._leaves() if isinstance(leaf, RewardModelGrader))
+
+    def _leaves(self) -> Iterator[Any]:
+        for component in self.components:
+            yield from leaves(component.grader)
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

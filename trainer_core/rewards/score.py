@@ -8,7 +8,7 @@ from typing import Any
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import grade
-from trainer_core.rewards.graders.jail import Jail
+from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample, split_thinking
 
 __all__ = ["Sample", "Score", "score", "score_batch", "split_thinking"]
@@ -40,17 +40,22 @@ class Score:
             raise ValueError(f"the reward is {self.reward}, not a finite number")
 
 
-def score(definition: RewardDefinition, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> Score:
+def score(
+    definition: RewardDefinition,
+    sample: Sample,
+    item: Mapping[str, Any],
+    tools: Tools = Tools(),  # noqa: B008
+) -> Score:
     """The reward of ``sample`` for the dataset row ``item``. Bad output scores low; a bad row is an error.
 
     Args:
-        jail: where untrusted text runs; without it, parts that need one fail.
+        tools: jail, judges and reward models; parts that need one that is not there fail.
     """
     parts: dict[str, float] = {}
     error, stop, forgiven = None, False, []
     for component in definition.components:
         try:
-            value = grade(component.grader, sample, item, jail)
+            value = grade(component.grader, sample, item, tools)
             if not math.isfinite(value):
                 raise GraderError(f"the grade is {value}, not a finite number")
             parts[component.name] = value
@@ -72,7 +77,7 @@ def score_batch(
     definition: RewardDefinition,
     samples: Sequence[Sample],
     items: Sequence[Mapping[str, Any]],
-    jail: Jail | None = None,
+    tools: Tools = Tools(),  # noqa: B008
 ) -> list[Score]:
     """One score per sample, in order.
 
@@ -81,4 +86,4 @@ def score_batch(
     """
     if len(samples) != len(items):
         raise ValueError(f"{len(samples)} samples cannot be scored against {len(items)} rows")
-    return [score(definition, sample, item, jail) for sample, item in zip(samples, items, strict=True)]
+    return [score(definition, sample, item, tools) for sample, item in zip(samples, items, strict=True)]

@@ -9,6 +9,7 @@ from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.graders.python import PythonGrader
+from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 
@@ -113,20 +114,23 @@ def sample(text: str) -> Sample:
 @pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"}), (STDIN, {})])
 def test_wrong_programs_score_zero(jail: JailPool, hack: str, row: dict[str, Any], options: dict[str, Any]) -> None:
     grader = CodeTestsGrader(timeout_s=3.0, **options)
-    assert grade(grader, sample(f"```python\n{hack}\n```"), row, jail) == 0.0
+    assert grade(grader, sample(f"```python\n{hack}\n```"), row, Tools(jail)) == 0.0
 
 
 @pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"})])
 def test_the_right_function_scores_one(jail: JailPool, row: dict[str, Any], options: dict[str, Any]) -> None:
-    assert grade(CodeTestsGrader(timeout_s=10.0, **options), sample("double = lambda x: x + x or 0"), row, jail) == 1.0
+    assert (
+        grade(CodeTestsGrader(timeout_s=10.0, **options), sample("double = lambda x: x + x or 0"), row, Tools(jail))
+        == 1.0
+    )
 
 
 def test_programs_on_stdin(jail: JailPool) -> None:
     right, half = "print(2 * int(input()))", "print(42)"
     grader, share = CodeTestsGrader(timeout_s=10.0), CodeTestsGrader(credit="share", timeout_s=10.0)
-    assert grade(grader, sample(right), STDIN, jail) == 1.0
-    assert grade(grader, sample(half), STDIN, jail) == 0.0
-    assert grade(share, sample(half), STDIN, jail) == 0.5
+    assert grade(grader, sample(right), STDIN, Tools(jail)) == 1.0
+    assert grade(grader, sample(half), STDIN, Tools(jail)) == 0.0
+    assert grade(share, sample(half), STDIN, Tools(jail)) == 0.5
 
 
 def test_values_keep_their_types_on_the_way(jail: JailPool) -> None:
@@ -154,13 +158,13 @@ def fail(): raise KeyError("x")
 def count(): yield from range(3)
 """
     share = CodeTestsGrader(setup="setup", credit="share", timeout_s=10.0)
-    assert grade(share, sample(code), row, jail) == 1.0
+    assert grade(share, sample(code), row, Tools(jail)) == 1.0
 
 
 @pytest.mark.parametrize("row", [{}, {"tests": []}, {"tests": [{"input": 3}]}, {"tests": [3]}])
 def test_rows_without_tests_are_errors(jail: JailPool, row: dict[str, Any]) -> None:
     with pytest.raises(GraderError):
-        grade(CodeTestsGrader(), sample("print(1)"), row, jail)
+        grade(CodeTestsGrader(), sample("print(1)"), row, Tools(jail))
 
 
 @pytest.mark.parametrize(
@@ -179,19 +183,19 @@ def test_rows_without_tests_are_errors(jail: JailPool, row: dict[str, Any]) -> N
 )
 def test_hostile_answers_score_zero_soon(jail: JailPool, answer: str) -> None:
     box = sample(rf"\boxed{{{answer}}}")
-    assert grade(MathGrader(timeout_s=2.0), box, {"answer": r"\sqrt{2}+x"}, jail) == 0.0
+    assert grade(MathGrader(timeout_s=2.0), box, {"answer": r"\sqrt{2}+x"}, Tools(jail)) == 0.0
 
 
 def test_math_in_the_jail(jail: JailPool) -> None:
     grader = MathGrader(timeout_s=20.0)
-    assert grade(grader, sample(r"\boxed{x^2+2x+1}"), {"answer": "(x+1)^2"}, jail) == 1.0
-    assert grade(grader, sample(r"\boxed{x^2+2x+2}"), {"answer": "(x+1)^2"}, jail) == 0.0
-    assert grade(grader, sample(r"\boxed{0.5\sqrt{2}}"), {"answer": ["7", r"\frac{\sqrt{2}}{2}"]}, jail) == 1.0
+    assert grade(grader, sample(r"\boxed{x^2+2x+1}"), {"answer": "(x+1)^2"}, Tools(jail)) == 1.0
+    assert grade(grader, sample(r"\boxed{x^2+2x+2}"), {"answer": "(x+1)^2"}, Tools(jail)) == 0.0
+    assert grade(grader, sample(r"\boxed{0.5\sqrt{2}}"), {"answer": ["7", r"\frac{\sqrt{2}}{2}"]}, Tools(jail)) == 1.0
 
 
 def test_a_teams_own_grader(jail: JailPool) -> None:
     source = "def grade(sample, item):\n    return len(sample['output_text']) / item['length']"
-    assert grade(PythonGrader(source=source), sample("abc"), {"length": 4}, jail) == 0.75
+    assert grade(PythonGrader(source=source), sample("abc"), {"length": 4}, Tools(jail)) == 0.75
 
 
 @pytest.mark.parametrize(
@@ -206,7 +210,7 @@ def test_a_teams_own_grader(jail: JailPool) -> None:
 )
 def test_a_failing_grader_is_an_error(jail: JailPool, source: str, message: str) -> None:
     with pytest.raises(GraderError, match=message):
-        grade(PythonGrader(source=source, timeout_s=1.0), sample("abc"), {}, jail)
+        grade(PythonGrader(source=source, timeout_s=1.0), sample("abc"), {}, Tools(jail))
 
 
 def test_without_a_jail_nothing_runs() -> None:

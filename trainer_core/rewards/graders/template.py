@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
@@ -29,14 +29,19 @@ def check_template(text: str) -> str:
     return text
 
 
-def render(text: str, sample: Sample, item: Mapping[str, Any]) -> str:
+def render(
+    text: str, sample: Sample, item: Mapping[str, Any], show: Callable[[str, str], str] = lambda place, value: value
+) -> str:
     """``text`` with its placeholders filled in. What is filled in is not read as a template again.
+
+    Args:
+        show: makes the text that stands for a placeholder from its path and its value.
 
     Raises:
         GraderError: the row has no such field.
         NoJsonError: the output is no JSON, or has no such member.
     """
-    return _PLACE.sub(lambda match: _text(_value(match[1].strip(), sample, item)), text)
+    return _PLACE.sub(lambda match: show(match[1].strip(), _text(_value(match[1].strip(), sample, item))), text)
 
 
 def _value(place: str, sample: Sample, item: Mapping[str, Any]) -> Any:

@@ -1,0 +1,79 @@
+"""OpenAI's ``label_model``: a judge gives one of several labels."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from trainer_core.rewards.graders.eval_messages import EvalMessage, rendered
+from trainer_core.rewards.graders.judge import (
+    ENDPOINT_PATTERN,
+    JudgeRequest,
+    Judges,
+    ask_readable,
+    read_json,
+    schema_format,
+    with_instruction,
+)
+from trainer_core.rewards.graders.template import NoJsonError
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import SpecModel, field
+
+
+class LabelModelGrader(SpecModel):
+    """1 if the judge's label is a passing one, else 0."""
+
+    type: Literal["label_model"] = "label_model"
+    name: str = field("", max_length=200)
+    """Label of the grader; has no effect."""
+    model: str = field("", max_length=200)
+    """Has no effect: the endpoint's own model is asked."""
+    endpoint: str = field("default", pattern=ENDPOINT_PATTERN)
+    """The team's judge endpoint."""
+    input: tuple[EvalMessage, ...] = field(min_length=1, max_length=32)
+    """Messages to the judge."""
+    labels: tuple[str, ...] = field(min_length=1, max_length=64)
+    """What it may answer."""
+    passing_labels: tuple[str, ...] = field(min_length=1, max_length=64)
+    """Those that are worth 1."""
+    max_tokens: int = field(1024, ge=1, le=65_536, unit="tokens")
+    """Longest answer."""
+
+    @model_validator(mode="after")
+    def _passing_labels_are_labels(self) -> "LabelModelGrader":
+        unknown = [label for label in self.passing_labels if label not in self.labels]
+        if unknown:
+            raise ValueError(f"the passing label {unknown[0]!r} is none of the labels")
+        return self
+
+    def grade(self, sample: Sample, item: Mapping[str, Any], judges: Judges | None = None) -> float:
+        """1.0 or 0.0; output that is not the JSON that a template reads is 0.0.
+
+        Raises:
+            JudgeError: there is no judge, it fails, or gives none of the labels.
+        """
+        try:
+            messages = rendered(self.input, sample, item)
+        except NoJsonError:
+            return 0.0
+        schema = _schema(self.labels)
+        instruction = (
+            "Answer with one JSON object and nothing else: "
+            f'{{"reason": "why, in a sentence", "result": one of {", ".join(map(repr, self.labels))}}}.'
+        )
+        request = JudgeRequest(
+            messages=with_instruction(messages, instruction),
+            max_tokens=self.max_tokens,
+            response_format=schema_format(schema),
+        )
+        label = ask_readable(judges, self.endpoint, [request], lambda text: read_json(text, schema)["result"])[0]
+        return float(label in self.passing_labels)
+
+
+def _schema(labels: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, "result": {"type": "string", "enum": list(labels)}},
+        "required": ["reason", "result"],
+        "additionalProperties": False,
+    }
