@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import planner, rollout_share, time_to_reward, web_memory, weight_update
+from tests.bench import long_tail, planner, rollout_share, staleness, time_to_reward, web_memory, weight_update
 from tests.bench.report import Figure, show
 from tests.support.installation import Installation
 
@@ -15,6 +15,8 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "planner": ("Predicted and measured step times", planner.measure),
     "short": ("Time to reward, short answers", time_to_reward.measure_short),
     "long": ("Time to reward, long-tailed lengths", time_to_reward.measure_long),
+    "modes": ("Modes on long-tailed lengths", long_tail.measure),
+    "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
 }
 

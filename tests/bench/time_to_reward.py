@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from bisect import bisect_left
 from math import inf
 from pathlib import Path
 
+from tests.bench import long_tail
 from tests.bench.report import Figure
 from tests.bench.runs import Report, demo_spec, time_to, train
 from tests.support.installation import ROOT, Installation
@@ -19,7 +19,6 @@ PEER = ROOT / "tests" / "bench" / "peer_trl"
 PATIENCE = 10.0
 """The peer is given up after this many times our own time; its figure is then a lower bound."""
 SHORT = {"max_tokens": 32, "max_model_len": 96}
-LONG = {"max_tokens": 384, "max_model_len": 448}
 
 
 def measure_short(installation: Installation) -> list[Figure]:
@@ -30,20 +29,17 @@ def measure_short(installation: Installation) -> list[Figure]:
 
 def measure_long(installation: Installation) -> list[Figure]:
     """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens."""
-    policy = installation.home / "policies" / "long-tail"
-    command = [sys.executable, "-m", "trainer_core.starter", "--long-tail", "--out", str(policy)]
-    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    installation.api.post("/policies", {"name": "Long tail", "slug": "long-tail", "path": str(policy)})
+    folder = long_tail.policy(installation)
     spec = demo_spec(
         installation,
         steps=40,
         **TASK,
         policy__base="long-tail",
-        rollout__max_tokens=LONG["max_tokens"],
-        rollout__engine={"max_model_len": LONG["max_model_len"], "max_num_seqs": 256, "kv_cache_gib": 1.0},
+        rollout__max_tokens=long_tail.LENGTHS["max_tokens"],
+        rollout__engine=long_tail.ENGINE,
     )
     ours = train(installation, "long-tailed lengths", spec)
-    return _compare(installation, ours, policy, LONG, steps=25, target="≥ 4")
+    return _compare(installation, ours, folder, long_tail.LENGTHS, steps=25, target="≥ 4")
 
 
 def _compare(

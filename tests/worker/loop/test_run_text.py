@@ -1,0 +1,34 @@
+"""Whole questions in words go through the loop as calculations do; a small policy need not solve them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.worker.loop.conftest import rows
+from tests.worker.loop.platform_double import PlatformDouble
+
+
+def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+    changes = {
+        "data__sources": [{"name": "questions", "dataset": "questions@1"}],
+        "rollout__max_tokens": 64,
+        "rollout__engine": {"max_model_len": 1024, "max_num_seqs": 64, "kv_cache_gib": 0.25},
+        "schedule": {"steps": 3, "prompts_per_step": 4},
+        "filters": [],
+    }
+    launcher.prepare(spec(**changes))
+    questions = rows("gsm8k-questions", 64)
+    platform.bundle["datasets"]["questions@1"] = platform.add_dataset("questions@1", questions)
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.steps() == [1, 2, 3]
+    texts = {question["prompt"] for question in questions}
+    shown = [row for event in platform.of("rollouts") for row in event["data"]["rows"]]
+    assert shown and {row["prompt_text"] for row in shown} <= texts
+    for event in platform.of("step"):
+        metrics = event["data"]["metrics"]
+        assert metrics["reward/error_share"] == 0.0
+        assert metrics["actor/grad_norm"] > 0.0
+        assert metrics["rollout_corr/k3_kl"] < 1e-3
+    launcher.until_gone()
