@@ -1,0 +1,88 @@
+"""Log-probability of chosen tokens and entropy, straight from hidden states and the output layer's weight."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kernels.backend import Backend, uses_triton
+from kernels.linear_logprob import reference
+
+
+def linear_logprob(
+    hidden: Tensor,
+    weight: Tensor,
+    targets: Tensor,
+    temperature: Tensor,
+    bias: Tensor | None = None,
+    *,
+    backend: Backend = "auto",
+) -> tuple[Tensor, Tensor]:
+    """Natural-log probability of each target, and the entropy of its distribution in nats, both with gradient.
+
+    With z = (hidden · weightᵀ + bias) / temperature: ``z_target − log Σ_v exp z_v`` and ``−Σ_v p_v log p_v``. Memory
+    beyond inputs and gradients does not grow with tokens times vocabulary.
+
+    Args:
+        hidden: [T, D], float64, float32, bfloat16 or float16.
+        weight: [V, D], same type.
+        targets: int64 [T], each in 0 … V − 1.
+        temperature: [T], above 0; without gradient.
+        bias: [V]; −inf takes a token out of the vocabulary.
+        backend: see ``kernels.backend``.
+
+    Returns:
+        Two times [T] in float32 (float64 for float64 inputs).
+
+    Raises:
+        BackendUnavailable: Triton was asked for where it cannot run.
+        ValueError: shapes do not fit, or there is no vocabulary.
+    """
+    if hidden.ndim != 2 or weight.ndim != 2 or hidden.shape[1] != weight.shape[1] or not len(weight):
+        raise ValueError(f"hidden {tuple(hidden.shape)} and weight {tuple(weight.shape)} must be [T, D] and [V, D]")
+    if targets.shape != hidden.shape[:1] or temperature.shape != hidden.shape[:1]:
+        raise ValueError(f"targets and temperature must have the shape [{len(hidden)}] of the tokens")
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError(f"the bias must have the shape [{len(weight)}] of the vocabulary")
+    triton = uses_triton(hidden, backend)
+    logprobs, entropies = _LinearLogprob.apply(hidden, weight, targets, temperature, bias, triton)
+    return logprobs, entropies
+
+
+def _implementation(triton: bool) -> Any:
+    if triton:
+        from kernels.linear_logprob import triton as compiled
+
+        return compiled
+    return reference
+
+
+class _LinearLogprob(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        targets: Tensor,
+        temperature: Tensor,
+        bias: Tensor | None,
+        triton: bool,
+    ) -> tuple[Tensor, Tensor]:
+        logprobs, saved = _implementation(triton).forward(hidden, weight, targets, temperature, bias)
+        ctx.triton = triton
+        # Outputs must not be saved on the context itself: they would keep their own graph alive.
+        ctx.save_for_backward(hidden, weight, targets, temperature, bias, saved.logsumexp, saved.entropy, saved.kept)
+        ctx.set_materialize_grads(False)
+        return logprobs, saved.entropy
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor | None, entropy_slope: Tensor | None) -> tuple[Tensor | None, ...]:
+        if slope is None and entropy_slope is None:
+            return None, None, None, None, None, None
+        hidden, weight, targets, temperature, bias, logsumexp, entropy, kept = ctx.saved_tensors
+        saved = reference.Saved(logsumexp, entropy, kept)
+        needs = (ctx.needs_input_grad[0], ctx.needs_input_grad[1], ctx.needs_input_grad[4])
+        found = _implementation(ctx.triton).backward(
+            slope, entropy_slope, saved, hidden, weight, targets, temperature, bias, needs
+        )
+        return found.hidden, found.weight, None, None, found.bias, None

@@ -1,0 +1,194 @@
+"""Linear layer and log-probability in one, tile by tile over vocabulary and tokens: logits [T, V] never exist whole.
+
+The forward pass keeps a running maximum and sums relative to it (online softmax, arXiv 1805.02867). The backward pass
+makes each tile's logits again. Sums are in float32, or in float64 for float64 input, whatever the inputs are stored in.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+TILE_TOKENS = 1024
+TILE_ELEMENTS = 1 << 20
+"""Logits of one tile: few enough for the processor's cache."""
+KEPT_ELEMENTS = 1 << 23
+"""Logits kept from the forward for the backward pass: a small vocabulary is never computed twice."""
+LOWEST = -1e30
+"""Running maximum before the first tile: finite, so that a tile of −inf alone is no difference of infinities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What the forward pass leaves to the backward pass."""
+
+    logsumexp: Tensor
+    """[T]."""
+    entropy: Tensor
+    """[T]."""
+    kept: Tensor | None = None
+    """All scaled logits [T, V] where they are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """With the accumulation type's precision rounded to the inputs' types; None where not asked for."""
+
+    hidden: Tensor | None
+    weight: Tensor | None
+    bias: Tensor | None
+
+
+def accumulation_type(tensor: Tensor) -> torch.dtype:
+    """float64 for float64, float32 for everything else."""
+    return torch.float64 if tensor.dtype == torch.float64 else torch.float32
+
+
+def forward(
+    hidden: Tensor, weight: Tensor, targets: Tensor, temperature: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Saved]:
+    """Log-probability [T] of each target, and what the backward pass needs.
+
+    Args:
+        hidden: [T, D].
+        weight: [V, D].
+        targets: int64 [T].
+        temperature: [T].
+        bias: [V], or None; −inf takes a token out of the vocabulary.
+    """
+    tokens, vocabulary = len(hidden), len(weight)
+    kind = accumulation_type(hidden)
+    scaled = hidden.to(kind) / temperature.to(kind).unsqueeze(1)
+    if tokens * vocabulary <= KEPT_ELEMENTS:
+        logits = _tile(scaled, weight, temperature, bias)
+        top, total, mixed = _statistics(logits)
+        chosen = logits.gather(1, targets.unsqueeze(1)).squeeze(1)
+        return _finish(chosen, top, total, mixed, logits)
+    top = torch.full((tokens,), LOWEST, dtype=kind, device=hidden.device)
+    total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
+    for columns, rows in _tiles(tokens, vocabulary):
+        logits = _tile(scaled[rows], weight[columns], temperature[rows], None if bias is None else bias[columns])
+        here, inside = _inside(targets[rows], columns)
+        chosen[rows] += torch.where(inside, logits.gather(1, here.unsqueeze(1)).squeeze(1), 0.0)
+        tile_top, tile_total, tile_mixed = _statistics(logits)
+        new = torch.maximum(top[rows], tile_top)
+        # Σ e^(z − a)·(z − a) moves to another origin b as e^(a − b)·(Σ e^(z − a)·(z − a) + (a − b)·Σ e^(z − a)).
+        old_shift, tile_shift = (top[rows] - new).clamp_(min=LOWEST), tile_top - new
+        old_factor, tile_factor = old_shift.exp(), tile_shift.exp()
+        mixed[rows] = old_factor * (mixed[rows] + old_shift * total[rows]) + tile_factor * (
+            tile_mixed + tile_shift * tile_total
+        )
+        total[rows] = old_factor * total[rows] + tile_factor * tile_total
+        top[rows] = new
+    return _finish(chosen, top, total, mixed, None)
+
+
+def backward(
+    slope: Tensor | None,
+    entropy_slope: Tensor | None,
+    saved: Saved,
+    hidden: Tensor,
+    weight: Tensor,
+    targets: Tensor,
+    temperature: Tensor,
+    bias: Tensor | None,
+    needs: tuple[bool, bool, bool],
+) -> Gradients:
+    """Gradients of ``Σ slope·logprob + entropy_slope·entropy``.
+
+    With p the softmax of the scaled logits z:
+    d logprob / dz_v = 1[v = target] − p_v and d entropy / dz_v = −p_v·(log p_v + entropy).
+
+    Args:
+        slope: [T], or None for zero.
+        entropy_slope: [T], or None for zero.
+        saved: from the forward pass.
+        hidden: and the following: as for ``forward``.
+        weight: [V, D].
+        targets: [T].
+        temperature: [T].
+        bias: [V] or None.
+        needs: whether the gradients of hidden, weight and bias are asked for.
+    """
+    tokens, vocabulary = len(hidden), len(weight)
+    kind = accumulation_type(hidden)
+    heat = temperature.to(kind).unsqueeze(1)
+    scaled = hidden.to(kind) / heat
+    slope = torch.zeros_like(saved.logsumexp) if slope is None else slope.to(kind)
+    tilt = None if entropy_slope is None else entropy_slope.to(kind).unsqueeze(1)
+    to_hidden = torch.zeros_like(scaled) if needs[0] else None
+    to_weight = torch.zeros_like(weight) if needs[1] else None
+    to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
+    tiles = [(slice(0, vocabulary), slice(0, tokens))] if saved.kept is not None else _tiles(tokens, vocabulary)
+    # Low-precision weights get their gradient from a sum in full precision, one run of columns at a time.
+    sums: Tensor | None = None
+    for columns, rows in tiles:
+        part = scaled[rows]
+        if saved.kept is None:
+            logits = _tile(part, weight[columns], temperature[rows], None if bias is None else bias[columns])
+        else:
+            logits = saved.kept.clone()
+        logits.sub_(saved.logsumexp[rows].unsqueeze(1))
+        if tilt is None:
+            flow = logits.exp_().mul_(-slope[rows].unsqueeze(1))
+        else:
+            probability = logits.exp()
+            # A token of probability 0 has no share in the entropy: 0·∞ is 0 here.
+            surprise = logits.masked_fill_(probability == 0, 0.0).add_(saved.entropy[rows].unsqueeze(1))
+            surprise.mul_(tilt[rows]).add_(slope[rows].unsqueeze(1))
+            flow = probability.mul_(surprise).neg_()
+        here, inside = _inside(targets[rows], columns)
+        flow.scatter_add_(1, here.unsqueeze(1), torch.where(inside, slope[rows], 0.0).unsqueeze(1))
+        if to_hidden is not None:
+            to_hidden[rows].addmm_(flow, weight[columns].to(kind))
+        if to_weight is not None:
+            if weight.dtype == kind:
+                to_weight[columns].addmm_(flow.T, part)
+            else:
+                product = flow.T @ part
+                sums = product if sums is None or rows.start == 0 else sums.add_(product)
+                to_weight[columns] = sums.to(weight.dtype)
+        if to_bias is not None:
+            to_bias[columns] += (flow / heat[rows]).sum(0).to(to_bias.dtype)
+    if to_hidden is not None:
+        to_hidden = (to_hidden / heat).to(hidden.dtype)
+    return Gradients(to_hidden, to_weight, to_bias)
+
+
+def _tiles(tokens: int, vocabulary: int) -> Iterator[tuple[slice, slice]]:
+    """Vocabulary outside, tokens inside: the weight's gradient is written run by run."""
+    height = min(TILE_TOKENS, max(1, tokens))
+    width = max(1, TILE_ELEMENTS // height)
+    for left in range(0, vocabulary, width):
+        for low in range(0, tokens, height):
+            yield slice(left, min(left + width, vocabulary)), slice(low, min(low + height, tokens))
+
+
+def _tile(scaled: Tensor, weight: Tensor, temperature: Tensor, bias: Tensor | None) -> Tensor:
+    """Logits over temperature of one tile."""
+    logits = scaled @ weight.to(scaled.dtype).T
+    return logits if bias is None else logits.add_(bias.to(scaled.dtype) / temperature.to(scaled.dtype).unsqueeze(1))
+
+
+def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Maximum a, Σ e^(z − a) and Σ e^(z − a)·(z − a) of each row."""
+    top = logits.amax(dim=1).clamp_(min=LOWEST)
+    # e^(−∞)·(−∞) is 0 here: the bound is far below what the exponential can tell from 0.
+    shifted = (logits - top.unsqueeze(1)).clamp_(min=-1e4)
+    powers = shifted.exp()
+    total = powers.sum(dim=1)
+    return top, total, powers.mul_(shifted).sum(dim=1)
+
+
+def _inside(targets: Tensor, columns: slice) -> tuple[Tensor, Tensor]:
+    """Column of each target in the tile, 0 where it is elsewhere, and whether it is there."""
+    inside = (targets >= columns.start) & (targets < columns.stop)
+    return torch.where(inside, targets - columns.start, 0), inside
+
+
+def _finish(chosen: Tensor, top: Tensor, total: Tensor, mixed: Tensor, kept: Tensor | None) -> tuple[Tensor, Saved]:
+    log_total = total.log()
+    entropy = log_total - mixed / total
+    # Not chosen − (top + log_total): with huge logits the sum would lose the digits of its second part.
+    return (chosen - top) - log_total, Saved(top + log_total, entropy, kept)
