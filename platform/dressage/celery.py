@@ -25,6 +25,9 @@ app.conf.update(
     broker_connection_retry_on_startup=True,
     worker_prefetch_multiplier=1,
     timezone="UTC",
-    beat_schedule={"reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}}},
+    beat_schedule={
+        "reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}},
+        "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
+    },
 )
-app.autodiscover_tasks(["dressage.runs", "dressage.telemetry", "dressage.datasets"])
+app.autodiscover_tasks(["dressage.runs", "dressage.rewards", "dressage.telemetry", "dressage.datasets"])

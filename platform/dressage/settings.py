@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "dressage.policies",
     "dressage.runs",
     "dressage.telemetry",
+    "dressage.compat",
 ]
 MIDDLEWARE = [
     "dressage.common.middleware.RequestContextMiddleware",
@@ -119,6 +120,10 @@ SPECTACULAR_SETTINGS = {
         "RunStateEnum": "dressage.runs.states.RunState",
         "DesiredStateEnum": "dressage.runs.states.DesiredState",
         "ControlStateEnum": "dressage.runs.states.ControlState",
+        "RoleEnum": "dressage.common.roles.Role",
+        "MessageRoleEnum": ["user", "assistant", "system", "developer"],
+        "BenchStateEnum": "dressage.rewards.models.bench.BenchState",
+        "ProposalStateEnum": "dressage.rewards.models.proposal.ProposalState",
     },
 }
 

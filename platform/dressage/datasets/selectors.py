@@ -1,5 +1,6 @@
 """Reads of datasets."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -54,3 +55,8 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
 def rows(found: DatasetVersion, after: int, limit: int) -> list[dict[str, Any]]:
     """Rows from ``after`` on, at most ``limit``: ``{index, prompt, answer, row}``."""
     return list(storage.read_rows(found.path, after, limit))
+
+
+def rows_at(found: DatasetVersion, numbers: Collection[int]) -> dict[int, Any]:
+    """Rows by their number, from 0 on; those beyond the end are left out. Raises FileNotFoundError."""
+    return storage.read_rows_at(found.path, numbers)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -84,6 +84,20 @@ def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
                 for offset, record in enumerate(table.slice(first, after + limit - start - first).to_pylist()):
                     yield {"index": start + first + offset, **record, "row": json.loads(record["row"])}
             start += size
+
+
+def read_rows_at(path: Path, numbers: Collection[int]) -> dict[int, Any]:
+    """The JSON of rows by their number; numbers beyond the end are left out. Reads each row group at most once."""
+    wanted, found, start = sorted(set(numbers)), {}, 0
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            size = file.metadata.row_group(group).num_rows
+            here = [number for number in wanted if start <= number < start + size]
+            if here:
+                column = file.read_row_group(group, columns=["row"]).column("row")
+                found |= {number: json.loads(column[number - start].as_py()) for number in here}
+            start += size
+    return found
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[pa.Table]:

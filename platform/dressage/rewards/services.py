@@ -6,6 +6,7 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import conflict
 from dressage.common.slugs import slug_for
+from dressage.rewards import needs
 from dressage.rewards.models import Reward, RewardVersion
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -16,7 +17,11 @@ from trainer_core.rewards import RewardDefinition
 def create_reward(
     team: Team, actor: Actor, *, name: str, definition: RewardDefinition, slug: str | None = None, note: str = ""
 ) -> Reward:
-    """A new reward with its first version. Raises a 409 problem when the slug is taken."""
+    """A new reward with its first version.
+
+    Raises:
+        Problem: 409 when the slug is taken; 422 when the definition names a judge or policy that the team lacks.
+    """
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if Reward.objects.for_team(team).filter(slug=slug).exists():
@@ -29,12 +34,13 @@ def create_reward(
 
 @transaction.atomic
 def create_version(reward: Reward, actor: Actor, *, definition: RewardDefinition, note: str = "") -> RewardVersion:
-    """The next version of a reward."""
+    """The next version of a reward. Raises a 422 problem when it names a judge or policy that the team lacks."""
     locked = Reward.objects.select_for_update(no_key=True).get(pk=reward.pk)
     return _add_version(locked, actor, definition, note)
 
 
 def _add_version(reward: Reward, actor: Actor, definition: RewardDefinition, note: str) -> RewardVersion:
+    needs.require(reward.team, definition, "definition")
     last = reward.versions.order_by("-number").first()
     document = definition.model_dump(mode="json")
     version = RewardVersion.objects.create(

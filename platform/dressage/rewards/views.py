@@ -12,7 +12,8 @@ from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
 from dressage.common.views import ApiView, TeamRequest
-from dressage.rewards import bench, selectors, services
+from dressage.rewards import selectors, services
+from dressage.rewards.bench import trial
 from dressage.rewards.serializers import (
     CreateRewardSerializer,
     CreateRewardVersionSerializer,
@@ -78,7 +79,7 @@ class RewardVersionsView(ApiView):
 
 
 class TryRewardView(ApiView):
-    """The reward bench."""
+    """A quick try of pure graders."""
 
     roles = {"POST": IsEditor}
 
@@ -86,14 +87,14 @@ class TryRewardView(ApiView):
         operation_id="tryReward", tags=["rewards"], request=TryRewardSerializer, responses=TryRewardResultSerializer
     )
     def post(self, request: TeamRequest) -> Response:
-        """Score pasted samples. Stores nothing."""
+        """Score pasted samples here and now; stores nothing. What needs a jail or a judge is for the bench."""
         fields = self.body(TryRewardSerializer)
         definition = fields.get("definition") or self._stored(fields["ref"])
         tags = fields.get("thinking") or {"start": "<think>", "end": "</think>"}
-        if bench.needs_length(definition):
+        if trial.needs_length(definition):
             self._require_lengths(fields["samples"])
-        samples = [bench.Pasted(**sample) for sample in fields["samples"]]
-        results = bench.try_out(definition, samples, thinking_start=tags["start"], thinking_end=tags["end"])
+        samples = [trial.Pasted(**sample) for sample in fields["samples"]]
+        results = trial.try_out(definition, samples, thinking_start=tags["start"], thinking_end=tags["end"])
         return Response(TryRewardResultSerializer({"results": results}).data)
 
     def _stored(self, ref: str) -> RewardDefinition:

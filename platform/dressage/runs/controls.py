@@ -7,6 +7,7 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem, conflict, invalid, not_found
+from dressage.runs import references
 from dressage.runs.documents import control_document
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Control, Run
@@ -64,7 +65,8 @@ def stage_control(
 
     Raises:
         Problem: 412 when someone else was quicker, with their changes; 409 when the run cannot be steered in its
-            state; 422 for a target or value that makes no valid spec, or a step that is past.
+            state; 422 for a target or value that makes no valid spec, a step that is past, or a reward that the team
+            lacks or cannot run.
     """
     run = locked(run_id, team)
     _require_steerable(run)
@@ -77,6 +79,7 @@ def stage_control(
         changed = apply_control(spec, target, value)
     except ControlError as error:
         raise invalid("/value" if target in known else "/target", str(error), code="control_refused") from error
+    _require_rewards(team, target, changed)
     stored = next(candidate.value for candidate in targets(changed) if candidate.path == target)
     if stored == known[target].value:
         raise invalid("/value", f"{target} is {stored!r} already.", code="no_change")
@@ -185,6 +188,15 @@ def _require_steerable(run: Run) -> None:
         raise conflict("The run has not been started: fork it with another spec instead.", code="wrong_state")
     if run.state not in STEERABLE:
         raise conflict(f"The run is {run.state}: fork it to go on with another value.", code="wrong_state")
+
+
+def _require_rewards(team: Team, target: str, changed: RunSpec) -> None:
+    """What a changed reward names must be there now: the worker could only stop over it later."""
+    if not target.startswith("reward."):
+        return
+    errors = [error for error in references.resolve(team, changed).errors if "/spec/reward/" in error["pointer"]]
+    if errors:
+        raise invalid("/value", errors[0]["detail"], code="unknown_reference")
 
 
 def _require_revision(run: Run, seen: int) -> None:

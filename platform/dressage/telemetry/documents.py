@@ -43,4 +43,6 @@ def rollout_document(rollout: Rollout) -> dict[str, Any]:
         "budget_hit": rollout.budget_hit,
         "control_revision": rollout.control_revision,
         "policy_versions": [version for version in versions if version is not None],
+        "reward_version": rollout.reward_version,
+        "shadow": rollout.shadow,
     }

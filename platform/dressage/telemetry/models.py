@@ -82,6 +82,10 @@ class Rollout(models.Model):
     control_revision = models.IntegerField()
     policy_version_min = models.IntegerField(null=True)
     policy_version_max = models.IntegerField(null=True)
+    reward_version = models.CharField(max_length=80, null=True)
+    """``slug@n`` of the definition that has scored it; null in rows of before versions were kept."""
+    shadow = models.JSONField(default=dict)
+    """What other versions, on which it was not trained, give: ``{slug@n: reward | null}``."""
 
     class Meta:
         indexes = [models.Index(fields=["run", "step", "group_id", "sample"], name="rollout_run_step")]

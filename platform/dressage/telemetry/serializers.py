@@ -41,7 +41,7 @@ class EventSerializer(serializers.Serializer):
 
     seq = serializers.IntegerField(help_text="1, 2, 3 … without gaps.")
     kind = serializers.CharField(
-        help_text="state, desired, control, step, eval, rollouts, checkpoint, alert, log or run."
+        help_text="state, desired, control, step, eval, rollouts, rubric_proposals, checkpoint, alert, log or run."
     )
     step = serializers.IntegerField(allow_null=True)
     at = serializers.DateTimeField()
@@ -90,3 +90,8 @@ class RolloutSerializer(serializers.Serializer):
     budget_hit = serializers.BooleanField()
     control_revision = serializers.IntegerField()
     policy_versions = serializers.ListField(child=serializers.IntegerField(), max_length=2)
+    reward_version = serializers.CharField(allow_null=True, help_text="`slug@n` that has scored it.")
+    shadow = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="What versions that only watch give, by `slug@n`; null where one could not be computed.",
+    )

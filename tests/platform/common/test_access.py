@@ -19,7 +19,11 @@ from dressage.common.roles import Role
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import create_dataset
 from dressage.policies.models import Policy
+from dressage.rewards.bench.samples import sample_document
+from dressage.rewards.bench.services import create_bench_job
+from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
+from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.models import ApiToken, Membership, Team
 from dressage.teams.services import create_token
@@ -27,7 +31,18 @@ from trainer_core.rewards import RewardDefinition
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
 TRY = {"definition": DEFINITION, "samples": [{"output_text": "", "item": {"answer": "1"}}]}
-OURS = ("dressage.teams", "dressage.datasets", "dressage.rewards", "dressage.policies")
+GRADER = {"type": "string_check", "name": "same", "input": "{{sample.output_text}}", "reference": "1"}
+BENCH = {"definitions": [{"ref": "sums@1"}], "samples": TRY["samples"]}
+JUDGE = {"name": "New", "base_url": "https://judge.example/v1", "model": "m", "api_key": "sk-secret"}
+RUBRIC = {
+    "components": [
+        {
+            "name": "quality",
+            "grader": {"type": "rubric", "endpoint": "judge", "items": [{"name": "clear", "description": "Is clear."}]},
+        }
+    ]
+}
+OURS = ("dressage.teams", "dressage.datasets", "dressage.rewards", "dressage.policies", "dressage.compat")
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,18 @@ OPERATIONS = [
     Operation("GET", "rewards/schema", "viewer", 200),
     Operation("GET", "rewards/{reward}", "viewer", 200),
     Operation("POST", "rewards/{reward}/versions", "editor", 201, {"definition": DEFINITION}),
+    Operation("GET", "rewards/bench", "viewer", 200),
+    Operation("POST", "rewards/bench", "editor", 202, BENCH),
+    Operation("GET", "rewards/bench/{bench}", "viewer", 200),
+    Operation("GET", "rewards/{reward}/proposals", "viewer", 200),
+    Operation("POST", "rewards/{reward}/proposals/{proposal}/accept", "editor", 200, {"weight": 2.0}),
+    Operation("POST", "rewards/{reward}/proposals/{proposal}/retire", "editor", 200, {}),
+    Operation("GET", "judge-endpoints", "viewer", 200),
+    Operation("POST", "judge-endpoints", "admin", 201, JUDGE),
+    Operation("PATCH", "judge-endpoints/{endpoint}", "admin", 200, {"name": "Other"}),
+    Operation("DELETE", "judge-endpoints/{endpoint}", "admin", 204),
+    Operation("POST", "fine_tuning/alpha/graders/validate", "viewer", 200, {"grader": GRADER}),
+    Operation("POST", "fine_tuning/alpha/graders/run", "editor", 200, {"grader": GRADER, "model_sample": "1"}),
     Operation("GET", "policies", "viewer", 200),
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
@@ -96,14 +123,35 @@ def check_against_schema(operation: Operation, response: Any) -> None:
 def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     """One of each in a team."""
     dataset = create_dataset(team, actor, name="Sums", file=BytesIO(b'{"prompt": "1+1=", "answer": 2}'), size=31)
-    reward = create_reward(team, actor, name="Sums", definition=RewardDefinition.model_validate(DEFINITION))
+    create_reward(team, actor, name="Sums", definition=RewardDefinition.model_validate(DEFINITION))
+    judge = {key: value for key, value in JUDGE.items() if key != "name"}
+    endpoint = create_judge_endpoint(team, actor, name="Judge", slug=None, **judge)
+    reward = create_reward(team, actor, name="Quality", definition=RewardDefinition.model_validate(RUBRIC))
+    [proposal] = store_proposals(
+        None,
+        reward.latest_version,
+        attempt=1,
+        step=3,
+        component="quality",
+        found=[{"name": "short", "description": "Is short.", "weight": 1.0, "prompt_id": "add:0"}],
+    )
+    bench = create_bench_job(
+        team,
+        actor,
+        definitions=[("sums@1", "sums@1", RewardDefinition.model_validate(DEFINITION))],
+        source={"type": "pasted"},
+        samples=[sample_document(0, "1", {"answer": "1"}, None)],
+        thinking={"start": "<think>", "end": "</think>"},
+        timeout_s=10.0,
+    )
     token, _ = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
     policy = Policy.objects.create(
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
     )  # fmt: skip
     return {
-        "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id
+        "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
+        "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
     }  # fmt: skip
 
 
@@ -148,6 +196,8 @@ def test_the_list_is_complete() -> None:
                 continue
             path = str(pattern.pattern).replace("<int:number>", "1")
             path = path.replace("<str:", "{").replace("_id>", "}")
+            if path.startswith("link/"):
+                continue
             found |= {(name.upper(), path) for name in ("get", "post", "put", "patch", "delete") if hasattr(view, name)}
     assert {(method, path) for method, path in found if path not in PERSONAL} == {
         (o.method, o.path) for o in OPERATIONS
@@ -162,7 +212,7 @@ def test_every_operation_is_documented() -> None:
     ]
     names = [operation["operationId"] for _, _, operation in described]
     assert len(set(names)) == len(names)
-    ours = {"session", "team", "tokens", "audit", "datasets", "rewards", "policies"}
+    ours = {"session", "team", "tokens", "audit", "datasets", "rewards", "policies", "compat"}
     for path, method, operation in described:
         if set(operation["tags"]) & ours:
             assert operation["description"], (path, method)
@@ -218,7 +268,7 @@ def test_refs_are_of_the_team(api: Callable[..., APIClient], ids: dict[str, str]
     from dressage.rewards.selectors import version_by_ref as reward_version
 
     assert dataset_version(team, "sums@1") == DatasetVersion.objects.get()
-    assert reward_version(team, "sums@1") == RewardVersion.objects.get()
+    assert reward_version(team, "sums@1") == RewardVersion.objects.get(reward__slug="sums")
     assert policy_by_name(team, "p") == Policy.objects.get()
     for read, ref in ((dataset_version, "sums@1"), (reward_version, "sums@1"), (policy_by_name, "p")):
         with pytest.raises(LookupError):

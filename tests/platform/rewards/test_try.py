@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.rewards.bench import Pasted, try_out
+from dressage.rewards.bench.trial import Pasted, try_out
 from dressage.rewards.models import Reward
 from trainer_core.rewards import RewardDefinition
 

@@ -5,6 +5,35 @@
  * Managed reinforcement-learning post-training, steered live.
  * OpenAPI spec version: 1
  */
+/**
+ * What to change of the item before it enters the rubric.
+ */
+export interface AcceptProposalRequest {
+  /**
+   * @minLength 1
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * @minLength 1
+   * @maxLength 4000
+   */
+  description?: string;
+  /**
+   * @minimum -1000
+   * @maximum 1000
+   */
+  weight?: number;
+  /** @maxLength 2000 */
+  note?: string;
+}
+
+export interface AcceptedProposal {
+  proposal: RubricProposal;
+  /** The version that was made with the item. */
+  version: RewardVersion;
+}
+
 export type ActionEnum = typeof ActionEnum[keyof typeof ActionEnum];
 
 
@@ -89,6 +118,428 @@ export interface Band {
   positive: number[];
   /** Weight where the advantage is below 0. */
   negative: number[];
+}
+
+export type BenchDefinitionRef = string | null;
+
+export interface BenchDefinition {
+  label: string;
+  ref: BenchDefinitionRef;
+  definition: RewardDefinition;
+}
+
+/**
+ * Either a definition or the ref of a stored one.
+ */
+export interface BenchEntryRequest {
+  definition?: RewardDefinitionRequest;
+  /**
+   * @minLength 1
+   * @maxLength 80
+   */
+  ref?: string;
+  /**
+   * By default the ref, or `draft`.
+   * @minLength 1
+   * @maxLength 80
+   */
+  label?: string;
+}
+
+export interface BenchErrorKind {
+  message: string;
+  count: number;
+}
+
+/**
+ * A probe that earns a success.
+ */
+export interface BenchFlag {
+  sample: string;
+  /** Which of the definitions, from 0. */
+  definition: number;
+  label: string;
+  probe: ProbeEnum;
+  reward: number;
+  severity: SeverityEnum;
+  detail: string;
+}
+
+export type BenchFlipBefore = boolean | null;
+
+export type BenchFlipAfter = boolean | null;
+
+export type BenchFlipRewardBefore = number | null;
+
+export type BenchFlipRewardAfter = number | null;
+
+/**
+ * A sample on whose success two definitions differ.
+ */
+export interface BenchFlip {
+  sample: string;
+  before: BenchFlipBefore;
+  after: BenchFlipAfter;
+  reward_before: BenchFlipRewardBefore;
+  reward_after: BenchFlipRewardAfter;
+}
+
+export type BenchJobError = string | null;
+
+export type BenchJobStartedAt = string | null;
+
+export type BenchJobFinishedAt = string | null;
+
+/**
+ * [definition][sample].
+ */
+export type BenchJobResults = BenchScore[][] | null;
+
+export type BenchJobJudge = BenchJudge | null;
+
+/**
+ * A bench job with its samples and, when it is done, its results.
+ */
+export interface BenchJob {
+  id: string;
+  state: BenchStateEnum;
+  error: BenchJobError;
+  definitions: BenchDefinition[];
+  source: BenchSource;
+  probes: boolean;
+  /** Workers that have taken it. */
+  tries: number;
+  created_at: string;
+  started_at: BenchJobStartedAt;
+  finished_at: BenchJobFinishedAt;
+  created_by: string;
+  thinking: ThinkingTags;
+  timeout_s: number;
+  samples: BenchSample[];
+  /** [definition][sample]. */
+  results: BenchJobResults;
+  judge: BenchJobJudge;
+  /** One per definition; empty until the job is done. */
+  summary: BenchSummary[];
+  flips: BenchFlip[];
+  flags: BenchFlag[];
+}
+
+export type BenchJobRowError = string | null;
+
+export type BenchJobRowStartedAt = string | null;
+
+export type BenchJobRowFinishedAt = string | null;
+
+/**
+ * A bench job as lists show it.
+ */
+export interface BenchJobRow {
+  id: string;
+  state: BenchStateEnum;
+  error: BenchJobRowError;
+  definitions: BenchDefinition[];
+  source: BenchSource;
+  probes: boolean;
+  /** Workers that have taken it. */
+  tries: number;
+  created_at: string;
+  started_at: BenchJobRowStartedAt;
+  finished_at: BenchJobRowFinishedAt;
+  created_by: string;
+}
+
+export type BenchJudgeCost = number | null;
+
+export type BenchJudgeSecondsP50 = number | null;
+
+export type BenchJudgeSecondsP95 = number | null;
+
+/**
+ * Share of repeated questions answered alike.
+ */
+export type BenchJudgeAgreementRepeat = number | null;
+
+/**
+ * Share answered alike in the other order.
+ */
+export type BenchJudgeAgreementSwap = number | null;
+
+/**
+ * What the judges were asked.
+ */
+export interface BenchJudge {
+  calls: number;
+  cached: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost: BenchJudgeCost;
+  seconds_p50: BenchJudgeSecondsP50;
+  seconds_p95: BenchJudgeSecondsP95;
+  /** Share of repeated questions answered alike. */
+  agreement_repeat: BenchJudgeAgreementRepeat;
+  /** Share answered alike in the other order. */
+  agreement_swap: BenchJudgeAgreementSwap;
+}
+
+/**
+ * The dataset row.
+ */
+export type BenchSampleItem = {[key: string]: unknown};
+
+export type BenchSampleCompletionTokens = number | null;
+
+/**
+ * null for a sample proper.
+
+* `empty` - empty
+* `very_long` - very_long
+* `gold_echoed` - gold_echoed
+* `prompt_repeated` - prompt_repeated
+* `format_only` - format_only
+ */
+export type BenchSampleProbe = ProbeEnum | NullEnum;
+
+export type BenchSampleStored = BenchStored | null;
+
+export interface BenchSample {
+  id: string;
+  output_text: string;
+  /** The dataset row. */
+  item: BenchSampleItem;
+  completion_tokens: BenchSampleCompletionTokens;
+  finish_reason: string;
+  /** null for a sample proper.
+
+* `empty` - empty
+* `very_long` - very_long
+* `gold_echoed` - gold_echoed
+* `prompt_repeated` - prompt_repeated
+* `format_only` - format_only */
+  probe: BenchSampleProbe;
+  stored: BenchSampleStored;
+}
+
+/**
+ * Numbers of rows, from 0 on.
+ */
+export type BenchSamplesFromDatasetRows = number[] | null;
+
+/**
+ * Instead: this many rows, spread evenly over the dataset.
+ */
+export type BenchSamplesFromDatasetCount = number | null;
+
+/**
+ * Rows of a dataset version, answered by their own gold answer.
+ */
+export interface BenchSamplesFromDataset {
+  /**
+   * ``slug@version``.
+   * @maxLength 80
+   */
+  dataset: string;
+  /** Numbers of rows, from 0 on. */
+  rows?: BenchSamplesFromDatasetRows;
+  /** Instead: this many rows, spread evenly over the dataset. */
+  count?: BenchSamplesFromDatasetCount;
+  /** The gold answer in a box; code in a fenced block. */
+  outputs?: 'reference';
+}
+
+/**
+ * Ids of rollouts.
+ */
+export type BenchSamplesFromRunRollouts = string[] | null;
+
+/**
+ * Instead: this many, spread evenly over the step.
+ */
+export type BenchSamplesFromRunCount = number | null;
+
+/**
+ * For ``count``: of this step; by default the newest that has any.
+ */
+export type BenchSamplesFromRunStep = number | null;
+
+/**
+ * Stored rollouts of a run, with the dataset rows that they answered.
+ */
+export interface BenchSamplesFromRun {
+  /** @maxLength 40 */
+  run: string;
+  /** Ids of rollouts. */
+  rollouts?: BenchSamplesFromRunRollouts;
+  /** Instead: this many, spread evenly over the step. */
+  count?: BenchSamplesFromRunCount;
+  /** For ``count``: of this step; by default the newest that has any. */
+  step?: BenchSamplesFromRunStep;
+}
+
+/**
+ * The dataset row, such as ``{prompt, answer}``.
+ */
+export type BenchSamplesPastedSampleItem = { [key: string]: unknown };
+
+/**
+ * Needed when the reward looks at the length.
+ */
+export type BenchSamplesPastedSampleCompletionTokens = number | null;
+
+/**
+ * A completion that someone has pasted.
+ */
+export interface BenchSamplesPastedSample {
+  /** @maxLength 100000 */
+  output_text: string;
+  /** The dataset row, such as ``{prompt, answer}``. */
+  item: BenchSamplesPastedSampleItem;
+  /** Needed when the reward looks at the length. */
+  completion_tokens?: BenchSamplesPastedSampleCompletionTokens;
+  finish_reason?: FinishReasonEnum;
+}
+
+/**
+ * Pasted samples, rows of a dataset, or rollouts of a run.
+ */
+export type BenchSamplesRequest = BenchSamplesPastedSample[] | BenchSamplesFromDataset | BenchSamplesFromRun;
+
+/**
+ * null when a part failed: an error is never a zero.
+ */
+export type BenchScoreReward = number | null;
+
+/**
+ * Whether the reward reaches the threshold.
+ */
+export type BenchScoreSuccess = boolean | null;
+
+/**
+ * Grade of each part before its weight.
+ */
+export type BenchScoreParts = {[key: string]: number};
+
+export type BenchScoreError = string | null;
+
+export type BenchScoreTraceback = string | null;
+
+export interface BenchScore {
+  /** null when a part failed: an error is never a zero. */
+  reward: BenchScoreReward;
+  /** Whether the reward reaches the threshold. */
+  success: BenchScoreSuccess;
+  /** Grade of each part before its weight. */
+  parts: BenchScoreParts;
+  error: BenchScoreError;
+  traceback: BenchScoreTraceback;
+  seconds: number;
+  /** Parts that failed and count as 0. */
+  forgiven: string[];
+}
+
+export type BenchSourceStep = number | null;
+
+/**
+ * Where the samples came from; the other members depend on the type.
+ */
+export interface BenchSource {
+  type: BenchSourceTypeEnum;
+  dataset?: string;
+  outputs?: string;
+  run?: string;
+  /** The run's. */
+  name?: string;
+  step?: BenchSourceStep;
+}
+
+/**
+ * * `pasted` - pasted
+* `dataset` - dataset
+* `run` - run
+ */
+export type BenchSourceTypeEnum = typeof BenchSourceTypeEnum[keyof typeof BenchSourceTypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const BenchSourceTypeEnum = {
+  pasted: 'pasted',
+  dataset: 'dataset',
+  run: 'run',
+} as const;
+
+/**
+ * * `queued` - Queued: the cluster was asked
+* `running` - Running: a worker has taken it
+* `done` - Done
+* `failed` - Failed
+ */
+export type BenchStateEnum = typeof BenchStateEnum[keyof typeof BenchStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const BenchStateEnum = {
+  queued: 'queued',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+} as const;
+
+export type BenchStoredReward = number | null;
+
+export type BenchStoredRewardVersion = string | null;
+
+export type BenchStoredRewardError = string | null;
+
+/**
+ * What a sample was before: the row of a dataset, or a run's rollout with its reward then.
+ */
+export interface BenchStored {
+  row?: number;
+  rollout?: string;
+  step?: number;
+  reward?: BenchStoredReward;
+  reward_version?: BenchStoredRewardVersion;
+  reward_error?: BenchStoredRewardError;
+}
+
+export type BenchSummaryMean = number | null;
+
+/**
+ * Of the population.
+ */
+export type BenchSummaryStd = number | null;
+
+/**
+ * Among those with a reward.
+ */
+export type BenchSummarySuccessShare = number | null;
+
+/**
+ * Mean grade of each part.
+ */
+export type BenchSummaryParts = {[key: string]: number};
+
+export type BenchSummarySecondsP50 = number | null;
+
+export type BenchSummarySecondsP95 = number | null;
+
+/**
+ * One definition over all samples proper.
+ */
+export interface BenchSummary {
+  label: string;
+  samples: number;
+  mean: BenchSummaryMean;
+  /** Of the population. */
+  std: BenchSummaryStd;
+  /** Among those with a reward. */
+  success_share: BenchSummarySuccessShare;
+  errors: number;
+  error_kinds: BenchErrorKind[];
+  /** Mean grade of each part. */
+  parts: BenchSummaryParts;
+  seconds_p50: BenchSummarySecondsP50;
+  seconds_p95: BenchSummarySecondsP95;
 }
 
 /**
@@ -235,6 +686,23 @@ export const CountEnum = {
 } as const;
 
 /**
+ * What to score, and by which one or two definitions.
+ */
+export interface CreateBenchJobRequest {
+  definitions: BenchEntryRequest[];
+  samples: BenchSamplesRequest;
+  /** Also score adversarial outputs, and flag high rewards. */
+  probes?: boolean;
+  thinking?: ThinkingTagsRequest;
+  /**
+   * Longest time that one sample's score may take.
+   * @minimum 1
+   * @maximum 600
+   */
+  timeout_s?: number;
+}
+
+/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -260,6 +728,119 @@ export interface CreateDatasetRequest {
   slug?: CreateDatasetRequestSlug;
   /** @maxLength 2000 */
   description?: string;
+}
+
+/**
+ * OpenAI-compatible address, such as `https://host/v1`.
+ * @minLength 1
+ * @maxLength 500
+ */
+export type CreateJudgeEndpointRequestBaseUrl = string | null;
+
+/**
+ * Instead of an address: a policy that the cluster serves by vLLM.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type CreateJudgeEndpointRequestPolicy = string | null;
+
+/**
+ * Stored encrypted and never shown again; null forgets it.
+ * @minLength 1
+ * @maxLength 4000
+ */
+export type CreateJudgeEndpointRequestApiKey = string | null;
+
+/**
+ * Per million prompt tokens; null when unknown.
+ * @minimum 0
+ * @maximum 1000000
+ */
+export type CreateJudgeEndpointRequestPricePrompt = number | null;
+
+/**
+ * Per million completion tokens; null when unknown.
+ * @minimum 0
+ * @maximum 1000000
+ */
+export type CreateJudgeEndpointRequestPriceCompletion = number | null;
+
+/**
+ * Made from the name when omitted.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type CreateJudgeEndpointRequestSlug = string | null;
+
+/**
+ * A new judge. Give either ``base_url`` or ``policy``.
+ */
+export interface CreateJudgeEndpointRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  /**
+   * OpenAI-compatible address, such as `https://host/v1`.
+   * @minLength 1
+   * @maxLength 500
+   */
+  base_url?: CreateJudgeEndpointRequestBaseUrl;
+  /**
+   * Instead of an address: a policy that the cluster serves by vLLM.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  policy?: CreateJudgeEndpointRequestPolicy;
+  /**
+   * What requests name as `model`.
+   * @minLength 1
+   * @maxLength 200
+   */
+  model: string;
+  /**
+   * Stored encrypted and never shown again; null forgets it.
+   * @minLength 1
+   * @maxLength 4000
+   */
+  api_key?: CreateJudgeEndpointRequestApiKey;
+  /**
+   * Requests at a time.
+   * @minimum 1
+   * @maximum 1024
+   */
+  max_in_flight?: number;
+  /**
+   * Of one request.
+   * @minimum 1
+   * @maximum 600
+   */
+  timeout_s?: number;
+  /**
+   * After a failed request.
+   * @minimum 0
+   * @maximum 10
+   */
+  retries?: number;
+  /**
+   * Per million prompt tokens; null when unknown.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  price_prompt?: CreateJudgeEndpointRequestPricePrompt;
+  /**
+   * Per million completion tokens; null when unknown.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  price_completion?: CreateJudgeEndpointRequestPriceCompletion;
+  /**
+   * Made from the name when omitted.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug?: CreateJudgeEndpointRequestSlug;
 }
 
 /**
@@ -492,7 +1073,7 @@ export type EventData = {[key: string]: unknown};
 export interface Event {
   /** 1, 2, 3 … without gaps. */
   seq: number;
-  /** state, desired, control, step, eval, rollouts, checkpoint, alert, log or run. */
+  /** state, desired, control, step, eval, rollouts, rubric_proposals, checkpoint, alert, log or run. */
   kind: string;
   step: EventStep;
   at: string;
@@ -538,10 +1119,6 @@ export interface FieldError {
   detail: string;
 }
 
-/**
- * * `stop` - stop
-* `length` - length
- */
 export type FinishReasonEnum = typeof FinishReasonEnum[keyof typeof FinishReasonEnum];
 
 
@@ -572,6 +1149,87 @@ export interface ForkRequest {
   checkpoint?: ForkRequestCheckpoint;
 }
 
+export type GraderErrorsModelGraderServerErrorDetails = string | null;
+
+/**
+ * An addition to OpenAI's members.
+ */
+export type GraderErrorsOtherErrorDetails = string | null;
+
+export type GraderErrorsPythonGraderRuntimeErrorDetails = string | null;
+
+export type GraderErrorsPythonGraderServerErrorType = string | null;
+
+/**
+ * What went wrong; all false when there is a reward.
+ */
+export interface GraderErrors {
+  formula_parse_error: boolean;
+  /** The row lacks a field that the grader reads. */
+  invalid_variable_error: boolean;
+  model_grader_parse_error: boolean;
+  model_grader_refusal_error: boolean;
+  model_grader_server_error: boolean;
+  model_grader_server_error_details: GraderErrorsModelGraderServerErrorDetails;
+  other_error: boolean;
+  /** An addition to OpenAI's members. */
+  other_error_details: GraderErrorsOtherErrorDetails;
+  python_grader_runtime_error: boolean;
+  python_grader_runtime_error_details: GraderErrorsPythonGraderRuntimeErrorDetails;
+  python_grader_server_error: boolean;
+  python_grader_server_error_type: GraderErrorsPythonGraderServerErrorType;
+  /** The grader reads JSON, and the sample is none. */
+  sample_parse_error: boolean;
+  truncated_observation_error: boolean;
+  /** There was no answer in time. */
+  unresponsive_reward_error: boolean;
+}
+
+export type GraderMetadataScores = {[key: string]: number};
+
+export type GraderMetadataTokenUsage = number | null;
+
+export type GraderMetadataSampledModelName = string | null;
+
+export interface GraderMetadata {
+  name: string;
+  type: string;
+  errors: GraderErrors;
+  /** Seconds. */
+  execution_time: number;
+  scores: GraderMetadataScores;
+  token_usage: GraderMetadataTokenUsage;
+  sampled_model_name: GraderMetadataSampledModelName;
+}
+
+/**
+ * null when it could not be computed: never a zero.
+ */
+export type GraderRunReward = number | null;
+
+/**
+ * Of a `multi`: grade by name.
+ */
+export type GraderRunSubRewards = {[key: string]: number};
+
+export type GraderRunModelGraderTokenUsagePerModel = {[key: string]: GraderTokenUsage};
+
+export interface GraderRun {
+  /** null when it could not be computed: never a zero. */
+  reward: GraderRunReward;
+  /** Of a `multi`: grade by name. */
+  sub_rewards: GraderRunSubRewards;
+  metadata: GraderMetadata;
+  model_grader_token_usage_per_model: GraderRunModelGraderTokenUsagePerModel;
+}
+
+export interface GraderTokenUsage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  cached_tokens: number;
+}
+
 export type HowEnum = typeof HowEnum[keyof typeof HowEnum];
 
 
@@ -582,6 +1240,35 @@ export const HowEnum = {
   gate: 'gate',
   min: 'min',
 } as const;
+
+export type JudgeEndpointBaseUrl = string | null;
+
+export type JudgeEndpointPolicy = string | null;
+
+export type JudgeEndpointPricePrompt = number | null;
+
+export type JudgeEndpointPriceCompletion = number | null;
+
+/**
+ * A judge that definitions name by its slug.
+ */
+export interface JudgeEndpoint {
+  id: string;
+  slug: string;
+  name: string;
+  base_url: JudgeEndpointBaseUrl;
+  policy: JudgeEndpointPolicy;
+  model: string;
+  /** Whether a key is stored; it is never shown. */
+  has_key: boolean;
+  max_in_flight: number;
+  timeout_s: number;
+  retries: number;
+  price_prompt: JudgeEndpointPricePrompt;
+  price_completion: JudgeEndpointPriceCompletion;
+  created_at: string;
+  created_by: string;
+}
 
 /**
  * * `user` - user
@@ -702,6 +1389,17 @@ export interface Member {
   created_at: string;
 }
 
+export type MessageRoleEnum = typeof MessageRoleEnum[keyof typeof MessageRoleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const MessageRoleEnum = {
+  user: 'user',
+  assistant: 'assistant',
+  system: 'system',
+  developer: 'developer',
+} as const;
+
 export type MethodParameters = {[key: string]: unknown};
 
 export interface Method {
@@ -742,23 +1440,6 @@ export interface Metrics {
 }
 
 /**
- * * `sync` - sync
-* `streamed` - streamed
-* `async` - async
-* `in_flight` - in_flight
- */
-export type ModeEnum = typeof ModeEnum[keyof typeof ModeEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ModeEnum = {
-  sync: 'sync',
-  streamed: 'streamed',
-  async: 'async',
-  in_flight: 'in_flight',
-} as const;
-
-/**
  * `gpu_hours` times `price`; null without a price.
  */
 export type ModePlanCost = number | null;
@@ -767,7 +1448,7 @@ export type ModePlanCost = number | null;
  * What to expect of one mode on one split.
  */
 export interface ModePlan {
-  mode: ModeEnum;
+  mode: ModePlanModeEnum;
   /** Bound, in versions. */
   max_staleness: number;
   rollout_gpus: number;
@@ -796,6 +1477,23 @@ export interface ModePlan {
   /** `gpu_hours` times `price`; null without a price. */
   cost: ModePlanCost;
 }
+
+/**
+ * * `sync` - sync
+* `streamed` - streamed
+* `async` - async
+* `in_flight` - in_flight
+ */
+export type ModePlanModeEnum = typeof ModePlanModeEnum[keyof typeof ModePlanModeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ModePlanModeEnum = {
+  sync: 'sync',
+  streamed: 'streamed',
+  async: 'async',
+  in_flight: 'in_flight',
+} as const;
 
 /**
  * Generated password of a new user, shown this once; null for a user who has one.
@@ -908,6 +1606,19 @@ export interface PaginatedAuditEntryList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedBenchJobRowListNext = string | null;
+
+export interface PaginatedBenchJobRowList {
+  object: ObjectEnum;
+  data: BenchJobRow[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedBenchJobRowListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedCheckpointListNext = string | null;
 
 export interface PaginatedCheckpointList {
@@ -942,6 +1653,19 @@ export interface PaginatedDatasetList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedDatasetListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedJudgeEndpointListNext = string | null;
+
+export interface PaginatedJudgeEndpointList {
+  object: ObjectEnum;
+  data: JudgeEndpoint[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedJudgeEndpointListNext;
 }
 
 /**
@@ -1012,6 +1736,19 @@ export interface PaginatedRolloutList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedRubricProposalListNext = string | null;
+
+export interface PaginatedRubricProposalList {
+  object: ObjectEnum;
+  data: RubricProposal[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedRubricProposalListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedTokenListNext = string | null;
 
 export interface PaginatedTokenList {
@@ -1069,6 +1806,106 @@ export interface PastedSampleRequest {
 
 export interface PatchedChangeRoleRequest {
   role?: RoleEnum;
+}
+
+/**
+ * OpenAI-compatible address, such as `https://host/v1`.
+ * @minLength 1
+ * @maxLength 500
+ */
+export type PatchedUpdateJudgeEndpointRequestBaseUrl = string | null;
+
+/**
+ * Instead of an address: a policy that the cluster serves by vLLM.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type PatchedUpdateJudgeEndpointRequestPolicy = string | null;
+
+/**
+ * Stored encrypted and never shown again; null forgets it.
+ * @minLength 1
+ * @maxLength 4000
+ */
+export type PatchedUpdateJudgeEndpointRequestApiKey = string | null;
+
+/**
+ * Per million prompt tokens; null when unknown.
+ * @minimum 0
+ * @maximum 1000000
+ */
+export type PatchedUpdateJudgeEndpointRequestPricePrompt = number | null;
+
+/**
+ * Per million completion tokens; null when unknown.
+ * @minimum 0
+ * @maximum 1000000
+ */
+export type PatchedUpdateJudgeEndpointRequestPriceCompletion = number | null;
+
+/**
+ * What may change; the slug may not, since definitions name it. Give either ``base_url`` or ``policy``.
+ */
+export interface PatchedUpdateJudgeEndpointRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name?: string;
+  /**
+   * OpenAI-compatible address, such as `https://host/v1`.
+   * @minLength 1
+   * @maxLength 500
+   */
+  base_url?: PatchedUpdateJudgeEndpointRequestBaseUrl;
+  /**
+   * Instead of an address: a policy that the cluster serves by vLLM.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  policy?: PatchedUpdateJudgeEndpointRequestPolicy;
+  /**
+   * What requests name as `model`.
+   * @minLength 1
+   * @maxLength 200
+   */
+  model?: string;
+  /**
+   * Stored encrypted and never shown again; null forgets it.
+   * @minLength 1
+   * @maxLength 4000
+   */
+  api_key?: PatchedUpdateJudgeEndpointRequestApiKey;
+  /**
+   * Requests at a time.
+   * @minimum 1
+   * @maximum 1024
+   */
+  max_in_flight?: number;
+  /**
+   * Of one request.
+   * @minimum 1
+   * @maximum 600
+   */
+  timeout_s?: number;
+  /**
+   * After a failed request.
+   * @minimum 0
+   * @maximum 10
+   */
+  retries?: number;
+  /**
+   * Per million prompt tokens; null when unknown.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  price_prompt?: PatchedUpdateJudgeEndpointRequestPricePrompt;
+  /**
+   * Per million completion tokens; null when unknown.
+   * @minimum 0
+   * @maximum 1000000
+   */
+  price_completion?: PatchedUpdateJudgeEndpointRequestPriceCompletion;
 }
 
 export interface PatchedUpdateRunRequest {
@@ -1154,6 +1991,25 @@ export interface Policy {
 }
 
 /**
+ * * `empty` - empty
+* `very_long` - very_long
+* `gold_echoed` - gold_echoed
+* `prompt_repeated` - prompt_repeated
+* `format_only` - format_only
+ */
+export type ProbeEnum = typeof ProbeEnum[keyof typeof ProbeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ProbeEnum = {
+  empty: 'empty',
+  very_long: 'very_long',
+  gold_echoed: 'gold_echoed',
+  prompt_repeated: 'prompt_repeated',
+  format_only: 'format_only',
+} as const;
+
+/**
  * RFC 9457 problem document; ``error`` repeats it in OpenAI's form.
  */
 export interface Problem {
@@ -1177,6 +2033,21 @@ export interface Progress {
   step: ProgressStep;
   at: string;
 }
+
+/**
+ * * `proposed` - Proposed: waits for a person
+* `accepted` - Accepted: a version of the reward has it
+* `retired` - Retired
+ */
+export type ProposalStateEnum = typeof ProposalStateEnum[keyof typeof ProposalStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ProposalStateEnum = {
+  proposed: 'proposed',
+  accepted: 'accepted',
+  retired: 'retired',
+} as const;
 
 /**
  * One line of an engine's table.
@@ -1354,6 +2225,17 @@ export interface RatesSyncRates {
   load_seconds?: number;
 }
 
+export type ReactionEnum = typeof ReactionEnum[keyof typeof ReactionEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ReactionEnum = {
+  alert: 'alert',
+  normalise: 'normalise',
+  recalibrate: 'recalibrate',
+  pause: 'pause',
+} as const;
+
 /**
  * * `schedule` - schedule
 * `requested` - requested
@@ -1414,6 +2296,22 @@ export interface RegisterPolicyRequest {
    * @maxLength 1000
    */
   path: string;
+}
+
+export interface RetireProposalRequest {
+  /** @maxLength 2000 */
+  note?: string;
+}
+
+/**
+ * Made without the item, if the newest still had it.
+ */
+export type RetiredProposalVersion = RewardVersion | null;
+
+export interface RetiredProposal {
+  proposal: RubricProposal;
+  /** Made without the item, if the newest still had it. */
+  version: RetiredProposalVersion;
 }
 
 export interface RevertRequest {
@@ -1501,7 +2399,7 @@ export interface RewardDefinitionCodeTestsGrader {
 /**
  * How the part is graded.
  */
-export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
+export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
 
 /**
  * One part of a reward.
@@ -1544,6 +2442,28 @@ export interface RewardDefinitionCompositeGrader {
    * @maximum 1000
    */
   gate_at?: number;
+}
+
+export type RewardDefinitionEvalMessageContentAnyOfItem = RewardDefinitionTextContent | string;
+
+/**
+ * Template of the text, or pieces of it.
+ * @maxLength 50000
+ */
+export type RewardDefinitionEvalMessageContent = string | RewardDefinitionTextContent | RewardDefinitionEvalMessageContentAnyOfItem[];
+
+/**
+ * One message.
+ */
+export interface RewardDefinitionEvalMessage {
+  /** Who speaks. */
+  role?: MessageRoleEnum;
+  /**
+   * Template of the text, or pieces of it.
+   * @maxLength 50000
+   */
+  content: RewardDefinitionEvalMessageContent;
+  type?: 'message';
 }
 
 /**
@@ -1626,6 +2546,52 @@ export interface RewardDefinitionJsonSchemaGrader {
   type?: 'json_schema';
   /** JSON Schema, draft 2020-12, without ``patternProperties`` and without references to other documents. */
   json_schema: RewardDefinitionJsonSchemaGraderJsonSchema;
+}
+
+/**
+ * 1 if the judge's label is a passing one, else 0.
+ */
+export interface RewardDefinitionLabelModelGrader {
+  type?: 'label_model';
+  /**
+   * Label of the grader; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * Has no effect: the endpoint's own model is asked.
+   * @maxLength 200
+   */
+  model?: string;
+  /**
+   * The team's judge endpoint.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint?: string;
+  /**
+   * Messages to the judge.
+   * @minItems 1
+   * @maxItems 32
+   */
+  input: RewardDefinitionEvalMessage[];
+  /**
+   * What it may answer.
+   * @minItems 1
+   * @maxItems 64
+   */
+  labels: string[];
+  /**
+   * Those that are worth 1.
+   * @minItems 1
+   * @maxItems 64
+   */
+  passing_labels: string[];
+  /**
+   * Longest answer.
+   * @minimum 1
+   * @maximum 65536
+   */
+  max_tokens?: number;
 }
 
 /**
@@ -1723,7 +2689,7 @@ export interface RewardDefinitionMathGrader {
 /**
  * The graders, by the names that the formula uses.
  */
-export type RewardDefinitionMultiGraderGraders = {[key: string]: RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader};
+export type RewardDefinitionMultiGraderGraders = {[key: string]: RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader};
 
 /**
  * The value of a formula over the grades of named graders.
@@ -1769,7 +2735,7 @@ export interface RewardDefinitionNumericGrader {
 /**
  * How the part is graded.
  */
-export type RewardDefinitionPartGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
+export type RewardDefinitionPartGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
 
 /**
  * A grader with its weight.
@@ -1842,6 +2808,213 @@ export interface RewardDefinitionRequest {
 }
 
 /**
+ * The model's logit for the conversation, or its sigmoid.
+ */
+export interface RewardDefinitionRewardModelGrader {
+  type?: 'reward_model';
+  /**
+   * A policy whose folder holds a sequence-classification model with one output.
+   * @minLength 1
+   * @maxLength 200
+   */
+  policy: string;
+  /**
+   * Field of the dataset row with the prompt; a row with ``messages`` brings its own conversation.
+   * @minLength 1
+   * @maxLength 200
+   */
+  prompt?: string;
+  /** What the model sees of the completion: its answer, or all of it with the thinking. */
+  text?: TextEnum;
+  /** The model's output as it is, or between 0 and 1. */
+  scale?: RewardDefinitionRewardModelGraderScaleEnum;
+}
+
+export type RewardDefinitionRewardModelGraderScaleEnum = typeof RewardDefinitionRewardModelGraderScaleEnum[keyof typeof RewardDefinitionRewardModelGraderScaleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RewardDefinitionRewardModelGraderScaleEnum = {
+  logit: 'logit',
+  sigmoid: 'sigmoid',
+} as const;
+
+/**
+ * Field of the dataset row with criteria of its own, a list of the same shape; a row may have none.
+ */
+export type RewardDefinitionRubricGraderItemsField = string | null;
+
+/**
+ * Points won over points that can be won: pitfalls take points away, and add none to what can be won.
+ */
+export interface RewardDefinitionRubricGrader {
+  type?: 'rubric';
+  /**
+   * The team's judge endpoint.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint?: string;
+  /**
+   * Criteria for every row. Names must be unique.
+   * @maxItems 64
+   */
+  items?: RewardDefinitionRubricItem[];
+  /** Field of the dataset row with criteria of its own, a list of the same shape; a row may have none. */
+  items_field?: RewardDefinitionRubricGraderItemsField;
+  /** One question for each criterion, or one for all. */
+  mode?: RewardDefinitionRubricGraderModeEnum;
+  /** Met or not (1 or 0), or how well from 1 to 5 (0 to 1 in quarters). */
+  scale?: RewardDefinitionRubricGraderScaleEnum;
+  /**
+   * Template of what is judged. What comes from the sample is shown between marks that it cannot forge.
+   * @minLength 1
+   * @maxLength 20000
+   */
+  prompt?: string;
+  /**
+   * Times that each question is asked, with seeds of their own; the mean counts.
+   * @minimum 1
+   * @maximum 16
+   */
+  repeats?: number;
+  /** Ask once more with criteria and choices in reverse order; the mean counts. */
+  swap_order?: boolean;
+  /** A grade below 0, where pitfalls outweigh all else, counts as 0. */
+  clip?: boolean;
+  /**
+   * Spread of the judge's answers.
+   * @minimum 0
+   * @maximum 2
+   */
+  temperature?: number;
+  /**
+   * Longest answer.
+   * @minimum 1
+   * @maximum 65536
+   */
+  max_tokens?: number;
+}
+
+export type RewardDefinitionRubricGraderModeEnum = typeof RewardDefinitionRubricGraderModeEnum[keyof typeof RewardDefinitionRubricGraderModeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RewardDefinitionRubricGraderModeEnum = {
+  separate: 'separate',
+  together: 'together',
+} as const;
+
+export type RewardDefinitionRubricGraderScaleEnum = typeof RewardDefinitionRubricGraderScaleEnum[keyof typeof RewardDefinitionRubricGraderScaleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RewardDefinitionRubricGraderScaleEnum = {
+  binary: 'binary',
+  likert: 'likert',
+} as const;
+
+/**
+ * One criterion.
+ */
+export interface RewardDefinitionRubricItem {
+  /**
+   * Short name.
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /**
+   * What a response must do, or for a negative weight what it must not do.
+   * @minLength 1
+   * @maxLength 4000
+   */
+  description: string;
+  /**
+   * Points for meeting it; negative for a pitfall. Not 0.
+   * @minimum -1000
+   * @maximum 1000
+   */
+  weight?: number;
+}
+
+/**
+ * Spread of its answers.
+ */
+export type RewardDefinitionSamplingParamsTemperature = number | null;
+
+/**
+ * Nucleus of its answers.
+ */
+export type RewardDefinitionSamplingParamsTopP = number | null;
+
+/**
+ * Seed, where the endpoint takes one.
+ */
+export type RewardDefinitionSamplingParamsSeed = number | null;
+
+/**
+ * Longest answer; 1024 if null.
+ */
+export type RewardDefinitionSamplingParamsMaxCompletionsTokens = number | null;
+
+/**
+ * How long a reasoning model thinks.
+ */
+export type RewardDefinitionSamplingParamsReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
+
+/**
+ * How the judge samples. What is null is left to the endpoint.
+ */
+export interface RewardDefinitionSamplingParams {
+  /** Spread of its answers. */
+  temperature?: RewardDefinitionSamplingParamsTemperature;
+  /** Nucleus of its answers. */
+  top_p?: RewardDefinitionSamplingParamsTopP;
+  /** Seed, where the endpoint takes one. */
+  seed?: RewardDefinitionSamplingParamsSeed;
+  /** Longest answer; 1024 if null. */
+  max_completions_tokens?: RewardDefinitionSamplingParamsMaxCompletionsTokens;
+  /** How long a reasoning model thinks. */
+  reasoning_effort?: RewardDefinitionSamplingParamsReasoningEffort;
+}
+
+/**
+ * The judge's number.
+ */
+export interface RewardDefinitionScoreModelGrader {
+  type?: 'score_model';
+  /**
+   * Label of the grader; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /**
+   * Has no effect: the endpoint's own model is asked.
+   * @maxLength 200
+   */
+  model?: string;
+  /**
+   * The team's judge endpoint.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint?: string;
+  /**
+   * Messages to the judge.
+   * @minItems 1
+   * @maxItems 32
+   */
+  input: RewardDefinitionEvalMessage[];
+  /**
+   * Least and greatest number; the grade is not rescaled.
+   * @minItems 2
+   * @maxItems 2
+   */
+  range?: [number, number];
+  /** How the judge samples. */
+  sampling_params?: RewardDefinitionSamplingParams;
+}
+
+/**
  * 1 if ``input`` compares with ``reference`` as asked, else 0.
  */
 export interface RewardDefinitionStringCheckGrader {
@@ -1864,6 +3037,27 @@ export interface RewardDefinitionStringCheckGrader {
   /** Equal, not equal, contains, or contains whatever the case. */
   operation?: OperationEnum;
 }
+
+/**
+ * A piece of text. Images and audio are refused.
+ */
+export interface RewardDefinitionTextContent {
+  type?: RewardDefinitionTextContentTypeEnum;
+  /**
+   * Template of the text.
+   * @maxLength 50000
+   */
+  text: string;
+}
+
+export type RewardDefinitionTextContentTypeEnum = typeof RewardDefinitionTextContentTypeEnum[keyof typeof RewardDefinitionTextContentTypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RewardDefinitionTextContentTypeEnum = {
+  input_text: 'input_text',
+  output_text: 'output_text',
+} as const;
 
 /**
  * If set, the grade is 1 from here on and 0 below.
@@ -1948,6 +3142,16 @@ export type RolloutAdvantage = number | null;
 export type RolloutExcluded = string | null;
 
 /**
+ * `slug@n` that has scored it.
+ */
+export type RolloutRewardVersion = string | null;
+
+/**
+ * What versions that only watch give, by `slug@n`; null where one could not be computed.
+ */
+export type RolloutShadow = {[key: string]: number | null};
+
+/**
  * A sampled completion.
  */
 export interface Rollout {
@@ -1975,6 +3179,54 @@ export interface Rollout {
   control_revision: number;
   /** @maxItems 2 */
   policy_versions: number[];
+  /** `slug@n` that has scored it. */
+  reward_version: RolloutRewardVersion;
+  /** What versions that only watch give, by `slug@n`; null where one could not be computed. */
+  shadow: RolloutShadow;
+}
+
+export type RubricProposalRun = string | null;
+
+export type RubricProposalRunName = string | null;
+
+export type RubricProposalBetterReward = number | null;
+
+export type RubricProposalWorseReward = number | null;
+
+export type RubricProposalDecidedAt = string | null;
+
+export type RubricProposalAcceptedVersion = string | null;
+
+/**
+ * A proposed item of a rubric with the two rollouts that it tells apart.
+ */
+export interface RubricProposal {
+  id: string;
+  state: ProposalStateEnum;
+  component: string;
+  name: string;
+  description: string;
+  /** Negative for a pitfall. */
+  weight: number;
+  run: RubricProposalRun;
+  run_name?: RubricProposalRunName;
+  step: number;
+  /** Under which they were scored. */
+  reward_version: string;
+  prompt_id: string;
+  prompt_text: string;
+  better: string;
+  worse: string;
+  better_reward: RubricProposalBetterReward;
+  worse_reward: RubricProposalWorseReward;
+  /** The judge's words. */
+  reason: string;
+  created_at: string;
+  decided_by: string;
+  decided_at: RubricProposalDecidedAt;
+  note: string;
+  accepted_version?: RubricProposalAcceptedVersion;
+  accepted_name: string;
 }
 
 export type RunQueuePosition = number | null;
@@ -2027,6 +3279,25 @@ export interface Run {
 }
 
 /**
+ * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
+ */
+export type RunGraderRequestGrader = {[key: string]: unknown};
+
+/**
+ * The dataset row, for `{{item.…}}`.
+ */
+export type RunGraderRequestItem = {[key: string]: unknown};
+
+export interface RunGraderRequest {
+  /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
+  grader: RunGraderRequestGrader;
+  /** @maxLength 100000 */
+  model_sample: string;
+  /** The dataset row, for `{{item.…}}`. */
+  item?: RunGraderRequestItem;
+}
+
+/**
  * Whether the policy thinks before it answers.
  */
 export type RunSpecThinking = RunSpecNoThinking | RunSpecTaggedThinking;
@@ -2044,7 +3315,7 @@ export type RunSpecCurriculum = RunSpecUniformCurriculum | RunSpecDifficultyBand
 /**
  * How rewards become advantages.
  */
-export type RunSpecAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage;
+export type RunSpecAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage | RunSpecVineAdvantage;
 
 export type RunSpecCriticAnyOf = RunSpecHeadCritic | RunSpecSeparateCritic;
 
@@ -2127,6 +3398,8 @@ export interface RunSpec {
   schedule?: RunSpecSchedule;
   /** Alarms on metrics. */
   guards?: RunSpecGuardsItem[];
+  /** How often the causes of mismatch are told apart. */
+  diagnosis?: RunSpecDiagnosis;
   /** When and on what the policy is evaluated. */
   evaluation?: RunSpecEvaluation;
   /** When the run is saved. */
@@ -2513,6 +3786,30 @@ export interface RunSpecDemonstrations {
 }
 
 /**
+ * Frozen-weight replay: some trajectories are scored again by engine and learner at the same weights, which tells
+how much of the mismatch is numerics, staleness, truncated sampling and the prompt's template.
+ */
+export interface RunSpecDiagnosis {
+  /**
+   * Steps between two replays; 0 makes none.
+   * @minimum 0
+   */
+  every_steps?: number;
+  /**
+   * Trajectories in a replay, spread over the batch.
+   * @minimum 1
+   * @maximum 256
+   */
+  trajectories?: number;
+  /**
+   * Longest trajectory, prompt included, that takes part: a replay holds its logits for the whole vocabulary.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  max_tokens?: number;
+}
+
+/**
  * A ramp before the maximum length that is lowered for right answers to hard prompts.
 
 Wrong answers pay ``failure_scale`` of it, and answers cut off at the maximum length all of it.
@@ -2613,8 +3910,9 @@ export interface RunSpecDifficultyTargetCurriculum {
  */
 export interface RunSpecDistillation {
   /**
-   * Name of a policy folder beside the base policy's folder, with the same vocabulary.
-   * @pattern ^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}$
+   * Name of a registered policy of the team, with the same vocabulary as the base policy.
+   * @minLength 1
+   * @maxLength 200
    */
   teacher: string;
   /** What is compared: the sampled token alone (one number per token), all tokens, or the teacher's likeliest. */
@@ -3212,6 +4510,31 @@ export interface RunSpecL1MaxLength {
 }
 
 /**
+ * Watches whether a judge pays for length: the partial correlation of its grade with length, rules held fixed.
+
+Source: MiniMax-M1 (arXiv 2506.13585), §4.2, which monitors its generative reward model in this way in training.
+ */
+export interface RunSpecLengthBias {
+  /**
+   * Part of the reward definition that a judge or a reward model grades.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  component: string;
+  /**
+   * Newest samples that the correlation is taken over. Nothing is said before there are as many.
+   * @minimum 64
+   * @maximum 100000
+   */
+  window?: number;
+  /**
+   * Size of the partial correlation past which the watch acts. It rests again below half of it.
+   */
+  threshold?: number;
+  /** Tell only; or also take the fitted slope off the grade, centre it anew within bins of length, or pause the run. */
+  reaction?: ReactionEnum;
+}
+
+/**
  * Dynamic outlier truncation: where every answer of a group is right, the far too long ones are cut short.
 
 A cut answer has no end, so it is worth ``reward`` instead: the one signal in a group that had none. It comes before
@@ -3264,13 +4587,23 @@ group carries no signal). */
   type?: 'mc_grpo';
   /** What divides: the median absolute deviation, as in the authors' code; the sample standard deviation, as in GRPO;
 or nothing. The median absolute deviation of rewards of 0 and 1 is always 0, which leaves ±1/ε. */
-  scale?: ScaleEnum;
+  scale?: RunSpecMCGRPOAdvantageScaleEnum;
   /**
    * Added to the scale.
    * @maximum 1
    */
   epsilon?: number;
 }
+
+export type RunSpecMCGRPOAdvantageScaleEnum = typeof RunSpecMCGRPOAdvantageScaleEnum[keyof typeof RunSpecMCGRPOAdvantageScaleEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecMCGRPOAdvantageScaleEnum = {
+  mad: 'mad',
+  std: 'std',
+  none: 'none',
+} as const;
 
 /**
  * The group's mean is taken off; the deviation is that of the minibatch, so that no prompt is blown up.
@@ -3723,6 +5056,8 @@ export interface RunSpecPolicy {
 
 /**
  * Learn from the policy's own right answers as if they were demonstrations.
+
+Those of groups without a signal count too: that all answers are right says nothing against them.
  */
 export interface RunSpecPositiveExamples {
   type?: 'positives';
@@ -3931,7 +5266,7 @@ export type RunSpecRequestCurriculum = RunSpecUniformCurriculum | RunSpecDifficu
 /**
  * How rewards become advantages.
  */
-export type RunSpecRequestAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage;
+export type RunSpecRequestAdvantage = RunSpecGRPOAdvantage | RunSpecDrGRPOAdvantage | RunSpecReinforceAdvantage | RunSpecRLOOAdvantage | RunSpecReinforcePlusPlusAdvantage | RunSpecReinforcePlusPlusBaselineAdvantage | RunSpecMCGRPOAdvantage | RunSpecGDPOAdvantage | RunSpecMaxRLAdvantage | RunSpecOPOAdvantage | RunSpecPassKAdvantage | RunSpecMagistralAdvantage | RunSpecVCPOAdvantage | RunSpecGAEAdvantage | RunSpecVineAdvantage;
 
 export type RunSpecRequestCriticAnyOf = RunSpecHeadCritic | RunSpecSeparateCritic;
 
@@ -4014,6 +5349,8 @@ export interface RunSpecRequest {
   schedule?: RunSpecSchedule;
   /** Alarms on metrics. */
   guards?: RunSpecRequestGuardsItem[];
+  /** How often the causes of mismatch are told apart. */
+  diagnosis?: RunSpecDiagnosis;
   /** When and on what the policy is evaluated. */
   evaluation?: RunSpecEvaluation;
   /** When the run is saved. */
@@ -4033,18 +5370,38 @@ export type RunSpecRewardLengthAnyOf = RunSpecMagistralLength | RunSpecL1ExactLe
 export type RunSpecRewardLength = RunSpecRewardLengthAnyOf | null;
 
 /**
+ * Have new rubric items proposed while the run goes.
+ */
+export type RunSpecRewardEvolve = RunSpecRubricEvolution | null;
+
+/**
+ * Watch whether a judge pays for length.
+ */
+export type RunSpecRewardLengthBias = RunSpecLengthBias | null;
+
+/**
  * The reward of the run.
  */
 export interface RunSpecReward {
   /**
-   * Reward version as ``slug@version``.
+   * Reward version as ``slug@version``. A control promotes another one; a group keeps the one of its dispatch.
    * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}@[0-9]+$
    */
   definition: string;
+  /**
+   * Versions that score every rollout beside it, for comparison: nothing is trained on them. The version that trains
+may stand here as well, as it does after its promotion, and is not scored twice.
+   * @maxItems 4
+   */
+  shadow?: string[];
   /** Soft punishment of answers that come near the maximum length. */
   overlong?: RunSpecRewardOverlong;
   /** What the length of a completion adds to its reward, or takes from it, beside its group. */
   length?: RunSpecRewardLength;
+  /** Have new rubric items proposed while the run goes. */
+  evolve?: RunSpecRewardEvolve;
+  /** Watch whether a judge pays for length. */
+  length_bias?: RunSpecRewardLengthBias;
   /** A trajectory whose reward failed is left out of the loss, scored zero, or pauses the run at once. */
   on_error?: OnErrorEnum;
   /**
@@ -4152,6 +5509,45 @@ export interface RunSpecRolloutReplay {
    * @maximum 1000
    */
   uses?: number;
+}
+
+/**
+ * New rubric items are proposed by contrasting the best and the worst rollout of a prompt; people decide on them.
+
+Nothing changes by itself: an accepted item makes a new reward version, which a control can put in the old one's
+place. DR Tulu lets accepted items act at once; here a person stands between.
+
+Source: DR Tulu (arXiv 2511.19399), evolving rubrics.
+ */
+export interface RunSpecRubricEvolution {
+  /**
+   * Part of the reward definition, graded by ``rubric``, that the items are meant for.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  component: string;
+  /**
+   * Judge endpoint that is asked.
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  endpoint?: string;
+  /**
+   * Proposals are asked for after each so many steps.
+   * @minimum 1
+   * @maximum 100000
+   */
+  every_steps?: number;
+  /**
+   * Prompts that are contrasted each time: those whose rewards differ most.
+   * @minimum 1
+   * @maximum 64
+   */
+  prompts_per_step?: number;
+  /**
+   * Proposals that are kept of one round, at most.
+   * @minimum 1
+   * @maximum 64
+   */
+  max_proposals?: number;
 }
 
 /**
@@ -4462,12 +5858,38 @@ export const RunSpecTailBatchingSchedulerValue = {
 export type RunSpecTailBatchingScheduler = typeof RunSpecTailBatchingSchedulerValue;
 
 /**
+ * A step ends behind a text; several of them in a row end one step.
+ */
+export interface RunSpecTextSteps {
+  type?: 'text';
+  /**
+   * The text that ends a step, such as a line break.
+   * @minLength 1
+   * @maxLength 64
+   */
+  separator?: string;
+}
+
+/**
  * Every token counts the same.
  */
 export const RunSpecTokenMeanValue = {
   type: 'token_mean',
 } as const;
 export type RunSpecTokenMean = typeof RunSpecTokenMeanValue;
+
+/**
+ * A step is a number of tokens.
+ */
+export interface RunSpecTokenSteps {
+  type?: 'tokens';
+  /**
+   * Tokens of a step.
+   * @minimum 1
+   * @maximum 1048576
+   */
+  every?: number;
+}
 
 /**
  * The mixture moves from the sources' weights to their final weights: say from reasoning to general tasks.
@@ -4605,6 +6027,39 @@ export interface RunSpecVESPOLoss {
 }
 
 /**
+ * Where a completion is cut into steps.
+ */
+export type RunSpecVineAdvantageSteps = RunSpecTextSteps | RunSpecTokenSteps;
+
+/**
+ * Each step of a completion has the advantage by which it has raised the chance of success.
+
+At the beginning of each step the engine samples branches to their end; their mean reward is the value of that
+state. Nothing is learned from the branches themselves. The prompt is such a state too, valued once for all samples
+that share it. Within a step all tokens have the same advantage, and those of a completion's steps sum to its reward
+above the value of its prompt. It costs, for each completion, the branches times the steps of half its length.
+ */
+export interface RunSpecVineAdvantage {
+  type?: 'vine';
+  /**
+   * K: continuations that value a state.
+   * @minimum 1
+   * @maximum 256
+   */
+  branches?: number;
+  /** Where a completion is cut into steps. */
+  steps?: RunSpecVineAdvantageSteps;
+  /**
+   * States of a completion that are valued, beside its prompt; of more, some that lie evenly spread are chosen.
+   * @minimum 1
+   * @maximum 1024
+   */
+  max_states?: number;
+  /** Whether the advantages are standardised over the batch's sampled tokens (population deviation). */
+  whiten?: WhitenEnum;
+}
+
+/**
  * Leave out groups whose rewards are all the same: they carry no signal.
 
 Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0; where
@@ -4642,16 +6097,6 @@ export const RunStateEnum = {
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
-} as const;
-
-export type ScaleEnum = typeof ScaleEnum[keyof typeof ScaleEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ScaleEnum = {
-  mad: 'mad',
-  std: 'std',
-  none: 'none',
 } as const;
 
 /**
@@ -4711,6 +6156,19 @@ export interface Session {
   role: SessionRole;
   teams: Team[];
 }
+
+/**
+ * * `info` - info
+* `warn` - warn
+ */
+export type SeverityEnum = typeof SeverityEnum[keyof typeof SeverityEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const SeverityEnum = {
+  info: 'info',
+  warn: 'warn',
+} as const;
 
 export type ShapeEnum = typeof ShapeEnum[keyof typeof ShapeEnum];
 
@@ -4797,6 +6255,22 @@ export interface Team {
   slug: string;
 }
 
+export type TextEnum = typeof TextEnum[keyof typeof TextEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TextEnum = {
+  answer: 'answer',
+  output: 'output',
+} as const;
+
+export interface ThinkingTags {
+  /** @maxLength 64 */
+  start?: string;
+  /** @maxLength 64 */
+  end?: string;
+}
+
 export interface ThinkingTagsRequest {
   /**
    * @minLength 1
@@ -4858,6 +6332,26 @@ export interface User {
   name: string;
   /** Someone else has seen the password: choose a new one. */
   password_is_temporary: boolean;
+}
+
+/**
+ * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
+ */
+export type ValidateGraderGrader = {[key: string]: unknown};
+
+export interface ValidateGrader {
+  /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
+  grader: ValidateGraderGrader;
+}
+
+/**
+ * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
+ */
+export type ValidateGraderRequestGrader = {[key: string]: unknown};
+
+export interface ValidateGraderRequest {
+  /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
+  grader: ValidateGraderRequestGrader;
 }
 
 /**
@@ -4991,6 +6485,26 @@ after?: number;
 limit?: number;
 };
 
+export type ListJudgeEndpointsParams = {
+/**
+ * Id of the last row seen.
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateJudgeEndpointHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListPoliciesParams = {
 /**
  * Id of the last row seen.
@@ -5031,7 +6545,72 @@ export type CreateRewardHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type ListRubricProposalsParams = {
+/**
+ * Id of the last row seen.
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+/**
+ * Only those of this run.
+ */
+run?: string;
+/**
+ * Only those in this state.
+ */
+state?: ListRubricProposalsState;
+};
+
+export type ListRubricProposalsState = typeof ListRubricProposalsState[keyof typeof ListRubricProposalsState];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ListRubricProposalsState = {
+  accepted: 'accepted',
+  proposed: 'proposed',
+  retired: 'retired',
+} as const;
+
+export type AcceptRubricProposalHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type RetireRubricProposalHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type CreateRewardVersionHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListRewardBenchesParams = {
+/**
+ * Id of the last row seen.
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateRewardBenchHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

@@ -6,13 +6,21 @@
  * OpenAPI spec version: 1
  */
 import type {
+  AcceptProposalRequest,
+  AcceptRubricProposalHeaders,
+  AcceptedProposal,
   AddMemberRequest,
   AuditVerification,
+  BenchJob,
   ChooseTeamRequest,
   Control,
+  CreateBenchJobRequest,
   CreateDatasetHeaders,
   CreateDatasetRequest,
   CreateDatasetVersionHeaders,
+  CreateJudgeEndpointHeaders,
+  CreateJudgeEndpointRequest,
+  CreateRewardBenchHeaders,
   CreateRewardHeaders,
   CreateRewardRequest,
   CreateRewardVersionHeaders,
@@ -30,16 +38,21 @@ import type {
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
+  GraderRun,
+  JudgeEndpoint,
   ListAuditEntriesParams,
   ListCheckpointsParams,
   ListControlsParams,
   ListDatasetRowsParams,
   ListDatasetsParams,
   ListEventsParams,
+  ListJudgeEndpointsParams,
   ListMembersParams,
   ListPoliciesParams,
+  ListRewardBenchesParams,
   ListRewardsParams,
   ListRolloutsParams,
+  ListRubricProposalsParams,
   ListRunsParams,
   ListTokensParams,
   LoginRequest,
@@ -49,17 +62,21 @@ import type {
   NewMember,
   NewToken,
   PaginatedAuditEntryList,
+  PaginatedBenchJobRowList,
   PaginatedCheckpointList,
   PaginatedControlList,
   PaginatedDatasetList,
+  PaginatedJudgeEndpointList,
   PaginatedLiveRunList,
   PaginatedMemberList,
   PaginatedPolicyList,
   PaginatedRewardList,
   PaginatedRolloutList,
+  PaginatedRubricProposalList,
   PaginatedTokenList,
   PasswordRequest,
   PatchedChangeRoleRequest,
+  PatchedUpdateJudgeEndpointRequest,
   PatchedUpdateRunRequest,
   Plan,
   PlanRequestRequest,
@@ -67,6 +84,9 @@ import type {
   RecipeList,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
+  RetireProposalRequest,
+  RetireRubricProposalHeaders,
+  RetiredProposal,
   RevertControlHeaders,
   RevertRequest,
   Reward,
@@ -74,6 +94,7 @@ import type {
   RewindControlHeaders,
   RewindRequest,
   Run,
+  RunGraderRequest,
   Session,
   StageControlHeaders,
   StageControlRequest,
@@ -82,6 +103,8 @@ import type {
   TryRewardRequest,
   TryRewardResult,
   UploadRequest,
+  ValidateGrader,
+  ValidateGraderRequest,
   ValidateRequest,
   Validation
 } from './dressage.schemas';
@@ -228,6 +251,89 @@ export const listDatasetRows = (
     }
   
 /**
+ * Grade one sample. What needs a jail or a judge runs on the cluster, and is waited for up to a minute.
+ */
+export const runGrader = (
+    runGraderRequest: RunGraderRequest,
+ options?: SecondParameter<typeof http<GraderRun>>,) => {
+      return http<GraderRun>(
+      {url: `/api/v1/fine_tuning/alpha/graders/run`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: runGraderRequest
+    },
+      options);
+    }
+  
+/**
+ * Whether a grader can be run in this team. Answers the grader; a 422 names each fault.
+ */
+export const validateGrader = (
+    validateGraderRequest: ValidateGraderRequest,
+ options?: SecondParameter<typeof http<ValidateGrader>>,) => {
+      return http<ValidateGrader>(
+      {url: `/api/v1/fine_tuning/alpha/graders/validate`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: validateGraderRequest
+    },
+      options);
+    }
+  
+/**
+ * The team's judges, newest first.
+ */
+export const listJudgeEndpoints = (
+    params?: ListJudgeEndpointsParams,
+ options?: SecondParameter<typeof http<PaginatedJudgeEndpointList>>,) => {
+      return http<PaginatedJudgeEndpointList>(
+      {url: `/api/v1/judge-endpoints`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Name a judge. Its key is stored encrypted and never shown again.
+ */
+export const createJudgeEndpoint = (
+    createJudgeEndpointRequest: CreateJudgeEndpointRequest,
+    headers?: CreateJudgeEndpointHeaders,
+ options?: SecondParameter<typeof http<JudgeEndpoint>>,) => {
+      return http<JudgeEndpoint>(
+      {url: `/api/v1/judge-endpoints`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createJudgeEndpointRequest
+    },
+      options);
+    }
+  
+/**
+ * Change a judge. Runs that go on keep what they started with until their next attempt.
+ */
+export const updateJudgeEndpoint = (
+    endpointId: string,
+    patchedUpdateJudgeEndpointRequest: PatchedUpdateJudgeEndpointRequest,
+ options?: SecondParameter<typeof http<JudgeEndpoint>>,) => {
+      return http<JudgeEndpoint>(
+      {url: `/api/v1/judge-endpoints/${endpointId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', },
+      data: patchedUpdateJudgeEndpointRequest
+    },
+      options);
+    }
+  
+/**
+ * Forget a judge and its key.
+ */
+export const deleteJudgeEndpoint = (
+    endpointId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/judge-endpoints/${endpointId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
  * The team's base policies, newest first.
  */
 export const listPolicies = (
@@ -308,6 +414,54 @@ export const getReward = (
     }
   
 /**
+ * Items that runs have proposed, newest first.
+ */
+export const listRubricProposals = (
+    rewardId: string,
+    params?: ListRubricProposalsParams,
+ options?: SecondParameter<typeof http<PaginatedRubricProposalList>>,) => {
+      return http<PaginatedRubricProposalList>(
+      {url: `/api/v1/rewards/${rewardId}/proposals`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Make the reward's next version: its newest one with the item, edited or not. Runs keep what they named.
+ */
+export const acceptRubricProposal = (
+    rewardId: string,
+    proposalId: string,
+    acceptProposalRequest: AcceptProposalRequest,
+    headers?: AcceptRubricProposalHeaders,
+ options?: SecondParameter<typeof http<AcceptedProposal>>,) => {
+      return http<AcceptedProposal>(
+      {url: `/api/v1/rewards/${rewardId}/proposals/${proposalId}/accept`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: acceptProposalRequest
+    },
+      options);
+    }
+  
+/**
+ * Put an item away. One that was accepted is left out of the reward's next version.
+ */
+export const retireRubricProposal = (
+    rewardId: string,
+    proposalId: string,
+    retireProposalRequest: RetireProposalRequest,
+    headers?: RetireRubricProposalHeaders,
+ options?: SecondParameter<typeof http<RetiredProposal>>,) => {
+      return http<RetiredProposal>(
+      {url: `/api/v1/rewards/${rewardId}/proposals/${proposalId}/retire`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: retireProposalRequest
+    },
+      options);
+    }
+  
+/**
  * Make the next version. Runs that name an earlier one keep it.
  */
 export const createRewardVersion = (
@@ -319,6 +473,46 @@ export const createRewardVersion = (
       {url: `/api/v1/rewards/${rewardId}/versions`, method: 'POST',
       headers: {'Content-Type': 'application/json', ...headers},
       data: createRewardVersionRequest
+    },
+      options);
+    }
+  
+/**
+ * The team's bench jobs of the last month, newest first, without samples and results.
+ */
+export const listRewardBenches = (
+    params?: ListRewardBenchesParams,
+ options?: SecondParameter<typeof http<PaginatedBenchJobRowList>>,) => {
+      return http<PaginatedBenchJobRowList>(
+      {url: `/api/v1/rewards/bench`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Score samples by one or two definitions on the cluster, where there are a jail and judges.
+ */
+export const createRewardBench = (
+    createBenchJobRequest: CreateBenchJobRequest,
+    headers?: CreateRewardBenchHeaders,
+ options?: SecondParameter<typeof http<BenchJob>>,) => {
+      return http<BenchJob>(
+      {url: `/api/v1/rewards/bench`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createBenchJobRequest
+    },
+      options);
+    }
+  
+/**
+ * A bench job with its samples, results, flips between two definitions and flagged probes.
+ */
+export const getRewardBench = (
+    benchId: string,
+ options?: SecondParameter<typeof http<BenchJob>>,) => {
+      return http<BenchJob>(
+      {url: `/api/v1/rewards/bench/${benchId}`, method: 'GET'
     },
       options);
     }
@@ -336,7 +530,7 @@ export const getRewardSchema = (
     }
   
 /**
- * Score pasted samples. Stores nothing.
+ * Score pasted samples here and now; stores nothing. What needs a jail or a judge is for the bench.
  */
 export const scoreSamples = (
     tryRewardRequest: TryRewardRequest,
@@ -869,13 +1063,25 @@ export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>
 export type CreateDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof createDatasetVersion>>>
 export type GetDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof getDatasetVersion>>>
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
+export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
+export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>
+export type ListJudgeEndpointsResult = NonNullable<Awaited<ReturnType<typeof listJudgeEndpoints>>>
+export type CreateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof createJudgeEndpoint>>>
+export type UpdateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof updateJudgeEndpoint>>>
+export type DeleteJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof deleteJudgeEndpoint>>>
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>
 export type GetPolicyResult = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
 export type ListRewardsResult = NonNullable<Awaited<ReturnType<typeof listRewards>>>
 export type CreateRewardResult = NonNullable<Awaited<ReturnType<typeof createReward>>>
 export type GetRewardResult = NonNullable<Awaited<ReturnType<typeof getReward>>>
+export type ListRubricProposalsResult = NonNullable<Awaited<ReturnType<typeof listRubricProposals>>>
+export type AcceptRubricProposalResult = NonNullable<Awaited<ReturnType<typeof acceptRubricProposal>>>
+export type RetireRubricProposalResult = NonNullable<Awaited<ReturnType<typeof retireRubricProposal>>>
 export type CreateRewardVersionResult = NonNullable<Awaited<ReturnType<typeof createRewardVersion>>>
+export type ListRewardBenchesResult = NonNullable<Awaited<ReturnType<typeof listRewardBenches>>>
+export type CreateRewardBenchResult = NonNullable<Awaited<ReturnType<typeof createRewardBench>>>
+export type GetRewardBenchResult = NonNullable<Awaited<ReturnType<typeof getRewardBench>>>
 export type GetRewardSchemaResult = NonNullable<Awaited<ReturnType<typeof getRewardSchema>>>
 export type ScoreSamplesResult = NonNullable<Awaited<ReturnType<typeof scoreSamples>>>
 export type ListRunsResult = NonNullable<Awaited<ReturnType<typeof listRuns>>>

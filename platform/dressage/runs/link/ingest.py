@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from dressage.common.actors import Actor
+from dressage.rewards.proposals.services import store_proposals
+from dressage.rewards.selectors import version_by_ref as reward_version
 from dressage.runs.documents import checkpoint_document, iso
 from dressage.runs.lifecycle import TransitionRefused, transition
 from dressage.runs.link import schemas
@@ -106,6 +108,7 @@ class Ingest:
     def _rollouts(self, event: schemas.LinkEvent, data: schemas.RolloutsData) -> None:
         step = self._step_of(event)
         rows: list[tuple[Any, ...]] = []
+        scored_by = self.run.effective_spec["reward"]["definition"]
         for row in data.rows:
             first, last = (row.policy_versions[0], row.policy_versions[-1]) if row.policy_versions else (None, None)
             rows.append(
@@ -114,6 +117,7 @@ class Ingest:
                     *(row.prompt, row.completion, encode(row.answer), _finite(row.reward), encode(row.reward_parts)),
                     *(row.reward_error, _finite(row.advantage), row.excluded, row.finish_reason, row.length),
                     *(row.thinking_tokens, row.budget_hit, row.control_revision, first, last),
+                    *(row.reward_version or scored_by, encode({k: _finite(v) for k, v in row.shadow.items()})),
                 )
             )
         # As the worker spelt them: they are checked, and the words for infinities are what JSON can carry.
@@ -121,6 +125,24 @@ class Ingest:
         worst = [{key: token[key] for key in schemas.WorstToken.model_fields if key in token} for token in raw]
         self._event(event, {"count": len(data.rows), "worst_tokens": worst})
         self.bulk.rollouts.extend(rows)
+
+    def _rubric_proposals(self, event: schemas.LinkEvent, data: schemas.RubricProposalsData) -> None:
+        ref = data.reward_version or self.run.effective_spec["reward"]["definition"]
+        try:
+            version = reward_version(self.run.team, ref)
+        except LookupError as error:
+            raise ValueError(str(error)) from error
+        made = store_proposals(
+            self.run,
+            version,
+            attempt=self.attempt.number,
+            step=self._step_of(event),
+            component=data.component,
+            found=[proposal.model_dump() for proposal in data.proposals],
+        )
+        if made:
+            facts = {"component": data.component, "reward": version.reward_id, "reward_version": ref}
+            self._event(event, {**facts, "count": len(made), "names": [proposal.name for proposal in made]})
 
     def _checkpoint(self, event: schemas.LinkEvent, data: schemas.CheckpointData) -> None:
         checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)

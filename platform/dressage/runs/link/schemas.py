@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 
 MAX_EVENTS = 500
 _SPELLED = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -101,6 +101,8 @@ class RolloutRow(Message):
     budget_hit: bool = False
     control_revision: Count = 0
     policy_versions: Annotated[tuple[Count, ...], Field(max_length=2)] = ()
+    reward_version: Annotated[str, Field(max_length=80)] | None = None
+    shadow: Annotated[dict[Name, Number | None], Field(max_length=16)] = {}
 
 
 class WorstToken(Message):
@@ -117,6 +119,27 @@ class WorstToken(Message):
 class RolloutsData(Message):
     rows: Annotated[tuple[RolloutRow, ...], Field(max_length=4096)]
     worst_tokens: Annotated[tuple[WorstToken, ...], Field(max_length=64)] = ()
+
+
+class Proposal(Message):
+    """An item that two rollouts of one prompt suggest."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(min_length=1, max_length=4000)]
+    weight: FiniteFloat
+    prompt_id: Annotated[str, Field(max_length=120)] = ""
+    prompt_text: str = ""
+    better: str = ""
+    worse: str = ""
+    better_reward: FiniteFloat | None = None
+    worse_reward: FiniteFloat | None = None
+    reason: str = ""
+
+
+class RubricProposalsData(Message):
+    component: Annotated[str, Field(min_length=1, max_length=63)]
+    reward_version: Annotated[str, Field(max_length=80)] | None = None
+    proposals: Annotated[tuple[Proposal, ...], Field(max_length=64)]
 
 
 class CheckpointData(Message):
@@ -147,6 +170,7 @@ KINDS: dict[str, TypeAdapter[Any]] = {
     "step": TypeAdapter(StepData),
     "eval": TypeAdapter(EvalData),
     "rollouts": TypeAdapter(RolloutsData),
+    "rubric_proposals": TypeAdapter(RubricProposalsData),
     "checkpoint": TypeAdapter(CheckpointData),
     "alert": TypeAdapter(AlertData),
     "log": TypeAdapter(LogData),

@@ -3,11 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from dressage.common.problems import Problem
+from dressage.runs import reward_versions
 from dressage.runs.attempts import LEASE_S
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
@@ -16,6 +18,8 @@ from dressage.runs.link.schemas import LinkEvent, SyncBody
 from dressage.runs.models import Attempt, Control, Run
 from dressage.runs.states import ControlState
 from dressage.telemetry.stream.doorbell import ring_on_commit
+
+logger = structlog.get_logger(__name__)
 
 
 @transaction.atomic
@@ -77,8 +81,20 @@ def commands(run: Run) -> list[dict[str, Any]]:
                 "target": control.target,
                 "value": control.value,
                 "apply_at": "next" if control.apply_at is None else control.apply_at,
+                **_definitions(run, control),
             }
             for control in staged
         ),
         *({"id": wish.id, "type": "checkpoint"} for wish in wishes),
     ]
+
+
+def _definitions(run: Run, control: Control) -> dict[str, Any]:
+    """``{definitions: {ref: …}}`` for a control that names reward versions: the worker has only those it began with."""
+    refs = reward_versions.named_by(control.target, control.value)
+    try:
+        return {"definitions": reward_versions.documents(run.team, refs)} if refs else {}
+    except Problem as problem:
+        # A judge has become unfit since the control was staged. The worker, without a definition, rejects the control.
+        logger.warning("control without its definitions", run=run.id, control=control.id, reason=problem.detail)
+        return {"definitions": {}}

@@ -1,4 +1,4 @@
-"""The reward bench: scores pasted samples with a definition, in bounded time."""
+"""A quick try in the web tier: scores pasted samples by pure graders, in bounded time."""
 
 import time
 from collections.abc import Mapping, Sequence

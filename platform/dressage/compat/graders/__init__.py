@@ -1,0 +1,1 @@
+"""OpenAI's ``fine_tuning.alpha.graders``."""

@@ -1,0 +1,63 @@
+"""Reads a grader as OpenAI's clients write it."""
+
+from typing import Any
+
+from pydantic import RootModel
+
+from dressage.common.problems import validated
+from dressage.rewards import needs
+from dressage.teams.models import Team
+from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.graders import Grader
+from trainer_core.rewards.graders.multi import MultiGrader
+from trainer_core.rewards.graders.python import PythonGrader
+
+
+class AnyGrader(RootModel[Grader]):
+    """Any grader."""
+
+
+def read_grader(team: Team, document: dict[str, Any]) -> Grader:
+    """The grader.
+
+    Raises:
+        Problem: 422 with a pointer under ``/grader`` to each fault; so for a judge that the team lacks.
+    """
+    translated = _translated(document)
+    grader = validated(AnyGrader, translated, "grader").root
+    needs.require(team, grader, "grader")
+    return grader
+
+
+def parts_of(grader: Grader) -> dict[str, Grader]:
+    """What is graded by itself: the graders of a ``multi``, else the grader alone under its own name."""
+    if isinstance(grader, MultiGrader):
+        return dict(grader.graders)
+    return {name_of(grader): grader}
+
+
+def name_of(grader: Grader) -> str:
+    """The grader's own name, else its type."""
+    return getattr(grader, "name", "") or grader.type
+
+
+def as_definition(parts: dict[str, Grader]) -> RewardDefinition:
+    """A definition that grades each part by itself: component ``g0`` is the first, and so on."""
+    components = [{"name": f"g{index}", "grader": part} for index, part in enumerate(parts.values())]
+    return RewardDefinition.model_validate({"components": components})
+
+
+def _translated(document: dict[str, Any]) -> dict[str, Any]:
+    """``document`` in our own words, where OpenAI's differ."""
+    if document.get("type") == "python":
+        # OpenAI's images have other packages; ours is one. The tag is theirs to choose and has no effect here.
+        unknown = {"image_tag"} - PythonGrader.model_fields.keys()
+        return {key: value for key, value in document.items() if key not in unknown}
+    graders = document.get("graders")
+    if document.get("type") == "multi" and isinstance(graders, dict):
+        if isinstance(graders.get("type"), str):
+            # The client's types know a single grader here; its name is what the formula uses.
+            graders = {str(graders.get("name") or graders["type"]): graders}
+        parts = {name: _translated(part) if isinstance(part, dict) else part for name, part in graders.items()}
+        return {**document, "graders": parts}
+    return document

@@ -1,0 +1,107 @@
+"""Runs a grader once: here if it is pure, else as a bench job on the cluster whose end is waited for."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dressage.common.actors import Actor
+from dressage.common.problems import invalid
+from dressage.compat.graders.reading import as_definition, parts_of
+from dressage.rewards import needs
+from dressage.rewards.bench.samples import sample_document
+from dressage.rewards.bench.services import create_bench_job
+from dressage.rewards.bench.trial import needs_length
+from dressage.rewards.models import BenchJob
+from dressage.rewards.models.bench import OPEN
+from dressage.teams.models import Team
+from trainer_core.rewards import RewardDefinition, Sample, score, split_thinking
+from trainer_core.rewards.graders import Grader
+
+WAIT_S = 60.0
+"""Longest time that a caller waits for the cluster."""
+SCORE_S = 45.0
+"""Longest time that the score itself may take there."""
+_POLL_S = (0.02, 0.5)
+"""First and longest pause between two looks at the job."""
+TAGS = {"start": "<think>", "end": "</think>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How it went."""
+
+    grades: dict[str, float]
+    """By the name of the part; those that could be computed."""
+    error: str | None
+    """Of the first part that failed, without its name."""
+    failed: str | None
+    """The name of that part; None when the error is nobody's own."""
+    seconds: float
+    late: bool = False
+    """There was no answer in time."""
+    judge: dict[str, Any] = field(default_factory=dict)
+    """What judges were asked, as the worker tells it."""
+
+
+def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mapping[str, Any]) -> Ran:
+    """Grade ``text`` for the row ``item``.
+
+    Raises:
+        Problem: 422 for a grader that looks at the length, which text alone does not tell; 429 when too many bench
+            jobs are open.
+    """
+    parts = parts_of(grader)
+    definition = as_definition(parts)
+    if needs_length(definition):
+        raise invalid("/grader", "This grader looks at the number of tokens, which a text alone does not tell.")
+    started = time.monotonic()
+    if _is_pure(definition):
+        thinking, answer = split_thinking(text, TAGS["start"], TAGS["end"])
+        result = score(definition, Sample(text, thinking, answer, 0), item)
+        return _ran(parts, result.parts, result.error, time.monotonic() - started)
+    job = create_bench_job(
+        team,
+        actor,
+        definitions=[("grader", None, definition)],
+        source={"type": "pasted"},
+        samples=[sample_document(0, text, dict(item), None)],
+        thinking=TAGS,
+        timeout_s=SCORE_S,
+        hidden=True,
+    )
+    return _awaited(job, parts, started)
+
+
+def _is_pure(definition: RewardDefinition) -> bool:
+    asks = any(True for _ in needs.named_endpoints(definition))
+    return not (definition.needs_jail or asks or any(True for _ in needs.named_reward_models(definition)))
+
+
+def _awaited(job: BenchJob, parts: dict[str, Grader], started: float) -> Ran:
+    pause, longest = _POLL_S
+    while job.state in OPEN and time.monotonic() - started < WAIT_S:
+        time.sleep(pause)
+        pause = min(longest, 1.5 * pause)
+        job.refresh_from_db()
+    seconds = time.monotonic() - started
+    if job.state in OPEN:
+        return Ran({}, f"The cluster gave no answer within {WAIT_S:g} s.", None, seconds, late=True)
+    if job.results is None:
+        return Ran({}, job.error, None, seconds)
+    [[result]] = job.results
+    return _ran(parts, result["parts"], result["error"], result["seconds"], job.judge or {})
+
+
+def _ran(
+    parts: dict[str, Grader],
+    grades: Mapping[str, float],
+    error: str | None,
+    seconds: float,
+    judge: dict[str, Any] | None = None,
+) -> Ran:
+    names = dict(zip((f"g{index}" for index in range(len(parts))), parts, strict=True))
+    found = {name: grades[key] for key, name in names.items() if key in grades}
+    key, _, message = (error or "").partition(": ")
+    failed = names.get(key)
+    return Ran(found, (message if failed else error) if error else None, failed, seconds, judge=judge or {})

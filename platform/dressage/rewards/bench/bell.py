@@ -1,0 +1,31 @@
+"""Rings the cluster for a bench job. A lost message only delays: the sweep rings again."""
+
+from functools import partial
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+from kombu.exceptions import OperationalError
+
+from dressage.rewards.bench.tokens import bench_token
+from dressage.rewards.models import BenchJob
+
+logger = structlog.get_logger(__name__)
+
+
+def ring_bench(job: BenchJob) -> None:
+    """Ask the cluster, on commit, to score a job. It may be asked again at any time."""
+    BenchJob.objects.filter(pk=job.pk).update(rung_at=Now())
+    arguments = {"job_id": job.id, "link_url": settings.LINK_URL, "token": bench_token(job.id)}
+    transaction.on_commit(partial(_send, arguments))
+
+
+def _send(arguments: dict[str, Any]) -> None:
+    from dressage.celery import app
+
+    try:
+        app.send_task("worker.tasks.bench", kwargs=arguments, queue="cluster", retry=False, ignore_result=True)
+    except (OperationalError, OSError) as error:
+        logger.warning("message lost", task="worker.tasks.bench", job=arguments["job_id"], error=str(error))

@@ -1,0 +1,104 @@
+"""What the results of a bench job say: a summary of each definition, flips between two, and probes that score high."""
+
+import statistics
+from typing import Any
+
+from dressage.rewards.models import BenchJob
+from trainer_core.rewards.errors import grouped
+from trainer_core.rewards.probes import meaning
+
+_CAN_BE_RIGHT = ("gold_echoed",)
+"""Probes that a reward for the final answer alone may rightly pay for."""
+
+
+def report(job: BenchJob) -> dict[str, Any]:
+    """``{summary, flips, flags}``; empty lists while there are no results."""
+    if job.results is None:
+        return {"summary": [], "flips": [], "flags": []}
+    rows = [
+        [{**score, "success": succeeded(score, definition)} for score in scores]
+        for definition, scores in zip(job.definitions, job.results, strict=True)
+    ]
+    return {
+        "summary": [_summary(job, definition, row) for definition, row in zip(job.definitions, rows, strict=True)],
+        "flips": _flips(job, rows),
+        "flags": _flags(job, rows),
+    }
+
+
+def succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None:
+    """Whether the reward reaches the definition's own threshold; None when there is no reward."""
+    if score["reward"] is None:
+        return None
+    return bool(score["reward"] >= definition["definition"]["success_threshold"])
+
+
+def _summary(job: BenchJob, definition: dict[str, Any], row: list[dict[str, Any]]) -> dict[str, Any]:
+    """Over the samples proper: probes would bend every mean."""
+    own = [score for score, sample in zip(row, job.samples, strict=True) if sample["probe"] is None]
+    rewards = [score["reward"] for score in own if score["reward"] is not None]
+    seconds = sorted(score["seconds"] for score in own)
+    parts: dict[str, list[float]] = {}
+    for score in own:
+        for name, grade in score["parts"].items():
+            parts.setdefault(name, []).append(grade)
+    errors = [score["error"] for score in own if score["error"]]
+    return {
+        "label": definition["label"],
+        "samples": len(own),
+        "mean": statistics.fmean(rewards) if rewards else None,
+        "std": statistics.pstdev(rewards) if rewards else None,
+        "success_share": sum(bool(score["success"]) for score in own) / len(rewards) if rewards else None,
+        "errors": len(errors),
+        "error_kinds": [{"message": message, "count": count} for message, count in grouped(errors)],
+        "parts": {name: statistics.fmean(grades) for name, grades in parts.items()},
+        "seconds_p50": _quantile(seconds, 0.5),
+        "seconds_p95": _quantile(seconds, 0.95),
+    }
+
+
+def _flips(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Samples that succeed by one definition and not by the other, each by its own threshold."""
+    if len(rows) != 2:
+        return []
+    return [
+        {
+            "sample": sample["id"],
+            "before": before["success"],
+            "after": after["success"],
+            "reward_before": before["reward"],
+            "reward_after": after["reward"],
+        }
+        for sample, before, after in zip(job.samples, *rows, strict=True)
+        if sample["probe"] is None and before["success"] != after["success"]
+    ]
+
+
+def _flags(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Probes whose reward reaches the threshold."""
+    flags = []
+    for index, (definition, row) in enumerate(zip(job.definitions, rows, strict=True)):
+        for sample, score in zip(job.samples, row, strict=True):
+            if sample["probe"] is None or not score["success"]:
+                continue
+            threshold = definition["definition"]["success_threshold"]
+            says = f"{meaning(sample['probe']).capitalize()} earns {score['reward']:.4g}, and {threshold:g} is success."
+            fine = sample["probe"] in _CAN_BE_RIGHT
+            advice = " That is right where only the final answer counts." if fine else " A policy will find this."
+            flags.append(
+                {
+                    "sample": sample["id"],
+                    "definition": index,
+                    "label": definition["label"],
+                    "probe": sample["probe"],
+                    "reward": score["reward"],
+                    "severity": "info" if fine else "warn",
+                    "detail": says + advice,
+                }
+            )
+    return flags
+
+
+def _quantile(ordered: list[float], share: float) -> float | None:
+    """The nearest-rank quantile."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -1,0 +1,198 @@
+"""Turns what a bench job was asked to score into samples: ``{id, output_text, item, …}``."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem, invalid
+from dressage.datasets.models import DatasetVersion
+from dressage.datasets.selectors import rows_at
+from dressage.datasets.selectors import version_by_ref as dataset_version
+from dressage.rewards.bench.sources import FromDataset, FromRun, PastedSample
+from dressage.runs.models import Run
+from dressage.teams.models import Team
+from dressage.telemetry.models import Rollout
+from dressage.telemetry.selectors import rollouts
+from trainer_core.rewards.probes import gold_text, probes
+
+PROBED_ITEMS = 3
+"""Different dataset rows from which probes are made."""
+_CODE_FIELDS = ("canonical_solution", "code")
+
+
+def sample_document(
+    number: int,
+    output_text: str,
+    item: Any,
+    completion_tokens: int | None,
+    finish_reason: str = "stop",
+    *,
+    probe: str | None = None,
+    stored: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """One sample as jobs keep it; ``stored`` tells what a run has made of it."""
+    return {
+        "id": f"{'probe' if probe else 's'}{number}",
+        "output_text": output_text,
+        "item": item,
+        "completion_tokens": completion_tokens,
+        "finish_reason": finish_reason,
+        "probe": probe,
+        "stored": stored,
+    }
+
+
+def collect(
+    team: Team, wanted: list[PastedSample] | FromDataset | FromRun
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(source, samples) of whatever was asked for. Raises a 422 problem for what is not there."""
+    match wanted:
+        case FromDataset():
+            return dataset_samples(team, wanted)
+        case FromRun():
+            return run_samples(team, wanted)
+        case _:
+            return pasted_samples(wanted)
+
+
+def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(source, samples) of what someone has pasted."""
+    return {"type": "pasted"}, [
+        sample_document(index, sample.output_text, sample.item, sample.completion_tokens, sample.finish_reason)
+        for index, sample in enumerate(pasted)
+    ]
+
+
+def dataset_samples(team: Team, wanted: FromDataset) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(source, samples) of rows with their own gold answer as output. Raises a 422 problem for what is not there."""
+    try:
+        version = dataset_version(team, wanted.dataset)
+    except LookupError as error:
+        raise invalid("/samples/dataset", str(error), code="unknown_reference") from error
+    numbers = wanted.rows if wanted.rows is not None else spread(version.rows, wanted.count or 0)
+    beyond = [index for index, number in enumerate(numbers) if number >= version.rows]
+    if beyond:
+        raise invalid(f"/samples/rows/{beyond[0]}", f"{version.ref} has {version.rows} rows, numbered from 0.")
+    rows = _read(version, numbers)
+    samples = []
+    for index, number in enumerate(numbers):
+        output = _reference(rows[number])
+        if output is None:
+            raise invalid("/samples/dataset", f"Row {number} of {version.ref} has no gold answer to score.")
+        samples.append(sample_document(index, output, rows[number], None, stored={"row": number}))
+    return {"type": "dataset", "dataset": version.ref, "outputs": wanted.outputs}, samples
+
+
+def run_samples(team: Team, wanted: FromRun) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(source, samples) of stored rollouts. Raises a 422 problem for what is not there."""
+    run = Run.objects.for_team(team).filter(pk=wanted.run).first()
+    if run is None:
+        raise invalid("/samples/run", "There is no such run in this team.", code="unknown_reference")
+    found = _rollouts(run, wanted)
+    rows = _rows_of(team, run, found)
+    samples = []
+    for index, rollout in enumerate(found):
+        stored = {
+            "rollout": str(rollout.id),
+            "step": rollout.step,
+            "reward": rollout.reward,
+            "reward_version": rollout.reward_version,
+            "reward_error": rollout.reward_error,
+        }
+        item, reason = rows[rollout.prompt_id], rollout.finish_reason
+        samples.append(sample_document(index, rollout.completion, item, rollout.length, reason, stored=stored))
+    return {"type": "run", "run": run.id, "name": run.name, "step": wanted.step}, samples
+
+
+def probe_samples(samples: Iterable[dict[str, Any]], thinking: dict[str, str]) -> list[dict[str, Any]]:
+    """Adversarial samples made from the first few different rows among ``samples``."""
+    items: list[Any] = []
+    for sample in samples:
+        if sample["item"] not in items:
+            items.append(sample["item"])
+        if len(items) == PROBED_ITEMS:
+            break
+    made = [(item, probe) for item in items for probe in probes(item, thinking["start"], thinking["end"])]
+    return [
+        sample_document(index, probe.output_text, item, probe.completion_tokens, probe=probe.kind)
+        for index, (item, probe) in enumerate(made)
+    ]
+
+
+def spread(size: int, count: int) -> list[int]:
+    """``count`` numbers spread evenly over ``range(size)``; all of them where there are fewer."""
+    if count >= size:
+        return list(range(size))
+    return [index * size // count for index in range(count)]
+
+
+def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
+    if wanted.rollouts is not None:
+        known = Rollout.objects.filter(run=run).in_bulk([int(number) for number in wanted.rollouts])
+        errors = [
+            FieldError(pointer=f"/samples/rollouts/{index}", detail=f"The run has no stored rollout {number}.")
+            for index, number in enumerate(wanted.rollouts)
+            if int(number) not in known
+        ]
+        if errors:
+            raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
+        return [known[int(number)] for number in wanted.rollouts]
+    stored = rollouts(run, superseded=False)
+    step = wanted.step
+    if step is None:
+        step = stored.order_by("-step").values_list("step", flat=True).first()
+    ids = list(stored.filter(step=step).order_by("group_id", "sample", "id").values_list("id", flat=True))
+    if not ids:
+        where = f"of step {wanted.step}" if wanted.step is not None else "yet"
+        raise invalid("/samples/step", f"The run has no stored rollouts {where}.", code="unknown_reference")
+    picked = [ids[index] for index in spread(len(ids), wanted.count or 0)]
+    known = Rollout.objects.in_bulk(picked)
+    return [known[number] for number in picked]
+
+
+def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
+    """The dataset row of each prompt id, which is ``source:row``."""
+    refs = {source["name"]: source["dataset"] for source in run.effective_spec["data"]["sources"]}
+    refs |= {source["name"]: source["dataset"] for source in run.effective_spec["evaluation"]["sources"]}
+    wanted: dict[str, set[int]] = {}
+    for rollout in found:
+        number = rollout.prompt_id.rpartition(":")[2]
+        if rollout.source not in refs or not number.isdecimal():
+            raise invalid("/samples", f"The dataset row of the rollout {rollout.id} is not known.")
+        wanted.setdefault(rollout.source, set()).add(int(number))
+    rows = {}
+    for source, numbers in wanted.items():
+        try:
+            read = _read(dataset_version(team, refs[source]), sorted(numbers))
+        except LookupError as error:
+            raise invalid("/samples/run", str(error), code="unknown_reference") from error
+        rows |= {(source, number): row for number, row in read.items()}
+    return {rollout.prompt_id: rows[rollout.source, int(rollout.prompt_id.rpartition(":")[2])] for rollout in found}
+
+
+def _read(version: DatasetVersion, numbers: Sequence[int]) -> dict[int, Any]:
+    """Rows by number. Raises LookupError for a number that is not there, a problem when the file is gone."""
+    try:
+        rows = rows_at(version, numbers)
+    except FileNotFoundError as error:
+        raise invalid("/samples", f"The file of the dataset {version.ref} is gone.", code="missing_files") from error
+    lost = sorted(set(numbers) - rows.keys())
+    if lost:
+        raise LookupError(f"{version.ref} has no row {lost[0]}.")
+    return rows
+
+
+def _reference(item: dict[str, Any]) -> str | None:
+    """The gold answer as a policy would write it: in a box, or as a block of code."""
+    for name in _CODE_FIELDS:
+        if isinstance(item.get(name), str) and "answer" not in item:
+            code = item[name]
+            # HumanEval's solutions go on where the prompt, which is the beginning of a function, ends.
+            if name == "canonical_solution" and isinstance(item.get("prompt"), str):
+                code = item["prompt"] + code
+            return f"```python\n{code}\n```"
+    gold = gold_text(item)
+    if gold is None:
+        return None
+    # GSM8K writes the final answer behind four hashes, at the end of the solution.
+    return f"\\boxed{{{gold.rpartition('####')[2].strip()}}}"

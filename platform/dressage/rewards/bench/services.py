@@ -1,0 +1,148 @@
+"""Writes of bench jobs. A job stores nothing of the team's but itself, so it is no act for the audit log."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.ids import new_id
+from dressage.common.problems import Problem, conflict, invalid
+from dressage.rewards import needs
+from dressage.rewards.bench.bell import ring_bench
+from dressage.rewards.bench.samples import probe_samples
+from dressage.rewards.bench.tokens import bench_token
+from dressage.rewards.bench.trial import needs_length
+from dressage.rewards.models import BenchJob
+from dressage.rewards.models.bench import OPEN, BenchState
+from dressage.runs.tokens import token_hash
+from dressage.teams.models import Team
+from trainer_core.rewards import RewardDefinition
+
+MAX_OPEN = 20
+"""Jobs of one team that may wait for results at a time."""
+MAX_BYTES = 16 << 20
+"""Samples of one job."""
+Entry = tuple[str, str | None, RewardDefinition]
+"""(label, ref of the stored version or None, definition)."""
+
+
+@transaction.atomic
+def create_bench_job(
+    team: Team,
+    actor: Actor,
+    *,
+    definitions: Sequence[Entry],
+    source: dict[str, Any],
+    samples: list[dict[str, Any]],
+    thinking: dict[str, str],
+    timeout_s: float,
+    probed: bool = False,
+    hidden: bool = False,
+) -> BenchJob:
+    """A new job; the cluster is rung on commit.
+
+    Args:
+        team: whose.
+        actor: who asks.
+        definitions: one or two.
+        source: where the samples come from.
+        samples: as ``dressage.rewards.bench.samples`` makes them, without probes.
+        thinking: tags around thoughts, ``{start, end}``.
+        timeout_s: longest time that one sample's score may take.
+        probed: whether to add adversarial probes.
+        hidden: made for a single answer; not in the list.
+
+    Raises:
+        Problem: 422 when a definition looks at the length and a sample does not tell its own, or there is too much;
+            429 when too many jobs of the team are open.
+    """
+    for _, _, definition in definitions:
+        if needs_length(definition):
+            _require_lengths(samples, source["type"])
+    samples = samples + (probe_samples(samples, thinking) if probed else [])
+    if len(json.dumps(samples)) > MAX_BYTES:
+        raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in all: take fewer.")
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    if BenchJob.objects.for_team(team).filter(state__in=OPEN).count() >= MAX_OPEN:
+        detail = f"{MAX_OPEN} bench jobs of this team are waiting already. Try again when one is done."
+        raise Problem(429, "Too many requests", detail, code="too_many_bench_jobs", headers={"Retry-After": "5"})
+    job_id = new_id(BenchJob.id_prefix)
+    job = BenchJob.objects.create(
+        id=job_id,
+        team=team,
+        token_sha256=token_hash(bench_token(job_id)),
+        definitions=[
+            {"label": label, "ref": ref, "definition": definition.model_dump(mode="json")}
+            for label, ref, definition in definitions
+        ],
+        source=source,
+        samples=samples,
+        thinking=thinking,
+        timeout_s=timeout_s,
+        probes=probed,
+        hidden=hidden,
+        created_by=actor.label,
+    )
+    ring_bench(job)
+    return job
+
+
+@transaction.atomic
+def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> BenchJob:
+    """A worker's answer; the first one counts and may be repeated. Raises a 409 problem when the job has failed."""
+    job = BenchJob.objects.select_for_update().get(pk=job_id)
+    if job.state == BenchState.DONE:
+        return job
+    if job.state == BenchState.FAILED:
+        raise conflict("The job has failed already.", code="job_is_over")
+    if error is not None:
+        return fail(job, error)
+    shape = [len(scores) for scores in results]
+    expected = [len(job.samples)] * len(job.definitions)
+    if shape != expected:
+        raise invalid("/results", f"The results have the shape {shape}; the job needs {expected}.")
+    job.results, job.judge, job.state, job.error = results, judge, BenchState.DONE, None
+    job.finished_at, job.lease_expires_at = timezone.now(), None
+    job.save()
+    return job
+
+
+@transaction.atomic
+def give_up(job_id: str, reason: str) -> None:
+    """End a job that no worker can do, unless it is over."""
+    job = BenchJob.objects.select_for_update().get(pk=job_id)
+    if job.state in OPEN:
+        fail(job, reason)
+
+
+def fail(job: BenchJob, reason: str) -> BenchJob:
+    """End a job without results."""
+    job.state, job.error = BenchState.FAILED, reason[:2000]
+    job.finished_at, job.lease_expires_at = timezone.now(), None
+    job.save()
+    return job
+
+
+def require_needs(team: Team, definitions: Sequence[tuple[tuple[str | int, ...], RewardDefinition]]) -> None:
+    """Raises a 422 problem that points to everything that the definitions need and the team lacks."""
+    errors = [error for path, definition in definitions for error in needs.missing(team, definition, *path)]
+    if errors:
+        raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
+
+
+def _require_lengths(samples: list[dict[str, Any]], source: str) -> None:
+    detail = "This reward looks at the length: give the number of tokens."
+    if source == "dataset":
+        detail = "This reward looks at the length, which a dataset's own answers do not tell: paste samples instead."
+        raise invalid("/samples/dataset", detail)
+    errors = [
+        FieldError(pointer=f"/samples/{index}/completion_tokens", detail=detail)
+        for index, sample in enumerate(samples)
+        if sample["completion_tokens"] is None
+    ]
+    if errors:
+        raise Problem(422, "Invalid request", detail, errors=errors, code="invalid")

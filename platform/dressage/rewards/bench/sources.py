@@ -1,0 +1,90 @@
+"""Where the samples of a bench job come from: pasted, a dataset's own answers, or a run's stored rollouts."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
+
+from dressage.rewards.bench.trial import MAX_SAMPLES, MAX_TEXT
+
+MAX_PICKED = 200
+"""Samples taken from a dataset or a run."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class PastedSample(_Part):
+    """A completion that someone has pasted."""
+
+    output_text: str = Field(max_length=MAX_TEXT)
+    item: dict[str, Any]
+    """The dataset row, such as ``{prompt, answer}``."""
+    completion_tokens: int | None = Field(None, ge=0, le=10**7)
+    """Needed when the reward looks at the length."""
+    finish_reason: Literal["stop", "length"] = "stop"
+
+
+class FromDataset(_Part):
+    """Rows of a dataset version, answered by their own gold answer."""
+
+    dataset: str = Field(max_length=80)
+    """``slug@version``."""
+    rows: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = Field(None, min_length=1, max_length=MAX_PICKED)
+    """Numbers of rows, from 0 on."""
+    count: int | None = Field(None, ge=1, le=MAX_PICKED)
+    """Instead: this many rows, spread evenly over the dataset."""
+    outputs: Literal["reference"] = "reference"
+    """The gold answer in a box; code in a fenced block."""
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> "FromDataset":
+        if (self.rows is None) == (self.count is None):
+            raise ValueError("give either rows or count")
+        return self
+
+
+class FromRun(_Part):
+    """Stored rollouts of a run, with the dataset rows that they answered."""
+
+    run: str = Field(max_length=40)
+    rollouts: list[Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]] | None = Field(
+        None, min_length=1, max_length=MAX_PICKED
+    )
+    """Ids of rollouts."""
+    count: int | None = Field(None, ge=1, le=MAX_PICKED)
+    """Instead: this many, spread evenly over the step."""
+    step: int | None = Field(None, ge=0, lt=2**31)
+    """For ``count``: of this step; by default the newest that has any."""
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> "FromRun":
+        if (self.rollouts is None) == (self.count is None):
+            raise ValueError("give either rollouts or count")
+        if self.rollouts is not None and self.step is not None:
+            raise ValueError("step goes with count, not with rollouts")
+        return self
+
+
+def _kind(data: Any) -> str:
+    if isinstance(data, dict):
+        return "run" if "run" in data else "dataset"
+    if isinstance(data, FromDataset | FromRun):
+        return "run" if isinstance(data, FromRun) else "dataset"
+    return "pasted"
+
+
+Pasted = Annotated[list[PastedSample], Field(min_length=1, max_length=MAX_SAMPLES)]
+
+
+class BenchSamples(
+    RootModel[
+        Annotated[
+            Annotated[Pasted, Tag("pasted")] | Annotated[FromDataset, Tag("dataset")] | Annotated[FromRun, Tag("run")],
+            Discriminator(_kind),
+        ]
+    ]
+):
+    """Pasted samples, rows of a dataset, or rollouts of a run."""
+
+    model_config = ConfigDict(frozen=True)

@@ -1,0 +1,88 @@
+"""REST views of the bench."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.errors import FieldError
+from dressage.common.idempotency import idempotent
+from dressage.common.permissions import IsEditor
+from dressage.common.problems import Problem, validated
+from dressage.common.views import ApiView, TeamRequest
+from dressage.rewards.bench import selectors, services
+from dressage.rewards.bench.documents import bench_document, bench_row
+from dressage.rewards.bench.samples import collect
+from dressage.rewards.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
+from dressage.rewards.selectors import version_by_ref
+from trainer_core.rewards import RewardDefinition
+
+DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}
+
+
+class BenchJobsView(ApiView):
+    """All bench jobs."""
+
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 429)}
+
+    @extend_schema(operation_id="listRewardBenches", tags=["rewards"], responses=BenchJobRowSerializer(many=True))
+    def get(self, request: TeamRequest) -> Response:
+        """The team's bench jobs of the last month, newest first, without samples and results."""
+        paginator = self.pagination_class()
+        rows = paginator.paginate_queryset(selectors.bench_jobs(request.team), request, self)
+        return paginator.get_paginated_response([bench_row(job) for job in rows])
+
+    @extend_schema(
+        operation_id="createRewardBench",
+        tags=["rewards"],
+        request=CreateBenchJobSerializer,
+        responses={202: BenchJobSerializer},
+    )
+    @idempotent
+    def post(self, request: TeamRequest) -> Response:
+        """Score samples by one or two definitions on the cluster, where there are a jail and judges."""
+        fields = self.body(CreateBenchJobSerializer)
+        entries = self._entries(fields["definitions"])
+        source, samples = collect(request.team, fields["samples"].root)
+        job = services.create_bench_job(
+            request.team,
+            request.actor,
+            definitions=entries,
+            source=source,
+            samples=samples,
+            thinking=dict(fields.get("thinking") or DEFAULT_TAGS),
+            timeout_s=fields["timeout_s"],
+            probed=fields["probes"],
+        )
+        return Response(bench_document(job), status=status.HTTP_202_ACCEPTED)
+
+    def _entries(self, wanted: list[dict[str, Any]]) -> list[services.Entry]:
+        """What each entry stands for. Raises a 422 problem that points to every fault."""
+        entries: list[services.Entry] = []
+        errors: list[FieldError] = []
+        for index, entry in enumerate(wanted):
+            ref = entry.get("ref")
+            try:
+                stored = version_by_ref(self.request.team, ref).definition if ref else None
+            except LookupError as error:
+                errors.append(FieldError(pointer=f"/definitions/{index}/ref", detail=str(error)))
+                continue
+            where = ("definitions", index, "definition")
+            definition = entry["definition"] if stored is None else validated(RewardDefinition, stored, *where)
+            entries.append((entry.get("label") or ref or "draft", ref, definition))
+        if errors:
+            raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reward")
+        places = [("definitions", index, "ref" if ref else "definition") for index, (_, ref, _) in enumerate(entries)]
+        services.require_needs(self.request.team, [(p, entry[2]) for p, entry in zip(places, entries, strict=True)])
+        return entries
+
+
+class BenchJobView(ApiView):
+    """One bench job."""
+
+    @extend_schema(operation_id="getRewardBench", tags=["rewards"], responses=BenchJobSerializer)
+    def get(self, request: TeamRequest, bench_id: str) -> Response:
+        """A bench job with its samples, results, flips between two definitions and flagged probes."""
+        return Response(bench_document(selectors.bench_job(request.team, bench_id)))

@@ -1,0 +1,62 @@
+"""Reads of judge endpoints."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+
+from dressage.common.problems import Problem, not_found
+from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges.secrets import UnsealError, unseal
+from dressage.rewards.models import JudgeEndpoint
+from dressage.teams.models import Team
+
+
+def judge_endpoints(team: Team) -> QuerySet[JudgeEndpoint]:
+    """The team's judges."""
+    return JudgeEndpoint.objects.for_team(team)
+
+
+def judge_endpoint(team: Team, endpoint_id: str) -> JudgeEndpoint:
+    """One judge. Raises a 404 problem."""
+    found = judge_endpoints(team).filter(id=endpoint_id).first()
+    if found is None:
+        raise not_found("judge endpoint")
+    return found
+
+
+def unfit(endpoint: JudgeEndpoint) -> str | None:
+    """Why the judge cannot be asked: its key cannot be read any more, or the policy that it serves is gone."""
+    try:
+        if endpoint.api_key_sealed:
+            unseal(endpoint.api_key_sealed)
+        if endpoint.policy:
+            policy_by_name(endpoint.team, endpoint.policy)
+    except UnsealError:
+        return f"The key of the judge endpoint {endpoint.slug!r} cannot be read any more: enter it again."
+    except LookupError:
+        return f"The judge endpoint {endpoint.slug!r} serves the policy {endpoint.policy!r}, which is gone."
+    return None
+
+
+def worker_document(endpoint: JudgeEndpoint) -> dict[str, Any]:
+    """The judge as workers need it, with its key. For the link alone: never for the API, logs, events or the audit log.
+
+    Raises:
+        Problem: 422 when it is not fit for use; see ``unfit``.
+    """
+    reason = unfit(endpoint)
+    if reason:
+        raise Problem(422, "Invalid request", reason, code="unfit_judge")
+    api_key = unseal(endpoint.api_key_sealed) if endpoint.api_key_sealed else None
+    model_dir = policy_by_name(endpoint.team, endpoint.policy).path if endpoint.policy else None
+    return {
+        "base_url": endpoint.base_url or None,
+        "model": endpoint.model,
+        "api_key": api_key,
+        "model_dir": model_dir,
+        "max_in_flight": endpoint.max_in_flight,
+        "timeout_s": endpoint.timeout_s,
+        "retries": endpoint.retries,
+        "price_prompt": endpoint.price_prompt,
+        "price_completion": endpoint.price_completion,
+    }

@@ -1,0 +1,84 @@
+"""Writes of judge endpoints. The audit log records whether there is a key, never the key."""
+
+from typing import Any
+
+from django.db import transaction
+
+from dressage.common.actors import Actor
+from dressage.common.errors import FieldError
+from dressage.common.problems import conflict, invalid
+from dressage.common.slugs import slug_for
+from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges import usage
+from dressage.rewards.judges.secrets import seal
+from dressage.rewards.models import JudgeEndpoint
+from dressage.teams.models import Team
+from dressage.teams.services import record_audit
+
+_PLAIN = (
+    "name", "base_url", "policy", "model", "max_in_flight", "timeout_s", "retries", "price_prompt", "price_completion",
+)  # fmt: skip
+_AUDITED = ("slug", *_PLAIN, "has_key")
+
+
+@transaction.atomic
+def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | None, **fields: Any) -> JudgeEndpoint:
+    """A new judge.
+
+    Raises:
+        Problem: 409 when the slug is taken; 422 unless there is either an address or a policy of the team.
+    """
+    slug = slug_for(name, slug)
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    if JudgeEndpoint.objects.for_team(team).filter(slug=slug).exists():
+        detail = f"There is already a judge endpoint {slug!r}."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
+    endpoint = JudgeEndpoint(team=team, slug=slug, name=name, created_by=actor.label)
+    _assign(endpoint, fields)
+    endpoint.save(force_insert=True)
+    record_audit(team, actor, "judge.create", "judge", endpoint.id, after=_facts(endpoint))
+    return endpoint
+
+
+@transaction.atomic
+def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fields: dict[str, Any]) -> JudgeEndpoint:
+    """Change what ``fields`` names; ``api_key`` None forgets the key. Raises a 422 problem as for a new one."""
+    locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    before = _facts(locked)
+    _assign(locked, fields)
+    locked.save()
+    after = {**_facts(locked), "key_changed": "api_key" in fields}
+    record_audit(team, actor, "judge.update", "judge", locked.id, before=before, after=after)
+    return locked
+
+
+@transaction.atomic
+def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> None:
+    """Forget a judge and its key. Raises a 409 problem while a run that has not ended asks it."""
+    locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    names = usage.runs_that_ask(team, locked.slug)
+    if names:
+        detail = f"The run {names[0]!r} asks this judge. Wait for its end, or cancel it."
+        raise conflict(detail, code="judge_in_use")
+    record_audit(team, actor, "judge.delete", "judge", locked.id, before=_facts(locked))
+    locked.delete()
+
+
+def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
+    for name in _PLAIN:
+        if name in fields:
+            value = fields[name]
+            setattr(endpoint, name, "" if value is None and name in ("base_url", "policy") else value)
+    if "api_key" in fields:
+        endpoint.api_key_sealed = seal(fields["api_key"]) if fields["api_key"] else ""
+    if bool(endpoint.base_url) == bool(endpoint.policy):
+        raise invalid("/base_url", "Give either base_url or policy.")
+    if endpoint.policy:
+        try:
+            policy_by_name(endpoint.team, endpoint.policy)
+        except LookupError as error:
+            raise invalid("/policy", str(error), code="unknown_reference") from error
+
+
+def _facts(endpoint: JudgeEndpoint) -> dict[str, Any]:
+    return {name: getattr(endpoint, name) for name in _AUDITED}

@@ -1,0 +1,45 @@
+"""Where judges are asked: an OpenAI-compatible address, or a policy that the cluster serves itself."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from dressage.common.models import TeamModel
+
+
+class JudgeEndpoint(TeamModel):
+    """A judge of a team. Definitions name it by its slug."""
+
+    id_prefix: ClassVar[str] = "judge"
+
+    slug = models.CharField(max_length=63)
+    name = models.CharField(max_length=120)
+    base_url = models.CharField(max_length=500, blank=True)
+    """Address of the API up to its version, such as ``https://host/v1``; empty when ``policy`` is served instead."""
+    policy = models.CharField(max_length=63, blank=True)
+    """Slug of a policy of the team that the cluster serves with vLLM."""
+    model = models.CharField(max_length=200)
+    api_key_sealed = models.TextField(blank=True)
+    """The key, encrypted; see ``dressage.rewards.judges.secrets``. Empty when there is none."""
+    max_in_flight = models.PositiveIntegerField(default=32)
+    timeout_s = models.FloatField(default=60.0)
+    retries = models.PositiveIntegerField(default=3)
+    price_prompt = models.FloatField(null=True)
+    """Per million prompt tokens; null when unknown."""
+    price_completion = models.FloatField(null=True)
+    """Per million completion tokens; null when unknown."""
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "slug"], name="one_judge_per_slug"),
+            models.CheckConstraint(
+                condition=models.Q(base_url="", policy__gt="") | models.Q(base_url__gt="", policy=""),
+                name="judge_has_an_address_or_a_policy",
+            ),
+        ]
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key is stored; the key itself is never shown."""
+        return bool(self.api_key_sealed)

@@ -1,0 +1,96 @@
+"""What a definition needs of the team besides itself: judges that it asks and reward models that it loads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dressage.common.errors import FieldError, join
+from dressage.common.problems import Problem
+from dressage.policies.models import Policy
+from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges.selectors import judge_endpoints, unfit, worker_document
+from dressage.teams.models import Team
+from trainer_core.rewards import RewardDefinition
+from trainer_core.spec.base import SpecModel
+
+_ASKING = ("rubric", "label_model", "score_model")
+"""Graders with an ``endpoint``."""
+Place = tuple[str | int, ...]
+
+
+def named_endpoints(definition: SpecModel) -> Iterator[tuple[Place, str]]:
+    """(path, slug) of every judge that a definition, or a grader, names."""
+    for place, grader in _graders(definition, ()):
+        if grader.type in _ASKING:
+            yield (*place, "endpoint"), grader.endpoint
+
+
+def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
+    """(path, policy's slug) of every reward model that a definition, or a grader, names."""
+    for place, grader in _graders(definition, ()):
+        if grader.type == "reward_model":
+            yield (*place, "policy"), grader.policy
+
+
+def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldError]:
+    """What the team lacks of the needs of a definition or grader; pointers start at ``path``."""
+    named = list(named_endpoints(definition))
+    known = {judge.slug: judge for judge in judge_endpoints(team).filter(slug__in={slug for _, slug in named})}
+    errors = []
+    for place, slug in named:
+        judge = known.get(slug)
+        reason = f"There is no judge endpoint {slug!r} in this team." if judge is None else unfit(judge)
+        if reason:
+            errors.append(FieldError(pointer=join(*path, *place), detail=reason))
+    for place, name in named_reward_models(definition):
+        try:
+            policy_by_name(team, name)
+        except LookupError as error:
+            errors.append(FieldError(pointer=join(*path, *place), detail=str(error)))
+    return errors
+
+
+def require(team: Team, definition: SpecModel, *path: str | int) -> None:
+    """Raises a 422 problem that points to every need that the team lacks."""
+    errors = missing(team, definition, *path)
+    if errors:
+        raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
+
+
+def worker_documents(
+    team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """``{judges, reward_models}`` of what the definitions need, for workers: with keys.
+
+    Args:
+        team: whose.
+        definitions: all that the worker may score with.
+        endpoints: further judges that it asks.
+
+    Raises:
+        Problem: 422 for a judge that is not fit for use. What is gone is left out: its grader says so.
+    """
+    definitions = list(definitions)
+    asked = {slug for definition in definitions for _, slug in named_endpoints(definition)} | set(endpoints)
+    loaded = {slug for definition in definitions for _, slug in named_reward_models(definition)}
+    judges = judge_endpoints(team).filter(slug__in=asked).select_related("team")
+    models = Policy.objects.for_team(team).filter(slug__in=loaded)
+    return {
+        "judges": {judge.slug: worker_document(judge) for judge in judges},
+        "reward_models": {policy.slug: policy.path for policy in models},
+    }
+
+
+def _graders(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
+    """Every grader in a definition, those inside others included. JSON that graders hold is not looked into."""
+    if isinstance(node, SpecModel):
+        if hasattr(node, "type"):
+            yield place, node
+        for name in type(node).model_fields:
+            yield from _graders(getattr(node, name), (*place, name))
+    elif isinstance(node, tuple):
+        for index, child in enumerate(node):
+            yield from _graders(child, (*place, index))
+    elif isinstance(node, Mapping):
+        for name, child in node.items():
+            if isinstance(child, SpecModel):
+                yield from _graders(child, (*place, name))

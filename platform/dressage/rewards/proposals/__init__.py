@@ -1,0 +1,1 @@
+"""Evolving rubrics: what runs propose, and what people make of it."""

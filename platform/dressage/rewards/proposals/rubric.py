@@ -1,0 +1,69 @@
+"""Finds and changes the items of a rubric inside a reward definition."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem, conflict, validated
+from trainer_core.rewards import RewardDefinition
+
+Items = list[dict[str, Any]]
+
+
+def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) -> RewardDefinition:
+    """The definition with ``item`` appended to the component's rubric.
+
+    Raises:
+        Problem: 409 when there is no such rubric, or it has an item of that name; 422 when the item makes none.
+    """
+
+    def append(items: Items) -> Items:
+        if any(known["name"] == item["name"] for known in items):
+            detail = f"The rubric has an item {item['name']!r} already: give another name, or retire the proposal."
+            raise conflict(detail, code="name_taken", errors=[FieldError(pointer="/name", detail=detail)])
+        return [*items, item]
+
+    return _changed(definition, component, append)
+
+
+def without_item(definition: dict[str, Any], component: str, name: str) -> RewardDefinition | None:
+    """The definition without the item ``name`` of the component's rubric; None when it is not there any more."""
+    try:
+        present = [item["name"] for item in _rubric(definition, component)["items"]]
+    except Problem:
+        return None
+    if name not in present:
+        return None
+    return _changed(definition, component, lambda items: [item for item in items if item["name"] != name])
+
+
+def _changed(definition: dict[str, Any], component: str, change: Callable[[Items], Items]) -> RewardDefinition:
+    # The stored document is left alone: a version never changes.
+    document = RewardDefinition.model_validate(definition).model_dump(mode="json")
+    rubric = _rubric(document, component)
+    rubric["items"] = change(list(rubric["items"]))
+    return validated(RewardDefinition, document)
+
+
+def _rubric(document: dict[str, Any], component: str) -> dict[str, Any]:
+    """The component's only rubric, wherever it stands in it."""
+    found = next((entry for entry in document["components"] if entry["name"] == component), None)
+    if found is None:
+        raise conflict(f"The reward's newest version has no component {component!r}.", code="no_rubric")
+    rubrics = list(_rubrics_in(found["grader"]))
+    if len(rubrics) != 1:
+        what = "no rubric" if not rubrics else f"{len(rubrics)} rubrics"
+        raise conflict(f"The component {component!r} of the newest version has {what}.", code="no_rubric")
+    return rubrics[0]
+
+
+def _rubrics_in(grader: dict[str, Any]) -> list[dict[str, Any]]:
+    match grader["type"]:
+        case "rubric":
+            return [grader]
+        case "multi":
+            return [rubric for part in grader["graders"].values() for rubric in _rubrics_in(part)]
+        case "composite":
+            return [rubric for part in grader["parts"] for rubric in _rubrics_in(part["grader"])]
+        case _:
+            return []

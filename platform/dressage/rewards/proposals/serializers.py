@@ -1,0 +1,59 @@
+"""Bodies of the proposals' endpoints."""
+
+from rest_framework import serializers
+
+from dressage.rewards.models.proposal import ProposalState
+from dressage.rewards.serializers import RewardVersionSerializer
+
+_WEIGHT = {"min_value": -1000.0, "max_value": 1000.0}
+
+
+class RubricProposalSerializer(serializers.Serializer):
+    """A proposed item of a rubric with the two rollouts that it tells apart."""
+
+    id = serializers.CharField()
+    state = serializers.ChoiceField(ProposalState.choices)
+    component = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    weight = serializers.FloatField(help_text="Negative for a pitfall.")
+    run = serializers.CharField(source="run_id", allow_null=True)
+    run_name = serializers.CharField(source="run.name", allow_null=True, default=None)
+    step = serializers.IntegerField()
+    reward_version = serializers.CharField(source="reward_version.ref", help_text="Under which they were scored.")
+    prompt_id = serializers.CharField()
+    prompt_text = serializers.CharField(allow_blank=True)
+    better = serializers.CharField(allow_blank=True)
+    worse = serializers.CharField(allow_blank=True)
+    better_reward = serializers.FloatField(allow_null=True)
+    worse_reward = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True, help_text="The judge's words.")
+    created_at = serializers.DateTimeField()
+    decided_by = serializers.CharField(allow_blank=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    accepted_version = serializers.CharField(source="accepted_version.ref", allow_null=True, default=None)
+    accepted_name = serializers.CharField(allow_blank=True)
+
+
+class AcceptProposalSerializer(serializers.Serializer):
+    """What to change of the item before it enters the rubric."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    description = serializers.CharField(max_length=4000, required=False)
+    weight = serializers.FloatField(**_WEIGHT, required=False)
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class RetireProposalSerializer(serializers.Serializer):
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class AcceptedProposalSerializer(serializers.Serializer):
+    proposal = RubricProposalSerializer()
+    version = RewardVersionSerializer(help_text="The version that was made with the item.")
+
+
+class RetiredProposalSerializer(serializers.Serializer):
+    proposal = RubricProposalSerializer()
+    version = RewardVersionSerializer(allow_null=True, help_text="Made without the item, if the newest still had it.")

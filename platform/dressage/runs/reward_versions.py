@@ -1,0 +1,89 @@
+"""The reward versions that a run goes by: the one it is trained on, those that only watch, and what they need."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dressage.common.errors import FieldError
+from dressage.common.problems import Problem
+from dressage.rewards import needs
+from dressage.rewards.judges.selectors import judge_endpoints
+from dressage.rewards.models import RewardVersion
+from dressage.rewards.selectors import version_by_ref
+from dressage.teams.models import Team
+from trainer_core.rewards import RewardDefinition
+from trainer_core.spec import RunSpec
+
+TARGETS = ("reward.definition", "reward.shadow")
+"""Controls whose value names reward versions."""
+
+
+def errors(team: Team, spec: RunSpec) -> list[FieldError]:
+    """What the team lacks of the rewards that ``spec`` names: versions that only watch, judges, reward models.
+
+    Whether the version that is trained on exists is for the caller to say.
+    """
+    found: list[FieldError] = []
+    for pointer, ref in _refs(spec):
+        try:
+            definition = _definition(version_by_ref(team, ref))
+        except LookupError as error:
+            if pointer != "/spec/reward/definition":
+                found.append(FieldError(pointer=pointer, detail=str(error)))
+            continue
+        found += [
+            FieldError(pointer=pointer, detail=f"{ref}: {fault['detail']}") for fault in needs.missing(team, definition)
+        ]
+    evolve = spec.reward.evolve
+    if evolve is not None and not judge_endpoints(team).filter(slug=evolve.endpoint).exists():
+        detail = f"There is no judge endpoint {evolve.endpoint!r} in this team."
+        found.append(FieldError(pointer="/spec/reward/evolve/endpoint", detail=detail))
+    return found
+
+
+def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str, Any]:
+    """``{judges, reward_models, shadow}`` of a bundle, with the keys of judges: for the link alone.
+
+    ``judges`` and ``reward_models`` are all that any version needs, and the judge that proposes rubric items;
+    ``shadow`` is ``{ref: {definition, judges, reward_models}}``. Raises a 422 problem for a version that is gone.
+    """
+    shadow = documents(team, spec.reward.shadow)
+    evolve = spec.reward.evolve
+    own = needs.worker_documents(team, [_definition(trained)], [evolve.endpoint] if evolve is not None else [])
+    merged: dict[str, Any] = {key: dict(own[key]) for key in ("judges", "reward_models")}
+    for document in shadow.values():
+        for key in merged:
+            merged[key] |= document[key]
+    return {**merged, "shadow": shadow}
+
+
+def documents(team: Team, refs: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """``{ref: {definition, judges, reward_models}}``, with the keys of judges: for the link alone.
+
+    Raises:
+        Problem: 422 for a version that is gone.
+    """
+    found = {}
+    for ref in refs:
+        try:
+            version = version_by_ref(team, ref)
+        except LookupError as error:
+            raise Problem(422, "Invalid request", str(error), code="unknown_reference") from error
+        found[ref] = {"definition": version.definition, **needs.worker_documents(team, [_definition(version)])}
+    return found
+
+
+def named_by(target: str, value: Any) -> list[str]:
+    """The reward versions that a control's value names."""
+    if target not in TARGETS:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _refs(spec: RunSpec) -> Iterator[tuple[str, str]]:
+    yield "/spec/reward/definition", spec.reward.definition
+    for index, ref in enumerate(spec.reward.shadow):
+        yield f"/spec/reward/shadow/{index}", ref
+
+
+def _definition(version: RewardVersion) -> RewardDefinition:
+    return RewardDefinition.model_validate(version.definition)
