@@ -32,6 +32,16 @@ _FATES = (
 )
 """What becomes of groups, beside being trained on."""
 
+_BRANCHES = (
+    ("vine/states", "Valued states", "states", "states, prompts among them, from which branches have begun"),
+    ("vine/branches", "Branches", "samples", "continuations sampled for values alone: nothing is learned from them"),
+    ("vine/tokens", "Tokens of branches", "tokens", "tokens sampled by branches, their prefixes left out"),
+    ("vine/token_share", "Cost of branches", "share", "tokens of branches / (tokens of branches + those of the batch)"),
+    ("vine/error_share", "Failed branches", "share", "branches whose reward failed / branches"),
+    ("vine/value/mean", "Value of states", "reward", "mean over states of the mean reward of their branches"),
+)
+"""What Monte-Carlo values cost, and what they are."""
+
 
 def _entries() -> list[Metric]:
     r, a = "reward", "actor"
@@ -58,6 +68,29 @@ def _entries() -> list[Metric]:
         Metric("reward/error_share", "Reward errors", "share", "trajectories whose reward failed / trajectories", r),
         Metric(
             "reward/forgiven_share", "Forgiven parts", "share", "trajectories with a failed part that counts as 0", r
+        ),
+        Metric("reward_shadow/<version>/mean", "Shadow reward", "reward", "mean reward by a shadow version", r),
+        Metric(
+            "reward_shadow/<version>/agreement",
+            "Agreement with a shadow",
+            "share",
+            "trajectories that both versions call right, or both wrong / those that both could score",
+            r,
+        ),
+        Metric(
+            "reward_shadow/<version>/correlation",
+            "Correlation with a shadow",
+            "correlation",
+            "Pearson correlation of both rewards, before the run's own shaping",
+            r,
+        ),
+        Metric("reward_shadow/<version>/errors", "Shadow errors", "trajectories", "that a shadow could not score", r),
+        Metric(
+            "reward/length_bias",
+            "Length bias of the judge",
+            "correlation",
+            "partial correlation of grade and length at fixed reward of all other parts, over a window",
+            r,
         ),
         Metric("train/pass_rate/<source>", "Pass rate", "share", "successful samples / scored samples", "data"),
         Metric("train/mix/<source>", "Share of the mixture", "share", "groups of the source / groups", "data"),
@@ -351,6 +384,7 @@ def _entries() -> list[Metric]:
             "speed",
         ),
         *(Metric(*entry, "speed") for entry in _FATES),
+        *(Metric(*entry, "critic") for entry in _BRANCHES),
         Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
         Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
         Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),

@@ -37,9 +37,19 @@ class Trajectory:
     """Errors of parts that count as 0, because the reward definition says so."""
     reward_stops: bool = False
     """Whether the part that failed asks for the run to stop."""
+    shadow_rewards: dict[str, float] = field(default_factory=dict)
+    """What each shadow version would have given, by its reference; those that could be computed."""
+    shadow_errors: dict[str, str] = field(default_factory=dict)
+    """Why a shadow version could not say, by its reference."""
+    length_correction: float = 0.0
+    """What the length-bias watch has added to the reward. No part of whether the answer is right."""
     advantage: float = 0.0
     token_advantages: NDArray[np.float32] | None = None
     """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""
+    step_starts: NDArray[np.int32] | None = None
+    """First token of each step in whose state branches have begun, shape [K]: 0 first, then rising."""
+    state_values: NDArray[np.float64] | None = None
+    """Mean reward of the branches from each of these states, shape [K]."""
     excluded: str | None = None
     """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated", "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = None
@@ -68,3 +78,7 @@ class Group:
     prompt_text: str
     steering_revision: int
     trajectories: list[Trajectory] = field(default_factory=list)
+    reward_ref: str = ""
+    """Reward version, as ``slug@version``, that scores all of its samples: that of its dispatch."""
+    success_threshold: float = 0.5
+    """Reward from which a sample succeeds, by that version."""

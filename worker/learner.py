@@ -58,15 +58,21 @@ class LearnerWorker:
             listener.bind(("127.0.0.1", 0))
             return f"tcp://127.0.0.1:{listener.getsockname()[1]}"
 
-    def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str) -> int:
-        """Load the policy; returns its vocabulary size."""
+    def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str, teacher: str | None) -> int:
+        """Load the policy, and its teacher; returns the vocabulary size."""
         from transformers.utils.logging import disable_progress_bar
 
         from trainer_core.update.learner import Learner
 
         disable_progress_bar()
         self._learner = Learner(
-            model_dir, spec, rank=self._rank, world_size=self._world_size, init_method=init_method, device=device
+            model_dir,
+            spec,
+            rank=self._rank,
+            world_size=self._world_size,
+            init_method=init_method,
+            device=device,
+            teacher=teacher,
         )
         return self._learner.vocab_size
 
@@ -150,6 +156,7 @@ class LearnerGroup:
         device: str = "cpu",
         threads: int = 1,
         actor_options: Mapping[str, Any] | None = None,
+        teacher: str | Path | None = None,
     ) -> None:
         """Start ``spec.parallelism.learner_ranks`` actors and load the policy.
 
@@ -159,6 +166,7 @@ class LearnerGroup:
             device: "cpu", or "cuda" with one device per actor.
             threads: CPU threads of each rank.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
+            teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
 
         Raises:
             LearnerLost: a rank died while starting.
@@ -170,7 +178,8 @@ class LearnerGroup:
         self.workers = [remote.remote(rank, world, threads) for rank in range(world)]
         self.version = 0
         address = self._call_one(0, "rendezvous") if world > 1 else None
-        vocab_size = self._call("start", str(model_dir), spec, address, device)[0]
+        asked = None if teacher is None else str(teacher)
+        vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
         self._probe = probe_sequences(vocab_size, spec.rollout.engine.max_model_len)
 
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:

@@ -46,10 +46,15 @@ class LearningStage:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
     def start(
-        self, model_dir: Path, spec: RunSpec, options: Mapping[str, Any], checkpoint: Path | None
+        self,
+        model_dir: Path,
+        spec: RunSpec,
+        options: Mapping[str, Any],
+        checkpoint: Path | None,
+        teacher: Path | None = None,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
-        return self._thread.submit(self._start, model_dir, spec, options, checkpoint)
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher)
 
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
@@ -96,10 +101,15 @@ class LearningStage:
         return self._group
 
     def _start(
-        self, model_dir: Path, spec: RunSpec, options: Mapping[str, Any], checkpoint: Path | None
+        self,
+        model_dir: Path,
+        spec: RunSpec,
+        options: Mapping[str, Any],
+        checkpoint: Path | None,
+        teacher: Path | None,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
-        self._group = LearnerGroup(model_dir, spec, actor_options=options)
+        self._group = LearnerGroup(model_dir, spec, actor_options=options, teacher=teacher)
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
 

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from trainer_core.spec.base import field, method_doc
+from trainer_core.spec.branching import VineAdvantage
 from trainer_core.spec.compared import AdvantageModel, Compared
 from trainer_core.spec.critic import GAEAdvantage
 
@@ -222,6 +223,7 @@ Advantage = Annotated[
     | PassKAdvantage
     | MagistralAdvantage
     | VCPOAdvantage
-    | GAEAdvantage,
+    | GAEAdvantage
+    | VineAdvantage,
     Field(discriminator="type"),
 ]

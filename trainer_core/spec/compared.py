@@ -4,9 +4,9 @@ from typing import ClassVar, Literal
 
 from trainer_core.spec.base import SpecModel
 
-Compared = Literal["group", "parts", "batch", "value"]
-"""What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, or a
-value that a critic has predicted."""
+Compared = Literal["group", "parts", "batch", "value", "branches"]
+"""What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, a
+value that a critic has predicted, or the rewards of branches from the same state."""
 
 
 class AdvantageModel(SpecModel):

@@ -14,8 +14,8 @@ class Distillation(SpecModel):
         "full: Σ_v p_v·log(p_v/q_v); sparse: over the teacher's k likeliest tokens and the rest as one",
         "GKD (arXiv 2306.13649), §3; On-Policy Distillation (Lu et al., Thinking Machines 2025)",
     )
-    teacher: str = field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,199}$", widget="policy")
-    """Name of a policy folder beside the base policy's folder, with the same vocabulary."""
+    teacher: str = field(widget="policy", min_length=1, max_length=200)
+    """Name of a registered policy of the team, with the same vocabulary as the base policy."""
     distribution: Literal["sampled", "full", "sparse"] = "sampled"
     """What is compared: the sampled token alone (one number per token), all tokens, or the teacher's likeliest."""
     k: int = field(64, ge=1, le=4096, unit="tokens")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from trainer_core.spec.advantage import GroupAdvantage, VCPOAdvantage
 from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
+from trainer_core.spec.branching import VineAdvantage
 from trainer_core.spec.filters import HighEntropyTokensFilter, MasteredTokensFilter, RecompositionFilter
 from trainer_core.spec.length_shaping import GRPOLambdaLength
 from trainer_core.spec.rollout import StreamedMode, SyncMode, TailBatchingScheduler
@@ -24,6 +25,7 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if updates > 1:
         yield where, f"streamed learns a batch while it is generated, in one update: not in {updates} updates per step"
     groupwise = isinstance(advantage, GroupAdvantage) and advantage.compares == "group" and advantage.whiten != "batch"
+    groupwise = groupwise or (isinstance(advantage, VineAdvantage) and advantage.whiten != "batch")
     if not groupwise or isinstance(advantage, VCPOAdvantage):
         yield where, f"streamed needs the advantages of each group at once; {advantage.type} needs the whole batch"
     for chosen in spec.filters:

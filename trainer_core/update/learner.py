@@ -57,6 +57,7 @@ class Learner:
         world_size: int = 1,
         init_method: str | None = None,
         device: str = "cpu",
+        teacher: str | Path | None = None,
     ) -> None:
         """Load the policy, and beside it what the spec needs: reference policy, critic, proximal policy.
 
@@ -67,6 +68,10 @@ class Learner:
             world_size: number of ranks.
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: where the policy lives.
+            teacher: folder of the policy that ``spec.distillation`` names.
+
+        Raises:
+            ValueError: the spec asks for what this policy, or the teacher, cannot give.
         """
         init_process_group(rank, world_size, init_method, device)
         self.rank = rank
@@ -74,7 +79,8 @@ class Learner:
         self._device = torch.device(device)
         self._model_dir = Path(model_dir)
         self._budget = spec.parallelism.max_tokens_per_microbatch
-        self._parts = Parts(self._model_dir, spec, world_size, self._device)
+        asked = None if teacher is None else Path(teacher)
+        self._parts = Parts(self._model_dir, spec, world_size, self._device, asked)
         self._engine = self._parts.engine
         self._gradients = Gradients(self._parts, rank, world_size, self._budget, self._device)
         self._torn: str | None = None

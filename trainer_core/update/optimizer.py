@@ -17,7 +17,8 @@ VALUE_HEAD = "value_head"
 class ClippedAdamW(torch.optim.AdamW):
     """AdamW (arXiv 1711.05101) whose step clips to a global gradient norm and is refused where that is not finite.
 
-    Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed does both itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
+    Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed clips and
+    refuses by itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
     """
 
     def __init__(self, model: nn.Module, spec: Optimizer) -> None:

@@ -22,8 +22,10 @@ Tensors = dict[str, dict[str, Tensor]]
 class Parts:
     """The models, loaded once; which ones there are depends on the spec of the start."""
 
-    def __init__(self, base: Path, spec: RunSpec, world_size: int, device: torch.device) -> None:
-        """Load everything from the base policy's folder. Collective."""
+    def __init__(
+        self, base: Path, spec: RunSpec, world_size: int, device: torch.device, teacher: Path | None = None
+    ) -> None:
+        """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
         checkpointing = spec.policy.gradient_checkpointing
         self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
         self.head = ValueHead(self.model) if isinstance(spec.critic, HeadCritic) else None
@@ -34,7 +36,7 @@ class Parts:
         self.proximal = ProximalPolicy(spec.proximal, base, device)
         self.teacher = None
         if spec.distillation is not None:
-            self.teacher = Teacher(spec.distillation, base, self.vocab_size, device)
+            self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)
         self.supervisor = Supervisor(base)
         self._renews_reference = spec.kl.reset_steps is not None
 

@@ -17,6 +17,7 @@ from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.filters.tokens import keep, token_filters
 from trainer_core.spec import RunSpec
 from trainer_core.spec.advantage import GroupAdvantage, VCPOAdvantage
+from trainer_core.spec.branching import VineAdvantage
 from trainer_core.spec.filters import RecompositionFilter
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.packing import TokenBatch
@@ -35,7 +36,8 @@ def whole_step(spec: RunSpec) -> str | None:
     advantage = spec.advantage
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
-    if not isinstance(advantage, GroupAdvantage) or advantage.compares != "group" or advantage.whiten == "batch":
+    alone = isinstance(advantage, GroupAdvantage) and advantage.compares == "group"
+    if not (alone or isinstance(advantage, VineAdvantage)) or advantage.whiten == "batch":
         return f"the advantage {advantage.type} cannot be streamed: it is measured against the whole batch"
     if needs_scores(spec):
         return "the advantages cannot be streamed: they need the learner's scores of the whole step"

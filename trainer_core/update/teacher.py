@@ -15,15 +15,15 @@ from trainer_core.update.policy import load_policy, logits
 class Teacher:
     """One frozen policy, whole on every rank."""
 
-    def __init__(self, spec: Distillation, base: Path, vocab_size: int, device: torch.device) -> None:
-        """Load the folder that is called ``spec.teacher`` beside ``base``.
+    def __init__(self, spec: Distillation, folder: Path | None, vocab_size: int, device: torch.device) -> None:
+        """Load the policy folder of the teacher that ``spec`` names.
 
         Raises:
             ValueError: there is no such folder, or it has another vocabulary than the policy's ``vocab_size``.
         """
-        folder = base.absolute().parent / spec.teacher
-        if not folder.is_dir():
-            raise ValueError(f"the teacher {spec.teacher!r} is no folder beside the base policy {base.name!r}")
+        if folder is None or not folder.is_dir():
+            where = "its folder was not given" if folder is None else f"there is no folder {folder}"
+            raise ValueError(f"the teacher {spec.teacher!r} cannot be loaded: {where}")
         self._model = load_policy(folder, device=device).eval().requires_grad_(False)
         known = self._model.get_input_embeddings().num_embeddings
         if known != vocab_size:

@@ -48,7 +48,8 @@ def start(spec: RunSpec, policy: str) -> None:
 
     torch.set_num_threads(1)
     alone = spec.model_copy(update={"parallelism": spec.parallelism.model_copy(update={"learner_ranks": 1})})
-    _kept = _Kept(Learner(policy, alone), alone, [])
+    # Which policy teaches is the platform's to know; one of the policy's own size costs the same.
+    _kept = _Kept(Learner(policy, alone, teacher=policy), alone, [])
 
 
 def measure(groups: list[Group]) -> LearnedFrom:

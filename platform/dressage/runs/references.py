@@ -13,7 +13,10 @@ from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref as reward_version
+from dressage.runs import reward_versions
 from dressage.teams.models import Team
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
 
 
@@ -22,6 +25,7 @@ class References:
     """What a spec's names stand for; ``errors`` names those that stand for nothing."""
 
     policy: Policy | None = None
+    teacher: Policy | None = None
     reward: RewardVersion | None = None
     datasets: dict[str, DatasetVersion] = field(default_factory=dict)
     errors: list[FieldError] = field(default_factory=list)
@@ -39,11 +43,19 @@ def resolve(team: Team, spec: RunSpec) -> References:
             return None
 
     found.policy = look_up("/spec/policy/base", policy_by_name, spec.policy.base)
+    if spec.distillation is not None:
+        found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
     for pointer, ref in dataset_references(spec):
         version = look_up(pointer, dataset_version, ref)
         if version is not None:
             found.datasets[ref] = version
     found.reward = look_up("/spec/reward/definition", reward_version, spec.reward.definition)
+    if found.reward is not None:
+        definition = RewardDefinition.model_validate(found.reward.definition)
+        for path, detail in mismatches(spec, definition):
+            pointer = "/".join(("/spec", *(str(part) for part in path)))
+            found.errors.append(FieldError(pointer=pointer, detail=detail))
+    found.errors += reward_versions.errors(team, spec)
     return found
 
 
@@ -66,11 +78,11 @@ def require(team: Team, spec: RunSpec) -> References:
 def require_files(team: Team, spec: RunSpec) -> References:
     """Like ``require``, and the files behind the names must exist: asked before a run is started."""
     found = require(team, spec)
-    assert found.policy is not None
     gone = []
-    if not (Path(found.policy.path) / "config.json").is_file():
-        detail = f"The folder of the policy {found.policy.slug!r} is gone: {found.policy.path}."
-        gone.append(FieldError(pointer="/spec/policy/base", detail=detail))
+    for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
+        if policy is not None and not (Path(policy.path) / "config.json").is_file():
+            detail = f"The folder of the policy {policy.slug!r} is gone: {policy.path}."
+            gone.append(FieldError(pointer=pointer, detail=detail))
     for pointer, ref in dataset_references(spec):
         if not found.datasets[ref].path.is_file():
             gone.append(FieldError(pointer=pointer, detail=f"The file of the dataset {ref} is gone."))

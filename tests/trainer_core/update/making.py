@@ -49,5 +49,5 @@ def make_groups(seed: int, *, groups: int = 4, samples: int = 4, longest: int = 
         prompt = rng.integers(0, VOCABULARY, rng.integers(3, 10)).astype(np.int32)
         lengths = rng.integers(2, longest, samples)
         trajectories = [make_trajectory(rng, prompt, int(n), forced=int(n) // 4) for n in lengths]
-        result.append(Group(f"{seed}-{index}", f"a:{index}", "a", "a@1", {}, "", 0, trajectories))
+        result.append(Group(f"{seed}-{index}", f"a:{index}", "a", "a@1", {}, "", 0, trajectories=trajectories))
     return result

@@ -84,7 +84,7 @@ def test_the_penalty_in_the_reward_is_paid_per_token_and_once(policy_dir: Path) 
     base = Learner(policy_dir, make_spec())
     first = groups[0].trajectories[0]
     reference = rewarded(2)[0].trajectories[0]
-    base.update([Group("", "", "", "", {}, "", 0, [reference])], make_spec(), 1)
+    base.update([Group("", "", "", "", {}, "", 0, trajectories=[reference])], make_spec(), 1)
     distance = (first.learner_logprobs - reference.learner_logprobs)[first.sampled]
     assert np.abs(distance).max() > 1e-4
     to_go = -0.5 * distance[::-1].cumsum()[::-1] + first.reward

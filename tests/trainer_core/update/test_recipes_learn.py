@@ -36,7 +36,7 @@ def sampled(spec: RunSpec, step: int) -> list[Group]:
     for index in range(spec.schedule.prompts_per_step):
         prompt = rng.integers(0, VOCABULARY, rng.integers(3, 8)).astype(np.int32)
         members = [completion(rng, prompt, spec.rollout.temperature) for _ in range(spec.rollout.group_size)]
-        groups.append(Group(f"{step}-{index}", f"a:{index}", "a", "a@1", {}, "", 0, members))
+        groups.append(Group(f"{step}-{index}", f"a:{index}", "a", "a@1", {}, "", 0, trajectories=members))
     return groups
 
 
@@ -60,11 +60,7 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_three_steps(recipe: Recipe, policy_dir: Path) -> None:
     spec = small(recipe)
-    if spec.distillation is not None:
-        teacher = policy_dir.parent / spec.distillation.teacher
-        teacher.unlink(missing_ok=True)
-        teacher.symlink_to(policy_dir)
-    learner = Learner(policy_dir, spec)
+    learner = Learner(policy_dir, spec, teacher=policy_dir)
     before = learner.weights()
     for step in range(1, STEPS + 1):
         groups = sampled(spec, step)

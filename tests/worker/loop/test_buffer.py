@@ -81,10 +81,10 @@ def test_a_group_that_is_let_go_is_gone(spec: Any) -> None:
 
 
 def test_staleness_is_told_over_sampled_tokens() -> None:
-    group = Group("1-0", "s:0", "s", "s@1", {}, "", 0, [trajectory([3, -1, 1]), trajectory([3, 3])])
+    group = Group("1-0", "s:0", "s", "s@1", {}, "", 0, trajectories=[trajectory([3, -1, 1]), trajectory([3, 3])])
     told = {"staleness/mean": 0.5, "staleness/max": 2.0, "staleness/share/0": 0.75, "staleness/share/2": 0.25}
     assert staleness_metrics([group], 3) == told
-    forced = Group("1-1", "s:0", "s", "s@1", {}, "", 0, [trajectory([-1])])
+    forced = Group("1-1", "s:0", "s", "s@1", {}, "", 0, trajectories=[trajectory([-1])])
     assert staleness_metrics([forced], 3) == {}
 
 
@@ -92,7 +92,7 @@ def test_staleness_is_told_over_sampled_tokens() -> None:
     ("rewards", "signal"), [([1.0, 1.0], False), ([1.0, 0.0], True), ([None, 1.0], True), ([0.0], False)]
 )
 def test_a_group_has_signal_when_rewards_differ_or_one_is_unknown(rewards: list[float | None], signal: bool) -> None:
-    group = Group("g", "s:0", "s", "s@1", {}, "", 0, [trajectory([0], reward) for reward in rewards])
+    group = Group("g", "s:0", "s", "s@1", {}, "", 0, trajectories=[trajectory([0], reward) for reward in rewards])
     assert may_have_signal(group) is signal
     pruned = trajectory([0], None)
     pruned.finish_reason = "pruned"

@@ -35,6 +35,7 @@ from trainer_core.spec.advantage import (
     RLOOAdvantage,
     VCPOAdvantage,
 )
+from trainer_core.spec.branching import VineAdvantage
 from trainer_core.spec.critic import GAEAdvantage
 
 
@@ -93,6 +94,9 @@ def _compute(spec: Advantage, rewards: Tensor, mask: Tensor, given: Inputs) -> T
             return magistral(spec, rewards, mask, first)
         case GAEAdvantage():
             # The critic's values are known in the learner alone, which gives each token its own; shown is the return.
+            return rewards
+        case VineAdvantage():
+            # States are valued by branches, which give each token its own (``assign_vine``); shown is the reward.
             return rewards
         case VCPOAdvantage():
             return vcpo(spec, rewards, mask, lengths, ones if given.importance is None else given.importance)

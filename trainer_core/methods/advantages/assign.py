@@ -7,10 +7,12 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods.advantages import compute
+from trainer_core.methods.advantages.assign_vine import assign_vine
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.mc_grpo import pivots
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
+from trainer_core.spec.branching import VineAdvantage
 from trainer_core.trajectory import Group
 
 
@@ -21,7 +23,7 @@ def assign(
 
     Trajectories without a reward (it failed) are excluded as "reward_error", do not count in their group and get 0.
     Those excluded for another reason, such as truncation, still count: their reward is known and belongs to the mean.
-    MC-GRPO's pivots are excluded as "pivot".
+    MC-GRPO's pivots are excluded as "pivot". VinePPO gives each token its own advantage (``assign_vine``).
 
     Args:
         spec: the method.
@@ -65,6 +67,8 @@ def assign(
                 trajectory.excluded = trajectory.excluded or "reward_error"
             elif bool(left_out[row, column]):
                 trajectory.excluded = trajectory.excluded or "pivot"
+    if isinstance(spec, VineAdvantage):
+        assign_vine(spec, groups)
 
 
 def _minibatch(groups: int, count: int) -> Tensor:

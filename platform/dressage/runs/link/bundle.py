@@ -3,7 +3,7 @@
 from typing import Any
 
 from dressage.common.problems import conflict
-from dressage.runs import references
+from dressage.runs import references, reward_versions
 from dressage.runs.attempts import LEASE_S
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import ControlState
@@ -30,7 +30,9 @@ def bundle(attempt: Attempt) -> dict[str, Any]:
             "name": found.policy.slug,
             "path": str(run.origin_path) if own_weights else found.policy.path,
         },
+        "teacher": None if found.teacher is None else {"name": found.teacher.slug, "path": found.teacher.path},
         "reward": {"ref": found.reward.ref, "definition": found.reward.definition},
+        **reward_versions.bundle_parts(run.team, spec, found.reward),
         "datasets": {
             ref: {
                 "url": f"/api/v1/link/runs/{run.id}/datasets/{ref}",

@@ -1,0 +1,66 @@
+"""The output layer that gives log-probabilities without logits: the same numbers, and policies it leaves alone."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3ForCausalLM
+
+from kernels.linear_logprob import reference
+from tests.trainer_core.update.making import make_groups
+from trainer_core.update.logprobs import token_logprobs
+from trainer_core.update.output_layer import find_fused
+from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.policy import load_policy, logits, score, use_fused_output
+
+
+def batches() -> list[TokenBatch]:
+    trajectories = [t for group in make_groups(2, groups=3) for t in group.trajectories]
+    for index, trajectory in enumerate(trajectories):
+        trajectory.temperature = 0.5 + index / 10
+    return pack(trajectories, 16_384)
+
+
+@pytest.mark.parametrize("kept", [0, 1 << 23])
+def test_same_numbers_and_gradients_as_through_logits(
+    policy_dir: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(reference, "KEPT_ELEMENTS", kept)
+    monkeypatch.setattr(reference, "TILE_ELEMENTS", 500)
+    model = load_policy(policy_dir)
+    assert find_fused(model) is not None
+    (batch,) = batches()
+    logprobs, entropies = score(model, batch)
+    assert not entropies.requires_grad
+    (logprobs * batch.advantages).sum().backward()
+    mine = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    model.zero_grad()
+    expected, expected_entropies = token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    (expected * batch.advantages).sum().backward()
+    torch.testing.assert_close(logprobs, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(entropies, expected_entropies, atol=1e-5, rtol=0)
+    for name, parameter in model.named_parameters():
+        scale = float(parameter.grad.abs().max())
+        torch.testing.assert_close(mine[name], parameter.grad, rtol=1e-4, atol=1e-5 * scale)
+
+
+def test_a_policy_that_caps_its_logits_is_left_alone() -> None:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "head_dim": 16}
+    config = Gemma2Config(
+        vocab_size=64, num_attention_heads=2, num_key_value_heads=1, final_logit_softcapping=0.05, **sizes
+    )
+    model = Gemma2ForCausalLM(config)
+    assert not use_fused_output(model)
+    assert find_fused(model) is None
+
+
+def test_a_layer_that_is_asked_answers_logits_again_afterwards(policy_dir: Path) -> None:
+    model = load_policy(policy_dir)
+    (batch,) = batches()
+    plain = Qwen3ForCausalLM.from_pretrained(policy_dir)
+    score(model, batch)
+    ids = batch.input_ids[:5].unsqueeze(0)
+    lone = model.get_output_embeddings()(model.get_input_embeddings()(ids))
+    expected = plain.get_output_embeddings()(plain.get_input_embeddings()(ids))
+    torch.testing.assert_close(lone, expected)

@@ -1,0 +1,49 @@
+"""Writes VinePPO's advantages into trajectories whose states have been valued."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from trainer_core.methods.advantages.vine import vine
+from trainer_core.spec.branching import VineAdvantage
+from trainer_core.trajectory import Group, Trajectory
+
+
+def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
+    """Set ``token_advantages``, 0 for forced tokens, and for show ``advantage``: the reward above the prompt's value.
+
+    A trajectory whose prompt could not be valued, because the rewards of all branches failed, is excluded as
+    "no_value". One whose own reward is unknown has been excluded already, and gets no advantage.
+    """
+    known: list[Trajectory] = []
+    for trajectory in (t for group in groups for t in group.trajectories):
+        trajectory.token_advantages, trajectory.advantage = None, 0.0
+        if trajectory.reward is None or trajectory.excluded == "reward_error":
+            continue
+        values, starts = trajectory.state_values, trajectory.step_starts
+        if values is None or starts is None:
+            trajectory.excluded = trajectory.excluded or "no_value"
+            continue
+        found = vine(torch.from_numpy(values), torch.from_numpy(starts), trajectory.length, trajectory.reward)
+        trajectory.token_advantages = np.where(trajectory.sampled, found.numpy(), 0.0).astype(np.float32)
+        trajectory.advantage = float(trajectory.reward - values[0])
+        known.append(trajectory)
+    if spec.whiten == "batch":
+        _whiten(known)
+
+
+def _whiten(trajectories: Sequence[Trajectory]) -> None:
+    """Standardise over the sampled tokens of all; all equal become 0."""
+    parts = [t.token_advantages[t.sampled] for t in trajectories if t.token_advantages is not None]
+    every = np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+    if not len(every):
+        return
+    mean, deviation = every.mean(), every.std()
+    for trajectory in trajectories:
+        assert trajectory.token_advantages is not None
+        if every.max() == every.min():
+            trajectory.token_advantages[:] = 0.0
+            continue
+        centred = (trajectory.token_advantages - mean) / (deviation + 1e-8)
+        trajectory.token_advantages = np.where(trajectory.sampled, centred, 0.0).astype(np.float32)
