@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.graders.rubric import RubricGrader
 from trainer_core.rewards.parts import LENGTH_PART, OUTLIER_PART, OVERLONG_PART
 from trainer_core.spec.advantage import GDPOAdvantage
 from trainer_core.spec.filters import LengthOutliersFilter
@@ -13,6 +14,7 @@ Path = tuple[str | int, ...]
 
 def mismatches(spec: RunSpec, definition: RewardDefinition) -> Iterator[tuple[Path, str]]:
     """Parts that the spec names and the reward does not have: the path of the field, and a sentence."""
+    yield from _watched(spec, definition)
     advantage = spec.advantage
     if not isinstance(advantage, GDPOAdvantage):
         return
@@ -21,6 +23,21 @@ def mismatches(spec: RunSpec, definition: RewardDefinition) -> Iterator[tuple[Pa
         if name not in parts:
             known = ", ".join(parts)
             yield ("advantage", "weights", name), f"the reward has no part {name!r}; its parts are {known}"
+
+
+def _watched(spec: RunSpec, definition: RewardDefinition) -> Iterator[tuple[Path, str]]:
+    """The component that evolves, and the one that is held against length."""
+    graders = {component.name: component.grader for component in definition.components}
+    for field, watch in (("evolve", spec.reward.evolve), ("length_bias", spec.reward.length_bias)):
+        if watch is not None and watch.component not in graders:
+            known = ", ".join(graders)
+            message = f"the reward has no component {watch.component!r}; its components are {known}"
+            yield ("reward", field, "component"), message
+    evolve = spec.reward.evolve
+    grader = None if evolve is None else graders.get(evolve.component)
+    if evolve is not None and grader is not None and not isinstance(grader, RubricGrader):
+        message = f"{evolve.component!r} is graded by {grader.type}, and only a rubric evolves"
+        yield ("reward", "evolve", "component"), message
 
 
 def part_names(spec: RunSpec, definition: RewardDefinition) -> list[str]:

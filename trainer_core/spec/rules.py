@@ -8,11 +8,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from trainer_core.metrics import find, placeholders
 from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
 from trainer_core.spec.batch_rules import group_baselines, group_sizes, mixing, replay
+from trainer_core.spec.branch_rules import branching
 from trainer_core.spec.learner_rules import critic, reference, teacher
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.length_shaping import DecoupledLength
 from trainer_core.spec.mode_rules import over_provisioning, streaming
 from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
+from trainer_core.spec.reward_rules import evolution, shadows
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -39,12 +41,15 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         sampling,
         proximal,
         critic,
+        branching,
         reference,
         teacher,
         _groups,
         _learner,
         streaming,
         over_provisioning,
+        shadows,
+        evolution,
         _guards,
     ):
         for path, message in check(spec):

@@ -22,6 +22,8 @@ def test_targets_are_the_steerable_fields_with_boundary_and_value() -> None:
     assert {target.path: (target.boundary, target.value) for target in targets(STEERED)} == {
         "data.sources.sums.weight": ("group_dispatch", 1.0),
         "data.sources.products.weight": ("group_dispatch", 3.0),
+        "reward.definition": ("group_dispatch", "calculation@1"),
+        "reward.shadow": ("group_dispatch", ()),
         "rollout.temperature": ("group_dispatch", 1.0),
         "rollout.max_tokens": ("group_dispatch", 128),
         "thinking.budget": ("group_dispatch", 16),
