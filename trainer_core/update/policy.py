@@ -1,5 +1,6 @@
 """A Hugging Face causal language model, loaded for training on packed tokens."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -10,7 +11,9 @@ from trainer_core.update import attention
 from trainer_core.update.attention import UnsupportedPolicy
 from trainer_core.update.logprobs import token_logprobs
 from trainer_core.update.norms import use_lean_norms
-from trainer_core.update.packing import TokenBatch
+from trainer_core.update.output_layer import asking, can_fuse, find_fused, fuse, undo
+from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.recording import as_trajectory
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
 
@@ -51,7 +54,29 @@ def load_policy(
     if gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     use_lean_norms(model)
-    return model.to(device)
+    model = model.to(device)
+    use_fused_output(model)
+    return model
+
+
+@torch.no_grad()
+def use_fused_output(model: PreTrainedModel) -> bool:
+    """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
+
+    Such as capping or scaling them: a probe tells.
+    """
+    layer = model.get_output_embeddings()
+    if not can_fuse(layer):
+        return False
+    probe = replace(as_trajectory([0, 1, 0, 1]), temperature=0.5)
+    batch = pack([probe], 64)[0].to(model.device)
+    expected, _ = token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    fuse(layer)
+    found, _ = score(model, batch)
+    if found.shape == expected.shape and torch.allclose(found, expected, rtol=1e-4, atol=1e-4):
+        return True
+    undo(layer)
+    return False
 
 
 def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
@@ -61,7 +86,12 @@ def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
         model: the policy, or the engine around it.
         batch: on the policy's device.
     """
-    return token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    layer = find_fused(model)
+    if layer is None:
+        return token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    with asking(layer, batch.targets, batch.temperature):
+        logprobs, entropies = logits(model, batch).unbind(dim=-1)
+    return logprobs, entropies.detach()
 
 
 def logits(model: nn.Module, batch: TokenBatch) -> Tensor:
