@@ -1,18 +1,25 @@
 """The start of a job inside the jail: the walls that are its own, then its program."""
 
+import array
 import json
 import os
 import resource
+import socket
+import struct
 import sys
 import traceback
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from worker.sandbox import kernel, landlock, roles, root
 
 JOB, RESULT, CHANNEL = 100, 101, 102
-SETUP_FAILED = 199
-_LIMITS = {"memory": resource.RLIMIT_AS, "cpu": resource.RLIMIT_CPU, "processes": resource.RLIMIT_NPROC}
+READY = b"+"
+"""Written as the result's first byte when the walls stand. What the program writes comes after it, so a program cannot
+pretend that the jail has failed."""
+LIMITS = struct.Struct("QQQ")
+"""What the supervisor sends of a job's limits: bytes of memory, seconds of processor time, processes."""
+_LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
 _FIXED = {
     resource.RLIMIT_FSIZE: 32 << 20,
     resource.RLIMIT_NOFILE: 64,
@@ -29,16 +36,37 @@ class Jail:
 
     program: bytes
     """The seccomp filter."""
-    shown: tuple[str, ...]
+    rules: landlock.Rules
 
 
-def run(jail: Jail, descriptors: list[int]) -> None:
-    """Never returns. ``descriptors``: job, output, errors, result, and the channel to another job if there is one."""
+def receive(box: socket.socket) -> tuple[bytes, list[int]]:
+    """A message with its descriptors; empty when the other side is gone."""
+    message, ancillary, _, _ = box.recvmsg(4096, socket.CMSG_SPACE(6 * 4))
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data[: len(data) - len(data) % 4])
+    return message, list(descriptors)
+
+
+def run(jail: Jail, box: socket.socket) -> NoReturn:
+    """Build the walls, then wait in ``box`` for the one job: its limits, and the descriptors of the job, its output,
+    errors and result, and of the channel to another job if there is one."""
+    failure = ""
     try:
-        _wall_in(jail, descriptors)
+        _wall_in(jail)
     except BaseException as error:
-        os.write(descriptors[3], f"SETUP {type(error).__name__}: {error}".encode()[:4000])
-        os._exit(SETUP_FAILED)
+        failure = f"{type(error).__name__}: {error}"
+    limits, descriptors = receive(box)
+    if not limits:
+        os._exit(0)
+    try:
+        if failure:
+            raise OSError(failure)
+        _close_in(jail, limits, descriptors)
+    except BaseException as error:
+        os.write(descriptors[3], f"{type(error).__name__}: {error}".encode()[:4000])
+        os._exit(1)
+    os.write(RESULT, READY)
     status = 1
     try:
         status = _start(_read_job())
@@ -53,9 +81,16 @@ def run(jail: Jail, descriptors: list[int]) -> None:
     os._exit(status & 255)
 
 
-def _wall_in(jail: Jail, descriptors: list[int]) -> None:
+def _wall_in(jail: Jail) -> None:
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
     root.mount_private()
+    kernel.drop_capabilities()
+    kernel.forbid_new_privileges()
+    landlock.restrict(jail.rules, ["/proc"], ["/tmp", "/dev/null"])
+
+
+def _close_in(jail: Jail, limits: bytes, descriptors: list[int]) -> None:
+    """The walls that depend on the job."""
     job, output, errors, result = descriptors[:4]
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (output, 1), (errors, 2), (job, JOB), (result, RESULT)):
@@ -66,41 +101,12 @@ def _wall_in(jail: Jail, descriptors: list[int]) -> None:
         last = CHANNEL
     descriptors[3] = RESULT
     kernel.keep_descriptors(last)
-    limits = json.loads(_read_line())
-    for name, kind in _LIMITS.items():
-        resource.setrlimit(kind, (limits[name], limits[name]))
+    for kind, value in zip(_LIMITS, LIMITS.unpack(limits), strict=True):
+        resource.setrlimit(kind, (value, value))
     for kind, value in _FIXED.items():
         resource.setrlimit(kind, (value, value))
-    kernel.drop_capabilities()
-    kernel.forbid_new_privileges()
-    landlock.restrict([path for path in (*root.READABLE, *jail.shown) if os.path.exists(path)], ["/tmp", "/dev/null"])
-    # Not dumpable before the fork: the guest never finds a moment to open the memory of process 1.
-    kernel.set_dumpable(False)
-    child = os.fork()
-    if child:
-        _wait_as_first_process(child)
-    kernel.set_dumpable(True)
+    kernel.set_dumpable(True)  # the guest may look at itself; the zygote and process 1 are closed
     kernel.install_filter(jail.program)
-
-
-def _wait_as_first_process(child: int) -> None:
-    """Process 1 ignores the signals it sends to itself, so a guest must not be it. Reaps the guest's orphans."""
-    for descriptor in (0, 1, 2, JOB, RESULT):
-        os.close(descriptor)
-    while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == child:
-            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
-
-
-def _read_line() -> bytes:
-    line = bytearray()
-    while not line.endswith(b"\n"):
-        byte = os.read(JOB, 1)
-        if not byte:
-            raise EOFError("the job has no limits")
-        line += byte
-    return bytes(line)
 
 
 def _read_job() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import os
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from worker.sandbox import kernel
 
@@ -11,6 +12,18 @@ _READ = 0b1101
 _FILE_RIGHTS = 0b0111 | 1 << 14 | 1 << 15
 _DEVICE_NODES = 1 << 6 | 1 << 11
 _PATH_BENEATH = 1
+_RULE = struct.Struct("=Qi")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is the same for every job: worked out once, by the zygote."""
+
+    handled: bytes
+    """What is refused where no rule allows it, as the kernel wants it."""
+    rights: int
+    readable: tuple[bytes, ...]
+    """A rule for each place that stays; the places are open in the zygote."""
 
 
 def version() -> int:
@@ -18,24 +31,29 @@ def version() -> int:
     return kernel.call(kernel.LANDLOCK_CREATE, None, 0, 1)
 
 
-def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Confine this process: all else cannot be opened, no TCP, no signals or abstract sockets to the outside."""
+def prepare(readable: Iterable[str]) -> Rules:
+    """Rules that let ``readable`` be read. Raises OSError where the kernel has no Landlock."""
     abi = version()
     rights = (1 << 13) - 1
     for least, right in ((2, 13), (3, 14), (5, 15)):
         rights |= 1 << right if abi >= least else 0
-    rules = struct.pack("QQQ", rights, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    ruleset = kernel.call(kernel.LANDLOCK_CREATE, rules, len(rules), 0)
-    for paths, wanted in ((readable, _READ), (writable, rights & ~_DEVICE_NODES)):
-        for path in paths:
-            _allow(ruleset, path, wanted & rights)
+    handled = struct.pack("QQQ", rights, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    return Rules(handled, rights, tuple(_rule(path, _READ & rights) for path in readable))
+
+
+def restrict(rules: Rules, readable: Iterable[str], writable: Iterable[str]) -> None:
+    """Confine this process: all else cannot be opened, no TCP, no signals or abstract sockets to the outside.
+
+    ``readable`` and ``writable`` are the job's own mounts. The caller closes what this leaves open.
+    """
+    ruleset = kernel.call(kernel.LANDLOCK_CREATE, rules.handled, len(rules.handled), 0)
+    own = [_rule(path, _READ & rules.rights) for path in readable]
+    own += [_rule(path, rules.rights & ~_DEVICE_NODES) for path in writable]
+    for rule in (*rules.readable, *own):
+        kernel.call(kernel.LANDLOCK_ADD, ruleset, _PATH_BENEATH, rule, 0)
     kernel.call(kernel.LANDLOCK_RESTRICT, ruleset, 0)
-    os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _rule(path: str, rights: int) -> bytes:
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    if not os.path.isdir(path):
-        rights &= _FILE_RIGHTS
-    kernel.call(kernel.LANDLOCK_ADD, ruleset, _PATH_BENEATH, struct.pack("=Qi", rights, place), 0)
-    os.close(place)
+    return _RULE.pack(rights if os.path.isdir(path) else rights & _FILE_RIGHTS, place)

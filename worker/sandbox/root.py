@@ -10,7 +10,7 @@ _DEVICES = ("null", "zero", "urandom", "random", "full")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 _USR_LINKS = ("bin", "lib", "lib64", "sbin")
 PRIVATE_TMP = "size=64m,nr_inodes=4096,mode=1777"
-READABLE = ("/usr", "/proc", "/dev", "/etc")
+READABLE = ("/usr", "/dev", "/etc")
 
 
 def build(shown: Sequence[str]) -> str:

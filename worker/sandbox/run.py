@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 
 from trainer_core.rewards.graders.jail import End, JailError, Limits, Outcome
 from worker.sandbox import usage
-from worker.sandbox.guest import SETUP_FAILED
+from worker.sandbox.guest import READY
 from worker.sandbox.zygote import STATUS
 
 _WATCH_S = 0.02
+_SETUP_S = 20.0
+"""Time for the walls to stand. The program's own time begins after it."""
 _PART = 1 << 16
 _NAMES = ("output", "errors", "result")
 
@@ -26,20 +28,26 @@ class Run:
     def __init__(
         self,
         link: socket.socket,
-        handle: int,
+        handles: Sequence[int],
         descriptors: Sequence[int],
         data: bytes,
         limits: Limits,
         abandon: Callable[[], None],
     ) -> None:
-        """``descriptors``: where the job is written, then where its output, errors and result are read."""
-        self._link, self.handle, self._limits, self._abandon = link, handle, limits, abandon
+        """``handles``: pidfds of the job's process 1 and of its program.
+
+        ``descriptors``: where the job is written, then where its output, errors and result are read.
+        """
+        self._link, self._limits, self._abandon = link, limits, abandon
+        self.handle, self._program = handles
         self._sink, self._sources = descriptors[0], dict(zip(descriptors[1:], _NAMES, strict=True))
         self._data = memoryview(data)
         self._written = {name: bytearray() for name in _NAMES}
+        self.ready = False
+        """The jail's walls stand, and the program has been started."""
         self._started = time.monotonic()
         self._watched = self._started
-        self._process = 0
+        self._processes: list[int] = []
         self.end: End | None = None
         os.set_blocking(self._sink, False)
         for source in self._sources:
@@ -61,22 +69,31 @@ class Run:
             self.end = self.end or "exit"
         elif descriptor == self._sink:
             self._feed(poll)
-        elif descriptor in self._sources and not self._read(descriptor):
-            poll.unregister(descriptor)
+        elif descriptor in self._sources:
+            if not self._read(descriptor):
+                poll.unregister(descriptor)
+            self.ready = self.ready or self._written["result"].startswith(READY)
 
     def check(self, now: float) -> None:
         """Hold the job to its time and its memory."""
-        if now - self._started >= self._limits.wall_s:
+        if now - self._started >= self._allowed_s():
             self.end = self.end or "wall"
         elif now - self._watched >= _WATCH_S:
-            self._process = self._process or usage.process_of(self.handle)
-            if self._process > 0 and usage.resident_mb(self._process) > self._limits.memory_mb:
+            self._processes = self._processes or [usage.process_of(self.handle), usage.process_of(self._program)]
+            if usage.resident_mb(self._processes) > self._limits.memory_mb:
                 self.end = self.end or "memory"
             self._watched = time.monotonic()
 
     def wait_s(self, now: float) -> float:
         """Seconds until ``check`` is due."""
-        return max(min(self._started + self._limits.wall_s, self._watched + _WATCH_S) - now, 0.0)
+        return max(min(self._started + self._allowed_s(), self._watched + _WATCH_S) - now, 0.0)
+
+    def restart_clock(self, now: float) -> None:
+        """The time that the program may take begins only now."""
+        self._started = now
+
+    def _allowed_s(self) -> float:
+        return self._limits.wall_s if self.ready else _SETUP_S
 
     def finish(self) -> Outcome:
         """Kill what still runs, and say how it went.
@@ -100,14 +117,14 @@ class Run:
             self._close()
         code = os.waitstatus_to_exitcode(status)
         result = bytes(self._written["result"])
-        if code == SETUP_FAILED and result.startswith(b"SETUP "):
-            raise JailError(f"the jail cannot be built: {result[6:].decode(errors='replace')}")
+        if not result.startswith(READY):
+            raise JailError(f"the jail cannot be built: {result.decode(errors='replace') or self.end}")
         return Outcome(
             end=self.end or "exit",
             status=128 - code if code < 0 else code,
             output=bytes(self._written["output"]),
             errors=bytes(self._written["errors"]),
-            result=result,
+            result=result[len(READY) :],
             seconds=time.monotonic() - self._started,
         )
 
@@ -157,10 +174,10 @@ class Run:
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
 
     def _close(self) -> None:
-        for descriptor in [self._sink, self.handle, *self._sources]:
+        for descriptor in [self._sink, self.handle, self._program, *self._sources]:
             if descriptor >= 0:
                 os.close(descriptor)
-        self._sink = self.handle = -1
+        self._sink = self.handle = self._program = -1
         self._sources = {}
 
 
@@ -172,9 +189,13 @@ def supervise(runs: Sequence[Run]) -> list[Outcome]:
         first = runs[0]
         while first.end is None:
             now = time.monotonic()
+            waiting = sum(not run.ready for run in runs)
             for descriptor, _ in poll.poll(min(run.wait_s(now) for run in runs) * 1000):
                 owners[descriptor].handle_event(descriptor, poll)
             now = time.monotonic()
+            if sum(not run.ready for run in runs) < waiting:
+                for run in runs:  # two jails that talk to each other: neither waits for the other on its own time
+                    run.restart_clock(now)
             for run in runs:
                 if run.end is None:
                     run.check(now)

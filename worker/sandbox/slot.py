@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer_core.rewards.graders.jail import JailError, Limits
+from worker.sandbox.guest import LIMITS
 from worker.sandbox.run import Run
 
 _START_S = 60.0
@@ -96,8 +97,9 @@ class Slot:
         try:
             self._link.settimeout(_ANSWER_S)
             rights = array.array("i", given)
-            self._link.sendmsg([b"J"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-            message, ancillary, _, _ = self._link.recvmsg(4096, socket.CMSG_SPACE(4))
+            head = LIMITS.pack(limits.memory_mb << 20, int(limits.wall_s) + 2, limits.processes)
+            self._link.sendmsg([b"J", head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+            message, ancillary, _, _ = self._link.recvmsg(4096, socket.CMSG_SPACE(2 * 4))
             if message != b"P" or not ancillary:
                 raise OSError(message[1:].decode(errors="replace") or "it has ended")
         except BaseException as error:
@@ -110,14 +112,8 @@ class Slot:
         finally:
             for descriptor in given:
                 os.close(descriptor)
-        (handle,) = array.array("i", ancillary[0][2][:4])
-        head = {
-            "memory": limits.memory_mb << 20,
-            "cpu": int(limits.wall_s) + 2,
-            "processes": limits.processes,
-        }
-        data = json.dumps(head).encode() + b"\n" + json.dumps(dict(job)).encode()
-        return Run(self._link, handle, kept, data, limits, self.close)
+        handles = array.array("i", ancillary[0][2][:8])
+        return Run(self._link, handles, kept, json.dumps(dict(job)).encode(), limits, self.close)
 
     def close(self) -> None:
         """End the zygote, and with it whatever runs in it."""

@@ -1,6 +1,7 @@
 """Memory of a job: the sum over every process in it."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -9,9 +10,9 @@ BASE_MB = 12
 """Pages that each process shares with the zygote, in MiB: they are not the job's."""
 
 
-def resident_mb(first: int) -> float:
-    """MiB resident in process ``first`` and all its descendants, without what they share with the zygote."""
-    total, waiting = 0.0, [first]
+def resident_mb(processes: Iterable[int]) -> float:
+    """MiB resident in ``processes`` and all their descendants, without what they share with the zygote."""
+    total, waiting = 0.0, [process for process in processes if process > 0]
     while waiting:
         process = waiting.pop()
         try:

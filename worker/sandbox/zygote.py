@@ -1,10 +1,13 @@
 """The process that jobs are forked from: walled in once, with its modules loaded, it never sees a job's data.
 
+While a job runs, the next one's jail is built; it waits for its job, is used once, and dies with it.
+
 Started as ``python -I -S -c …`` by ``slot``; speaks over the socket whose number is its argument. Per job the
 supervisor sends pipes; it gets back a pidfd, and at the end the exit status with the resources used.
 """
 
 import array
+import contextlib
 import gc
 import importlib
 import json
@@ -14,9 +17,10 @@ import signal
 import socket
 import struct
 import sys
+from dataclasses import dataclass
 from typing import Any
 
-from worker.sandbox import guest, kernel, root, seccomp, symbolic
+from worker.sandbox import guest, kernel, landlock, root, seccomp, symbolic
 
 NOBODY = 65534
 FIRST_USER = 1_900_000_000
@@ -45,15 +49,24 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
             symbolic.compare(gold, answer)
     program = seccomp.program()
     pids = _wall_in(options["shown"])
-    jail = guest.Jail(program=program, shown=tuple(options["shown"]))
+    rules = landlock.prepare(path for path in (*root.READABLE, *options["shown"]) if os.path.exists(path))
+    jail = guest.Jail(program, rules)
+    kernel.bound_capabilities()
+    # Before any job is forked: no guest ever finds a moment to open the memory of its process 1, which inherits it.
+    kernel.set_dumpable(False)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would wake a process 1
     gc.collect()
     gc.freeze()  # the collector of a job does not touch, and so not copy, these pages
+    next_spare = _prepare(jail, pids)
     link.send(b"R")
     while True:
-        message, descriptors = _receive(link)
+        message, descriptors = guest.receive(link)
         if not message:
             os._exit(0)
-        _serve(link, jail, pids, descriptors)
+        spare = next_spare
+        _hand_over(link, spare, message[1:], descriptors)
+        next_spare = _prepare(jail, pids)  # while the job runs
+        _bury(link, spare)
 
 
 def _wall_in(shown: list[str]) -> int:
@@ -94,32 +107,54 @@ def _become_nobody() -> None:
     kernel.set_dumpable(True)  # else /proc/self/uid_map belongs to root
 
 
-def _receive(link: socket.socket) -> tuple[bytes, list[int]]:
-    message, ancillary, _, _ = link.recvmsg(4096, socket.CMSG_SPACE(6 * 4))
-    descriptors = array.array("i")
-    for _, _, data in ancillary:
-        descriptors.frombytes(data[: len(data) - len(data) % 4])
-    return message, list(descriptors)
+@dataclass(frozen=True, slots=True)
+class Spare:
+    """A jail that stands and waits for its one job."""
+
+    first: int
+    """Its process 1, with a pidfd."""
+    first_handle: int
+    guest: int
+    guest_handle: int
+    box: socket.socket
+    """Where the guest waits for its limits and descriptors."""
 
 
-def _serve(link: socket.socket, jail: guest.Jail, pids: int, descriptors: list[int]) -> None:
+def _prepare(jail: guest.Jail, pids: int) -> Spare:
+    """Build a jail. It waits, so that the next job need not."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.unshare(kernel.NEWPID)
-    child = os.fork()
-    if child == 0:
-        link.detach()
-        guest.run(jail, descriptors)
+    first = kernel.fork_first_process()
+    job = os.fork()
+    if job == 0:
+        ours.close()
+        guest.run(jail, theirs)
     kernel.enter(pids, kernel.NEWPID)
+    theirs.close()
+    return Spare(first, os.pidfd_open(first), job, os.pidfd_open(job), ours)
+
+
+def _hand_over(link: socket.socket, spare: Spare, limits: bytes, descriptors: list[int]) -> None:
+    given = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
+    with spare.box, contextlib.suppress(BrokenPipeError):  # it has died: its status says so
+        spare.box.sendmsg([limits], given)
     for descriptor in descriptors:
         os.close(descriptor)
-    handle = os.pidfd_open(child)
-    link.sendmsg([b"P"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [handle]))])
+    handles = array.array("i", [spare.first_handle, spare.guest_handle])
+    link.sendmsg([b"P"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handles)])
+
+
+def _bury(link: socket.socket, spare: Spare) -> None:
+    """Wait for the end of the job, end what it leaves, and report."""
     poll = select.poll()
-    poll.register(handle, select.POLLIN)
-    poll.register(link, select.POLLHUP)
-    if not any(ready == handle for ready, _ in poll.poll()):
-        signal.pidfd_send_signal(handle, signal.SIGKILL)  # the supervisor is gone
-    _, status, used = os.wait4(child, 0)
-    os.close(handle)
+    poll.register(spare.guest_handle, select.POLLIN)
+    poll.register(link, select.POLLHUP)  # the supervisor is gone
+    poll.poll()
+    signal.pidfd_send_signal(spare.first_handle, signal.SIGKILL)
+    _, status, used = os.wait4(spare.guest, 0)
+    os.waitpid(spare.first, 0)
+    os.close(spare.first_handle)
+    os.close(spare.guest_handle)
     link.send(STATUS.pack(status, used.ru_utime, used.ru_stime, used.ru_maxrss))
 
 

@@ -10,6 +10,7 @@ import pytest
 from trainer_core.rewards.graders.jail import JailError, Limits
 from worker.sandbox import capability
 from worker.sandbox.pool import JailPool
+from worker.sandbox.run import supervise
 from worker.sandbox.slot import Loaded, Slot
 
 
@@ -98,6 +99,22 @@ except OSError:
 print(made < 4096, written <= 32)
 """
     assert jail.program(code, "", "python", Limits(wall_s=20.0)).output == b"True True\n"
+
+
+def test_the_null_device_can_be_written(jail: JailPool) -> None:
+    assert jail.program("open('/dev/null', 'w').write('x')", "", "python", Limits(wall_s=20.0)).ok
+
+
+def test_a_jail_that_cannot_be_built_is_an_error_and_no_zero(jail: JailPool) -> None:
+    more_than_the_machine_allows = Limits(processes=1 << 40)
+    with pytest.raises(JailError, match=r"the jail cannot be built: ValueError: not allowed to raise maximum limit"):
+        jail.program("print(1)", "", "python", more_than_the_machine_allows)
+
+
+def test_the_programs_time_begins_when_its_walls_stand(jail: JailPool) -> None:
+    run = jail._slot("solution").begin({"role": "program", "code": "print(1)", "stdin": ""}, Limits(wall_s=5.0))
+    run._started -= 10.0  # the jail was long in building
+    assert supervise([run])[0].output == b"1\n"
 
 
 def test_large_stdin(jail: JailPool) -> None:

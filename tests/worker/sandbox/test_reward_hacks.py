@@ -47,6 +47,16 @@ for number in range(3, 128):
         except OSError: pass
 def double(x): return None
 """,
+    "a forged failure of the jail": """
+import os
+def double(x):
+    for number in (101, 102, 1, 2):
+        for text in (b"OSError: the jail cannot be built", b"SETUP OSError: unshare"):
+            try: os.write(number, text)
+            except OSError: pass
+    os._exit(199)
+double(1)
+""",
     "forged answers": """
 import json, os
 for _ in range(9):
