@@ -12,7 +12,9 @@ from tests.bench.report import Figure
 from tests.bench.runs import Report, demo_spec, time_to, train
 from tests.support.installation import ROOT, Installation
 
-LEVEL = 0.8
+LEVEL_SHORT = 0.8
+LEVEL_LONG = 0.65
+"""The long-tailed policy learns to calculate while it murmurs; above this, reward rises more slowly than it varies."""
 TASK = {"data": {"sources": [{"name": "add_sub", "dataset": "gsm8k-add-sub@1"}]}, "optimizer__learning_rate": 3e-4}
 """Both sides learn additions and subtractions at the same step size."""
 PEER = ROOT / "tests" / "bench" / "peer_trl"
@@ -24,7 +26,7 @@ SHORT = {"max_tokens": 32, "max_model_len": 96}
 def measure_short(installation: Installation) -> list[Figure]:
     """Short answers: the demo as it is."""
     ours = train(installation, "short answers", demo_spec(installation, steps=60, **TASK))
-    return _compare(installation, ours, ROOT / "demo" / "starter-policy", SHORT, steps=40, target="≥ 1.5")
+    return _compare(installation, ours, ROOT / "demo" / "starter-policy", SHORT, LEVEL_SHORT, steps=40, target="≥ 1.5")
 
 
 def measure_long(installation: Installation) -> list[Figure]:
@@ -39,17 +41,17 @@ def measure_long(installation: Installation) -> list[Figure]:
         rollout__engine=long_tail.ENGINE,
     )
     ours = train(installation, "long-tailed lengths", spec)
-    return _compare(installation, ours, folder, long_tail.LENGTHS, steps=25, target="≥ 4")
+    return _compare(installation, ours, folder, long_tail.LENGTHS, LEVEL_LONG, steps=25, target="≥ 4; ≥ 10")
 
 
 def _compare(
-    installation: Installation, ours: Report, policy: Path, lengths: dict[str, int], steps: int, target: str
+    installation: Installation, ours: Report, policy: Path, lengths: dict[str, int], level: float, steps: int, target: str
 ) -> list[Figure]:
     subprocess.run([str(PEER / "setup.sh")], check=True)
-    own = time_to([m["critic/score/mean"] for m in ours.metrics], ours.seconds, LEVEL)
+    own = time_to([m["critic/score/mean"] for m in ours.metrics], ours.seconds, level)
     figures = [
-        Figure(f"Dressage: time to mean reward {LEVEL}", own, "s"),
-        Figure(f"Dressage: steps to mean reward {LEVEL}", bisect_left(ours.seconds, own) + 1),
+        Figure(f"Dressage: time to mean reward {level}", own, "s"),
+        Figure(f"Dressage: steps to mean reward {level}", bisect_left(ours.seconds, own) + 1),
         Figure("Dressage: seconds per step", ours.seconds[-1] / len(ours.seconds), "s"),
     ]
     best = inf
@@ -59,12 +61,12 @@ def _compare(
         if not rows:
             continue
         ends = [row["seconds"] for row in rows]
-        reached = time_to([row["reward"] for row in rows], ends, LEVEL)
+        reached = time_to([row["reward"] for row in rows], ends, level)
         seconds = min(reached, ends[-1])
         best = min(best, seconds)
         note = "" if reached < inf else f"; given up at {rows[-1]['reward']:.2f}"
         figures += [
-            Figure(f"TRL 1.16 ({generation}): time to mean reward {LEVEL}{note}", seconds, "s"),
+            Figure(f"TRL 1.16 ({generation}): time to mean reward {level}{note}", seconds, "s"),
             Figure(f"TRL 1.16 ({generation}): steps", bisect_left(ends, seconds) + 1),
         ]
     return [*figures, Figure("best of TRL / Dressage", best / own, "", target)]
