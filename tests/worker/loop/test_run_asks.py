@@ -31,7 +31,7 @@ def test_run_asks_each_sample_its_own_way(launcher: Any, platform: PlatformDoubl
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
-    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     rows = [row for event in platform.of("rollouts") for row in event["data"]["rows"]]
     cut = [row for row in rows if row["budget_hit"]]
     assert cut

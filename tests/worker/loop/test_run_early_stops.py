@@ -23,7 +23,7 @@ def test_run_prunes_and_enforces_its_budget(launcher: Any, platform: PlatformDou
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
-    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert platform.steps() == [1, 2, 3]
     for event in platform.of("step"):
         metrics = event["data"]["metrics"]

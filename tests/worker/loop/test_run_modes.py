@@ -25,7 +25,7 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
-    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert platform.steps() == list(range(1, 13))
     assert [event["step"] for event in platform.of("eval")] == [0, 3, 6, 9, 12]
     assert not platform.of("alert")

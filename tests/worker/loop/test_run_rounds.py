@@ -12,7 +12,7 @@ def train(launcher: Any, platform: PlatformDouble, document: dict[str, Any], **c
     launcher.prepare(document, **changes)
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
-    assert platform.states()[-1] == "succeeded", platform.of("state")[-1]
+    assert platform.states()[-1] == "succeeded", platform.of("state")[-1]["data"]
     metrics = [event["data"]["metrics"] for event in platform.of("step")]
     assert {m["groups/count"] for m in metrics} == {8.0}
     launcher.until_gone()

@@ -21,7 +21,7 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
-    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert platform.steps() == [1, 2, 3]
     texts = {question["prompt"] for question in questions}
     shown = [row for event in platform.of("rollouts") for row in event["data"]["rows"]]
