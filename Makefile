@@ -5,7 +5,7 @@ PY := .venv/bin/python
 export PATH := $(CURDIR)/.node/bin:$(PATH)
 
 help: ## list the commands
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## install, start everything, and watch a policy learn in the browser
 	@scripts/setup.sh demo
@@ -23,8 +23,12 @@ bench: ## measure speed as ratios in one run
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench
 
+bench-recipes: ## train every recipe on the demo's task, and write docs/benchmarks-recipes.md
+	@scripts/setup.sh dev
+	@$(PY) -m tests.bench.recipes
+
 docs: ## write the method reference from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 
-.PHONY: help demo test lint bench docs
+.PHONY: help demo test lint bench bench-recipes docs

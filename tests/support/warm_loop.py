@@ -1,0 +1,189 @@
+"""The real loop, run after run, on one engine and one learner that are kept between the runs.
+
+Everything is a run's own code: the controller's attendance, the link and its journal, start-up, the loop, the reward
+workers. Only the two slow processes are not ended with the run: 27 recipes would otherwise wait 20 seconds each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import ray
+
+from tests.worker.loop.platform_double import PlatformDouble
+from worker import cluster
+from worker.buffer import Batch
+from worker.controller import RunController
+from worker.engine import EngineConfig
+from worker.jobs import Collected
+from worker.learner import LearnerWorker
+from worker.learning import Learned
+from worker.rollout import rollout_actor_class
+from worker.router import Deliver, Router, _Slot
+from worker.run import Run
+from worker.startup import ENGINE_CPUS, LEARNER_CPUS
+
+ATTEMPT = 1
+REWARDS: dict[str, dict[str, Any]] = {
+    "calculation": {"components": [{"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}}]},
+    "calculation-format": {
+        "components": [
+            {"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}},
+            {"name": "format", "weight": 0.1, "grader": {"type": "format"}},
+            {"name": "length", "weight": 0.1, "grader": {"type": "length_penalty", "free": 16, "full": 32}},
+        ]
+    },
+}
+"""The demo's, which recipes name."""
+
+
+class KeptRouter(Router):
+    """A router that outlives its run."""
+
+    _serving = False
+
+    def lend(self, config: EngineConfig, batch: int) -> KeptRouter:
+        """For a run with the same engine. Nothing of the run before is left in it."""
+        if replace(config, seed=0) != replace(self._config, seed=0):
+            raise ValueError(f"the engine was built for {self._config}, the run asks for {config}")
+        self._flush, self.started = max(1, batch // (4 * len(self._slots))), []
+        return self
+
+    def serve(self, deliver: Deliver, failed: Callable[[], None]) -> None:
+        if self._serving:
+            self._deliver, self._failed = deliver, failed
+        else:
+            super().serve(deliver, failed)
+        self._serving = True
+
+    def close(self) -> None:
+        """The run is over: let go of what it still wants; the engine goes on."""
+        self.park()
+        with self._changed:
+            assert self._changed.wait_for(lambda: not any(slot.held for slot in self._slots), 60.0)
+
+    def end(self) -> None:
+        super().close()
+
+    def _receive(self, slot: _Slot, collected: Collected) -> None:
+        with self._changed:  # ``close`` must not return between a group's leaving and its delivery
+            super()._receive(slot, collected)
+            self._changed.notify_all()
+
+
+class KeptLearner:
+    """``ray`` as the learner's module sees it: its actor is made once, and is not killed."""
+
+    def __init__(self) -> None:
+        options = cluster.actor_options(None, LEARNER_CPUS)
+        self._actor = ray.remote(LearnerWorker).options(**options).remote(0, 1, 1)
+
+    def remote(self, *arguments: Any) -> Any:
+        """First the class, then the rank, the number of ranks and of threads."""
+        if arguments[0] is LearnerWorker:
+            return self
+        assert arguments == (0, 1, 1)
+        return self._actor
+
+    def options(self, **_: Any) -> KeptLearner:
+        return self
+
+    def kill(self, actor: Any) -> None:
+        """The actor serves the next run."""
+
+    def end(self) -> None:
+        ray.kill(self._actor)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(ray, name)
+
+
+class WarmLoop:
+    """Use as a context manager within a Ray connection. ``run`` is called as often as one likes, one at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._engines: KeptRouter | None = None
+        self._learner = KeptLearner()
+        self._runs = 0
+
+    def __enter__(self) -> WarmLoop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._engines is not None:
+            self._engines.end()
+        self._learner.end()
+
+    def run(self, platform: PlatformDouble, bundle: Mapping[str, Any]) -> list[tuple[Batch, dict[str, float]]]:
+        """Train to the end. ``bundle`` is what ``platform`` hands out, but for the run's name and folder.
+
+        Returns:
+            Each step's batch as the learner left it, with the learner's metrics.
+        """
+        self._runs += 1
+        run_id = f"warm-{self._runs}"
+        platform.bundle = {**bundle, "run_id": run_id, "attempt": ATTEMPT, "run_dir": str(self._folder / run_id)}
+        seen: list[tuple[Batch, dict[str, float]]] = []
+
+        class Watched(Run):
+            def learned(self, update: Any, batch: Batch) -> Learned:
+                learned = super().learned(update, batch)
+                seen.append((batch, dict(learned.metrics)))
+                return learned
+
+        with (
+            patch("worker.startup.Router", self._lend_engines),
+            patch("worker.learner.ray", self._learner),
+            patch("worker.run.Run", Watched),
+        ):
+            _Controller(run_id, platform).attend()
+        return seen
+
+    def _lend_engines(self, spawn: Any, size: int, config: EngineConfig, *others: Any) -> KeptRouter:
+        assert size == 1
+        if self._engines is None:
+            tolerance, batch, notify = others
+            self._engines = KeptRouter(lambda *_: _spawn_engine(), 1, config, tolerance, batch, notify)
+            return self._engines
+        return self._engines.lend(config, others[1])
+
+
+class _Controller(RunController):
+    """The controller in this process instead of an actor of its own."""
+
+    def __init__(self, run_id: str, platform: PlatformDouble) -> None:
+        self._run_id, self._attempt = run_id, ATTEMPT
+        self._url, self._token = platform.url, platform.token
+        self._stopped, self._link = threading.Event(), None
+
+    def attend(self) -> None:
+        self._attend()
+
+
+def _spawn_engine() -> Any:
+    return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS)).remote()
+
+
+def demo_bundle(
+    platform: PlatformDouble, spec: Mapping[str, Any], policy: Path, data: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """What the platform hands out for a spec: the demo's rewards, and rows by the name of their dataset."""
+    ref = spec["reward"]["definition"]
+    definition = REWARDS[ref.partition("@")[0]]
+    named = {source["dataset"] for source in [*spec["data"]["sources"], *spec["evaluation"].get("sources", [])]}
+    return {
+        "spec": dict(spec),
+        "revision": 0,
+        "policy": {"name": "starter", "path": str(policy)},
+        "reward": {"ref": ref, "definition": definition},
+        "datasets": {name: platform.add_dataset(name, [dict(row) for row in data[name]]) for name in sorted(named)},
+        "teacher": {"name": "starter", "path": str(policy)} if spec.get("distillation") else None,
+        "resume": None,
+        "lease_s": 15,
+    }
