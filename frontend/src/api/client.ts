@@ -4,6 +4,8 @@ import { newKey } from "@/lib/key";
 import * as api from "./generated/dressage";
 import type * as G from "./generated/dressage.schemas";
 import type {
+  BenchJob,
+  BenchJobRow,
   Control,
   Json,
   List,
@@ -62,6 +64,35 @@ export const rewards = {
     api.createRewardVersion(id, { note, definition: definition as unknown as G.RewardDefinitionRequest }, key()),
   score: (body: { definition: Spec; samples: { output_text: string; item: Json; completion_tokens?: number }[] }) =>
     api.scoreSamples(body as unknown as G.TryRewardRequest) as Promise<{ results: TryResult[] }>,
+};
+
+/** What a bench job is made from: see the OpenAPI document of `createRewardBench`. */
+export interface BenchBody {
+  definitions: ({ ref: string } | { definition: Spec; label: string })[];
+  samples: Json;
+  probes: boolean;
+}
+
+export const bench = {
+  list: (signal: Signal) => api.listRewardBenches({ limit: 50 }, { signal }) as unknown as Promise<List<BenchJobRow>>,
+  read: (id: string, signal: Signal) => api.getRewardBench(id, { signal }) as unknown as Promise<BenchJob>,
+  create: (body: BenchBody) =>
+    api.createRewardBench(body as unknown as G.CreateBenchJobRequest, key()) as unknown as Promise<BenchJob>,
+};
+
+export const proposals = {
+  list: (reward: string, state: G.RubricProposal["state"] | undefined, signal: Signal) =>
+    api.listRubricProposals(reward, { limit: 200, ...(state ? { state } : {}) }, { signal }),
+  accept: (reward: string, id: string, body: G.AcceptProposalRequest) =>
+    api.acceptRubricProposal(reward, id, body, key()),
+  retire: (reward: string, id: string, note: string) => api.retireRubricProposal(reward, id, { note }, key()),
+};
+
+export const judges = {
+  list: (signal: Signal) => api.listJudgeEndpoints({ limit: 200 }, { signal }),
+  create: (body: G.CreateJudgeEndpointRequest) => api.createJudgeEndpoint(body, key()),
+  update: (id: string, body: G.PatchedUpdateJudgeEndpointRequest) => api.updateJudgeEndpoint(id, body),
+  remove: (id: string) => api.deleteJudgeEndpoint(id),
 };
 
 export const policies = {

@@ -8,12 +8,16 @@ export type {
   AuditEntry,
   AuditVerification,
   Band,
+  BenchFlag,
+  BenchJudge,
   Checkpoint,
   Dataset,
   DatasetVersion,
   Explanation,
+  JudgeEndpoint,
   MetricNameList,
   Policy,
+  RubricProposal,
   Session,
   Token,
 } from "./generated/dressage.schemas";
@@ -46,6 +50,16 @@ export type Reward = Omit<G.Reward, "latest_version" | "versions"> & {
   versions: RewardVersion[];
 };
 export type TryResult = G.Score;
+export type BenchJobRow = Omit<G.BenchJobRow, "definitions"> & { definitions: BenchDefinition[] };
+export type BenchDefinition = Omit<G.BenchDefinition, "definition"> & { definition: Spec };
+export type BenchSample = Omit<G.BenchSample, "item"> & { item: Record<string, Json> };
+export type BenchScore = G.BenchScore;
+export type BenchSummary = G.BenchSummary;
+export type BenchJob = Omit<G.BenchJob, "definitions" | "samples" | "results"> & {
+  definitions: BenchDefinition[];
+  samples: BenchSample[];
+  results: BenchScore[][] | null;
+};
 /** The password is there once, in the answer that makes it. */
 export type Member = G.Member & { password?: string | null };
 

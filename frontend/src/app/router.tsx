@@ -135,12 +135,36 @@ const rewards = createRoute({
 const newReward = createRoute({
   getParentRoute: () => app,
   path: "/rewards/new",
-  component: lazyRouteComponent(() => import("@/features/rewards/RewardPage"), "NewRewardPage"),
+  component: lazyRouteComponent(() => import("@/features/rewards/NewRewardPage"), "NewRewardPage"),
 });
+export const REWARD_TABS = ["definition", "bench", "proposals", "versions"] as const;
+export type RewardTab = (typeof REWARD_TABS)[number];
+
+export interface RewardSearch {
+  version?: number;
+  tab?: RewardTab;
+  /** Stored rollouts that the bench starts with: a run, and ids with commas between. */
+  run?: string;
+  rollouts?: string;
+  /** The bench job on show. */
+  job?: string;
+  show?: string;
+  /** Proposals of this state. */
+  state?: string;
+}
+
 const reward = createRoute({
   getParentRoute: () => app,
   path: "/rewards/$rewardId",
-  validateSearch: (search): { version?: number } => ({ version: number(search.version) }),
+  validateSearch: (search): RewardSearch => ({
+    version: number(search.version),
+    tab: oneOf(search.tab, REWARD_TABS),
+    run: text(search.run),
+    rollouts: text(search.rollouts),
+    job: text(search.job),
+    show: text(search.show),
+    state: text(search.state),
+  }),
   component: lazyRouteComponent(() => import("@/features/rewards/RewardPage"), "RewardPage"),
 });
 const policies = createRoute({
@@ -148,7 +172,7 @@ const policies = createRoute({
   path: "/policies",
   component: lazyRouteComponent(() => import("@/features/policies/PoliciesPage"), "PoliciesPage"),
 });
-const TEAM_TABS = ["members", "tokens", "audit"] as const;
+const TEAM_TABS = ["members", "tokens", "judges", "audit"] as const;
 const team = createRoute({
   getParentRoute: () => app,
   path: "/team",

@@ -64,6 +64,9 @@ it("formats bytes, shares, values and names", () => {
   expect(formatPercent(null)).toBe("–");
   expect(formatValue(null)).toBe("none");
   expect(formatValue(3e-4)).toBe("3e−4");
+  expect(formatValue(["math@1", "math@2"])).toBe("math@1, math@2");
+  expect(formatValue([])).toBe("none");
+  expect(formatValue([1, "a"])).toBe('[1,"a"]');
   expect(formatValue({ type: "sync" })).toBe('{"type":"sync"}');
   expect(humanize("max_pass_rate")).toBe("Max pass rate");
 });

@@ -89,12 +89,13 @@ export function formatBytes(bytes: number | null | undefined): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Any value of a spec, short: numbers as numbers, empty as "none", lists and objects as JSON. */
+/** Any value of a spec, short: numbers as numbers, empty as "none", lists of words with commas, all else as JSON. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "none";
   if (typeof value === "number") return formatNumber(value, 6);
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every(one => typeof one === "string")) return value.join(", ") || "none";
   return JSON.stringify(value);
 }
 

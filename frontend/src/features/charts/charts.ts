@@ -187,6 +187,64 @@ export const CHARTS: ChartSpec[] = [
     lines: names => perSource(names, /^reward_parts\/(.+)\/mean$/),
   },
   {
+    id: "shadow",
+    title: "Shadow rewards",
+    hint: "Mean reward of the step's rollouts by versions in the shadow, beside the one that trains (first line).",
+    lines: names => {
+      const shadows = perSource(names, /^reward_shadow\/(.+)\/mean$/, {}, 1);
+      return shadows.length > 0 ? [{ key: "critic/score/mean", label: "trains", color: 0 }, ...shadows] : [];
+    },
+  },
+  {
+    id: "shadow-agreement",
+    title: "Agreement with shadows",
+    hint: "Share of rollouts that a shadow and the reward that trains both call right, or both wrong; the correlation of their rewards on the right axis.",
+    lines: names => [
+      ...perSource(names, /^reward_shadow\/(.+)\/agreement$/),
+      ...perSource(names, /^reward_shadow\/(.+)\/correlation$/, { axis: "right" }, 2).map(line => ({
+        ...line,
+        label: `r, ${line.label}`,
+      })),
+    ],
+  },
+  {
+    id: "length-bias",
+    title: "Length bias of the judge",
+    hint: "Partial correlation of the judge's grade with length at fixed reward of all other parts. Far above 0, the judge pays for length.",
+    unit: "correlation",
+    lines: lines({ key: "reward/length_bias", label: "length bias", color: 1 }),
+  },
+  {
+    id: "judge-latency",
+    title: "Judge latency",
+    hint: "Time that questions took at the judge's endpoint; the share that the cache answered on the right axis.",
+    unit: "s",
+    lines: lines(
+      { key: "judge/latency_p50", label: "p50", color: 0 },
+      { key: "judge/latency_p95", label: "p95", color: 1 },
+      { key: "judge/cached_share", label: "cached", color: 2, axis: "right" },
+    ),
+  },
+  {
+    id: "judge-use",
+    title: "Judge questions",
+    hint: "Questions of a step and those that failed; what they cost on the right axis, where prices are known.",
+    lines: lines(
+      { key: "judge/calls", label: "questions", color: 0 },
+      { key: "judge/errors", label: "failed", color: 1 },
+      { key: "judge/cost", label: "cost", color: 4, axis: "right" },
+    ),
+  },
+  {
+    id: "judge-agreement",
+    title: "Judge agreement",
+    hint: "How alike the judge answers when it is asked again, and when criteria stand in reverse order: 1 is the same.",
+    lines: lines(
+      { key: "judge/agreement_repeat", label: "repeated", color: 0 },
+      { key: "judge/agreement_swap", label: "swapped", color: 1 },
+    ),
+  },
+  {
     id: "truncated",
     title: "Truncated, cut and failed",
     hint: "Shares of completions that hit the maximum length, hit the thinking budget, or whose reward failed.",

@@ -13,6 +13,8 @@ import { weightSource } from "./labels";
 import { inForce } from "./model";
 import { LearningRate } from "./LearningRate";
 import { Lifecycle } from "./Lifecycle";
+import { DEFINITION, SHADOW } from "./shadow";
+import { ShadowRewards } from "./ShadowRewards";
 import { ThinkingBudget } from "./ThinkingBudget";
 
 const STEERABLE = ["queued", "starting", "running", "paused"];
@@ -46,8 +48,10 @@ function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
   const rate = find("optimizer.learning_rate");
   const low = find("curriculum.min_pass_rate");
   const high = find("curriculum.max_pass_rate");
+  const reward = find(DEFINITION);
+  const shadow = find(SHADOW);
   const weights = all.filter(target => weightSource(target.path) !== null);
-  const own = new Set([budget, rate, low, high, ...weights].map(target => target?.path));
+  const own = new Set([budget, rate, low, high, reward, shadow, ...weights].map(target => target?.path));
   const rest = all.filter(target => !own.has(target.path));
   const longest = Number(find("rollout.max_tokens")?.value ?? maxTokens(run.effective_spec ?? run.spec));
   const common = { run, controls, enabled };
@@ -84,6 +88,14 @@ function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
         <Knob {...common} targets={[rate]} testId="learning-rate">
           {state => <LearningRate target={rate} state={state} />}
         </Knob>
+      )}
+      {reward && shadow && (
+        <>
+          <Divider />
+          <Knob {...common} targets={[reward, shadow]} testId="shadow-rewards">
+            {state => <ShadowRewards runId={run.id} definition={reward} shadow={shadow} state={state} />}
+          </Knob>
+        </>
       )}
       {rest.length > 0 && (
         <Accordion

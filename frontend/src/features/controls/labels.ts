@@ -12,6 +12,8 @@ const NAMES: Record<string, string> = {
   "rollout.max_tokens": "Longest completion",
   "loss.ratio_min": "Ratio band, lower edge",
   "loss.ratio_max": "Ratio band, upper edge",
+  "reward.definition": "Reward",
+  "reward.shadow": "Shadow rewards",
   "kl.coefficient": "KL coefficient",
   "corrections.truncated_is.ratio_max": "Largest importance weight",
 };

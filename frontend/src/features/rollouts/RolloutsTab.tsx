@@ -1,15 +1,19 @@
 /** Sampled rollouts with their reward parts; filters live in the address. */
-import { Button, Group, NumberInput, Paper, Select, Table, Text } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Paper, Select, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Rollout, Run, Spec } from "@/api/model";
 import type { RunSearch } from "@/app/router";
+import { toggled } from "@/features/rewards/bench/bench";
+import { MAX_SAMPLES } from "@/features/rewards/samples";
 import { rolloutsQuery } from "@/features/runs/queries";
 import runClasses from "@/features/runs/runs.module.css";
 import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
 import { TableSkeleton } from "@/ui/TableSkeleton";
+import { RescoreButton } from "./RescoreButton";
 import { RewardCell } from "./RewardCell";
 import { RolloutDrawer } from "./RolloutDrawer";
 import classes from "./rollouts.module.css";
@@ -19,6 +23,7 @@ export function RolloutsTab({ run }: { run: Run }) {
   const { step, source, min, group } = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
   const rollouts = useInfiniteQuery(rolloutsQuery(run.id, { step, source, min }));
+  const [picked, setPicked] = useState<string[]>([]);
   const set = (change: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...change }), replace: true, resetScroll: false });
   const rows = rollouts.data?.pages.flatMap(page => page.data) ?? [];
@@ -64,9 +69,12 @@ export function RolloutsTab({ run }: { run: Run }) {
             Clear
           </Button>
         )}
-        <Text size="xs" c="dimmed" ml="auto" visibleFrom="sm">
-          Four groups of each step are kept
-        </Text>
+        <Group gap="sm" ml="auto">
+          <Text size="xs" c="dimmed" visibleFrom="md">
+            Four groups of each step are kept
+          </Text>
+          <RescoreButton run={run} rows={rows} picked={picked} />
+        </Group>
       </div>
       <WorstTokens runId={run.id} />
       {rollouts.isPending && <TableSkeleton rows={10} />}
@@ -80,7 +88,14 @@ export function RolloutsTab({ run }: { run: Run }) {
           </Text>
         </Paper>
       )}
-      {rows.length > 0 && <RolloutTable rows={rows} onOpen={row => set({ group: `${row.group_id}:${row.sample}` })} />}
+      {rows.length > 0 && (
+        <RolloutTable
+          rows={rows}
+          picked={picked}
+          onPick={id => setPicked(toggled(picked, id, MAX_SAMPLES))}
+          onOpen={row => set({ group: `${row.group_id}:${row.sample}` })}
+        />
+      )}
       {rollouts.hasNextPage && (
         <Group justify="center" mt="sm">
           <Button
@@ -98,12 +113,23 @@ export function RolloutsTab({ run }: { run: Run }) {
   );
 }
 
-function RolloutTable({ rows, onOpen }: { rows: Rollout[]; onOpen: (row: Rollout) => void }) {
+interface TableProps {
+  rows: Rollout[];
+  /** Ids of those to be scored again. */
+  picked: string[];
+  onPick: (id: string) => void;
+  onOpen: (row: Rollout) => void;
+}
+
+function RolloutTable({ rows, picked, onPick, onOpen }: TableProps) {
   return (
     <Paper className={classes.frame} role="region" aria-label="Rollouts" tabIndex={0}>
       <Table highlightOnHover data-testid="rollouts-table" verticalSpacing={5}>
         <Table.Thead>
           <Table.Tr>
+            <Table.Th w={32} pos="relative">
+              <VisuallyHidden>Chosen</VisuallyHidden>
+            </Table.Th>
             <Table.Th ta="right">Step</Table.Th>
             <Table.Th>Source</Table.Th>
             <Table.Th>Prompt</Table.Th>
@@ -122,8 +148,17 @@ function RolloutTable({ rows, onOpen }: { rows: Rollout[]; onOpen: (row: Rollout
               className={classes.row}
               tabIndex={0}
               onClick={() => onOpen(row)}
-              onKeyDown={event => event.key === "Enter" && onOpen(row)}
+              onKeyDown={event => event.key === "Enter" && event.target === event.currentTarget && onOpen(row)}
             >
+              <Table.Td onClick={event => event.stopPropagation()}>
+                <Checkbox
+                  size="xs"
+                  aria-label={`Choose ${row.group_id}, sample ${row.sample + 1}`}
+                  checked={picked.includes(row.id)}
+                  disabled={picked.length >= MAX_SAMPLES && !picked.includes(row.id)}
+                  onChange={() => onPick(row.id)}
+                />
+              </Table.Td>
               <Table.Td ta="right">{row.step}</Table.Td>
               <Table.Td className="mono">{row.source}</Table.Td>
               <Table.Td>

@@ -97,7 +97,7 @@ function Member(props: FieldProps) {
             {props.schema.formula ? props.schema.title : humanize(String(props.schema.properties?.type?.const))}
           </Text>
         )}
-        <ObjectFields {...props} skip={fixed ? "type" : undefined} />
+        <ObjectFields {...props} skip={fixed ? ["type"] : undefined} />
       </>
     );
   }

@@ -1,5 +1,5 @@
 /** One field of a schema form: chooses the input by the kind of the schema. */
-import { Select, Switch, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { ArrayField } from "./ArrayField";
 import { useForm, type FieldProps } from "./context";
@@ -10,7 +10,7 @@ import { NumberField } from "./NumberField";
 import { ObjectFields } from "./ObjectFields";
 import { OptionalField } from "./OptionalField";
 import { errorsAt } from "./pointer";
-import { kindOf, resolve } from "./schema";
+import { isLong, kindOf, resolve } from "./schema";
 import { UnionField } from "./UnionField";
 
 export function Field(props: FieldProps) {
@@ -93,7 +93,20 @@ export function BareInput({ schema, path, value, onChange, id, error }: FieldPro
     case "const":
       return <TextInput id={id} value={String(schema.const)} readOnly disabled error={error} />;
     case "string":
-      return (
+      return isLong(schema) ? (
+        <Textarea
+          id={id}
+          autosize
+          minRows={3}
+          maxRows={24}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
+          value={String(value ?? "")}
+          onChange={event => onChange(event.currentTarget.value)}
+          error={error}
+          disabled={readOnly}
+          spellCheck={false}
+        />
+      ) : (
         <TextInput
           id={id}
           value={String(value ?? "")}

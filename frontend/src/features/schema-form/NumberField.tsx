@@ -15,6 +15,7 @@ interface Props {
   /** Shown but not labelled visibly. */
   ariaLabel?: string;
   onEnter?: () => void;
+  size?: string;
 }
 
 export function NumberField({
@@ -28,6 +29,7 @@ export function NumberField({
   ariaLabel,
   placeholder,
   onEnter,
+  size,
 }: Props) {
   const [text, setText] = useState<string | null>(null);
   const shown = text ?? (value === null || value === undefined ? "" : numberText(value));
@@ -39,6 +41,7 @@ export function NumberField({
   return (
     <TextInput
       id={id}
+      size={size}
       label={label}
       aria-label={ariaLabel}
       inputMode="decimal"

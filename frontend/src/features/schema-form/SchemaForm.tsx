@@ -1,7 +1,7 @@
 /** A form drawn from a JSON Schema. The value is plain JSON, owned by the caller; faults are shown at their pointers. */
 import { type ComponentType, useMemo } from "react";
 import type { Json } from "@/api/model";
-import { type PickerProps, SchemaFormContext } from "./context";
+import { type FieldProps, type PickerProps, SchemaFormContext } from "./context";
 import { ObjectFields } from "./ObjectFields";
 import type { JsonSchema } from "./schema";
 
@@ -12,19 +12,20 @@ interface Props {
   base?: Json;
   errors?: { pointer: string; detail: string }[];
   pickers?: Record<string, ComponentType<PickerProps>>;
+  editors?: Record<string, ComponentType<FieldProps>>;
   readOnly?: boolean;
   children?: React.ReactNode;
 }
 
 const NO_ERRORS: { pointer: string; detail: string }[] = [];
-const NO_PICKERS = {};
+const NOTHING = {};
 
 /** Without children, draws all properties; with children, only gives them the form's context. */
 export function SchemaForm({ schema, value, onChange, children, ...rest }: Props) {
-  const { base = null, errors = NO_ERRORS, pickers = NO_PICKERS, readOnly = false } = rest;
+  const { base = null, errors = NO_ERRORS, pickers = NOTHING, editors = NOTHING, readOnly = false } = rest;
   const context = useMemo(
-    () => ({ root: schema, base, errors, pickers, readOnly }),
-    [schema, base, errors, pickers, readOnly],
+    () => ({ root: schema, base, errors, pickers, editors, readOnly }),
+    [schema, base, errors, pickers, editors, readOnly],
   );
   return (
     <SchemaFormContext.Provider value={context}>

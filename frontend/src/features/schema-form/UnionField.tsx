@@ -12,12 +12,13 @@ import { discriminator, initialValue, isObject, type Variant, variantOf, variant
 
 export function UnionField(props: FieldProps & { bare?: boolean }) {
   const { schema, path, value, onChange, bare } = props;
-  const { root, errors, readOnly, base } = useForm();
+  const { root, errors, readOnly, base, editors } = useForm();
   const id = useId();
   const kept = useRef<Record<string, Json>>({});
   const all = variants(schema, root);
   const chosen = variantOf(schema, root, value);
   const faults = errorsAt(errors, path).concat(errorsAt(errors, [...path, discriminator(schema)]));
+  const Own = chosen ? editors[chosen.tag] : undefined;
   const choose = (tag: string | null) => {
     const next = all.find(one => one.tag === tag);
     if (!next || next.tag === chosen?.tag) return;
@@ -48,13 +49,14 @@ export function UnionField(props: FieldProps & { bare?: boolean }) {
         </div>
         {chosen && <VariantNote variant={chosen} />}
       </div>
-      {chosen && (
+      {chosen && Own && <Own schema={chosen.schema} path={path} value={value} onChange={onChange} />}
+      {chosen && !Own && (
         <ObjectFields
           schema={chosen.schema}
           path={path}
           value={value}
           onChange={onChange}
-          skip={discriminator(schema)}
+          skip={[discriminator(schema)]}
         />
       )}
     </div>

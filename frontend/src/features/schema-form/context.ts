@@ -18,6 +18,8 @@ export interface FormContext {
   base: Json;
   errors: { pointer: string; detail: string }[];
   pickers: Record<string, ComponentType<PickerProps>>;
+  /** Editors of their own for some members of unions, by tag, in place of the plain fields. */
+  editors: Record<string, ComponentType<FieldProps>>;
   readOnly: boolean;
 }
 

@@ -63,6 +63,11 @@ export function kindOf(schema: JsonSchema): Kind {
   return "json";
 }
 
+/** Strings that may be longer than some lines are code or prompts, and need room. */
+export function isLong(schema: JsonSchema): boolean {
+  return kindOf(schema) === "string" && (schema.maxLength ?? 0) > 2000;
+}
+
 /** The schema of an optional value when it is there; keeps the unit, widget and description of the field. */
 export function present(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const inner = schema.anyOf?.find(one => one.type !== "null");

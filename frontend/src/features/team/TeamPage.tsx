@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCan, useSession } from "@/features/session/session";
 import { PageHeader } from "@/ui/PageHeader";
 import { AuditTab } from "./AuditTab";
+import { JudgesTab } from "./JudgesTab";
 import { MembersTab } from "./MembersTab";
 import { TokensTab } from "./TokensTab";
 
@@ -22,6 +23,7 @@ export function TeamPage() {
         <Tabs.List mb="md">
           <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="tokens">API tokens</Tabs.Tab>
+          <Tabs.Tab value="judges">Judges</Tabs.Tab>
           {admin && <Tabs.Tab value="audit">Audit log</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="members">
@@ -29,6 +31,9 @@ export function TeamPage() {
         </Tabs.Panel>
         <Tabs.Panel value="tokens">
           <TokensTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="judges">
+          <JudgesTab />
         </Tabs.Panel>
         <Tabs.Panel value="audit">
           <AuditTab />

@@ -1,4 +1,4 @@
-import { team } from "@/api/client";
+import { judges, team } from "@/api/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 export const membersQuery = queryOptions({
@@ -9,6 +9,11 @@ export const membersQuery = queryOptions({
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
   queryFn: ({ signal }) => team.tokens(signal),
+});
+
+export const judgesQuery = queryOptions({
+  queryKey: ["judges"],
+  queryFn: ({ signal }) => judges.list(signal),
 });
 
 export const auditQuery = infiniteQueryOptions({

@@ -3,7 +3,7 @@ import type { TryResult } from "@/api/model";
 import { formatNumber } from "@/lib/format";
 
 /** The reward and its parts; an error is an error, never a zero. The line is kept free, so that nothing jumps. */
-export function BenchResult({ result, pending }: { result: TryResult | undefined; pending: boolean }) {
+export function TryResultLine({ result, pending }: { result: TryResult | undefined; pending: boolean }) {
   if (pending || !result) {
     return (
       <Text size="sm" c="dimmed" mih={24}>

@@ -1,0 +1,109 @@
+/** The reward that trains, and versions that score every rollout beside it until one is promoted. */
+import { ActionIcon, Badge, Button, Group, Paper, Select, Stack, Text, Tooltip } from "@mantine/core";
+import { IconArrowUpCircle, IconX } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Target } from "@/api/model";
+import { rewardsQuery } from "@/features/rewards/queries";
+import { metricsQuery } from "@/features/runs/queries";
+import { DASH, formatNumber, formatPercent } from "@/lib/format";
+import type { KnobState } from "./Knob";
+import { addable, refsOf, type ShadowFacts, shadowFacts, shadowKeys } from "./shadow";
+
+interface Props {
+  runId: string;
+  definition: Target;
+  shadow: Target;
+  state: KnobState;
+}
+
+export function ShadowRewards({ runId, definition, shadow, state }: Props) {
+  const rewards = useQuery(rewardsQuery);
+  const trained = state.value(definition.path);
+  const shadows = refsOf(state.value(shadow.path));
+  const known = refsOf(shadow.value);
+  const metrics = useQuery(metricsQuery(runId, shadowKeys(known), { x: "step" }));
+  const versions = (rewards.data?.data ?? []).flatMap(one => (one.versions ?? [one.latest_version]).map(v => v.ref));
+  const offers = addable(versions, shadows, trained);
+  const set = (next: string[]) => state.set(shadow.path, next);
+  return (
+    <Stack gap={6}>
+      <Group justify="space-between" wrap="nowrap" gap={8}>
+        <Text size="sm" fw={550}>
+          Reward
+        </Text>
+        <Text size="xs" c="dimmed" className="mono" truncate>
+          {String(trained)}
+        </Text>
+      </Group>
+      {shadows.map(ref => (
+        <Paper key={ref} p={8} bg="var(--c-raised)" data-testid="shadow" data-ref={ref}>
+          <Group justify="space-between" wrap="nowrap" gap={4}>
+            <Group gap={6} wrap="nowrap" miw={0}>
+              <Text size="xs" className="mono" truncate>
+                {ref}
+              </Text>
+              <Badge color="gray" style={{ flex: "none" }}>
+                {ref === trained ? "trains" : "shadow"}
+              </Badge>
+            </Group>
+            <Group gap={2} wrap="nowrap">
+              <Button
+                size="compact-xs"
+                variant="light"
+                leftSection={<IconArrowUpCircle size={13} />}
+                disabled={state.disabled || ref === trained}
+                onClick={() => state.set(definition.path, ref)}
+                data-testid="promote"
+              >
+                Promote
+              </Button>
+              <Tooltip label="Take it out of the shadow">
+                <ActionIcon
+                  size="sm"
+                  aria-label={`Take ${ref} out of the shadow`}
+                  disabled={state.disabled}
+                  onClick={() => set(shadows.filter(one => one !== ref))}
+                >
+                  <IconX size={13} />
+                </ActionIcon>
+              </Tooltip>
+            </Group>
+          </Group>
+          <Facts facts={shadowFacts(ref, metrics.data)} />
+        </Paper>
+      ))}
+      <Select
+        size="xs"
+        aria-label="Score a version in the shadow"
+        placeholder={shadows.length === 0 ? "Score a version in the shadow" : "Add another"}
+        data={offers}
+        value={null}
+        onChange={ref => ref && set([...shadows, ref])}
+        disabled={state.disabled || offers.length === 0}
+        searchable
+        nothingFoundMessage="No such version"
+      />
+    </Stack>
+  );
+}
+
+function Facts({ facts }: { facts: ShadowFacts }) {
+  return (
+    <Text size="xs" c="dimmed" className="num" mt={2}>
+      {facts.step === null ? (
+        "No step scored yet"
+      ) : (
+        <>
+          mean {formatNumber(facts.mean, 3)} · agrees {formatPercent(facts.agreement)} · r{" "}
+          {facts.correlation === null ? DASH : formatNumber(facts.correlation, 2)}
+          {facts.errors !== null && facts.errors > 0 && (
+            <Text span inherit c="var(--c-bad)">
+              {" "}
+              · {formatNumber(facts.errors)} failed
+            </Text>
+          )}
+        </>
+      )}
+    </Text>
+  );
+}

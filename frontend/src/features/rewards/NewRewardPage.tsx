@@ -1,0 +1,105 @@
+/** A first version: a name, a definition, and samples to try it on. */
+import { rewards } from "@/api/client";
+import { Anchor, Breadcrumbs, Button, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Json, Spec } from "@/api/model";
+import { initialValue, type JsonSchema } from "@/features/schema-form/schema";
+import { useCan } from "@/features/session/session";
+import { fieldError, formError } from "@/lib/problems";
+import { ErrorState } from "@/ui/ErrorState";
+import { PageHeader } from "@/ui/PageHeader";
+import ui from "@/ui/ui.module.css";
+import { DefinitionForm } from "./definition/DefinitionForm";
+import { definitionErrors } from "./definition/errors";
+import { QuickTry } from "./definition/QuickTry";
+import { useDraft, forgetDraft } from "./definition/useDraft";
+import { rewardSchemaQuery } from "./queries";
+import { FIRST, type Pasted } from "./samples";
+
+export function NewRewardPage() {
+  const schema = useQuery(rewardSchemaQuery);
+  if (schema.isError) return <ErrorState error={schema.error} retry={() => void schema.refetch()} />;
+  if (!schema.data) return <Skeleton height={480} aria-label="Loading" />;
+  return <NewReward schema={schema.data} />;
+}
+
+const KEY = "new";
+
+function NewReward({ schema }: { schema: JsonSchema }) {
+  const [base] = useState(() => firstDefinition(schema));
+  const draft = useDraft(KEY, base);
+  const [name, setName] = useState("");
+  const [samples, setSamples] = useState<Pasted[]>([FIRST]);
+  const editor = useCan("editor");
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const save = useMutation({
+    mutationFn: () => rewards.create(name, draft.definition),
+    onSuccess: async made => {
+      forgetDraft(KEY);
+      await client.invalidateQueries({ queryKey: ["rewards"] });
+      void navigate({ to: "/rewards/$rewardId", params: { rewardId: made.id }, search: {} });
+    },
+  });
+  return (
+    <>
+      <Breadcrumbs mb={4} fz="xs" separatorMargin={6}>
+        <Anchor component={Link} to="/rewards" size="xs">
+          Rewards
+        </Anchor>
+        <span className="mono">new</span>
+      </Breadcrumbs>
+      <PageHeader title="New reward" />
+      <div className={ui.split}>
+        <Stack gap="sm">
+          <Paper p="md" component="section" aria-label="Definition">
+            <Title order={2} mb="xs">
+              Definition
+            </Title>
+            <TextInput
+              label="Name"
+              value={name}
+              onChange={event => setName(event.currentTarget.value)}
+              error={fieldError(save.error, "/name") ?? fieldError(save.error, "/slug")}
+              maxLength={120}
+              required
+              mb="sm"
+            />
+            <DefinitionForm
+              schema={schema}
+              definition={draft.definition}
+              base={base}
+              errors={definitionErrors(save.error)}
+              samples={samples}
+              onChange={draft.set}
+            />
+          </Paper>
+          {formError(save.error) !== null && <ErrorState error={save.error} />}
+          {editor && (
+            <Button
+              style={{ alignSelf: "flex-end" }}
+              loading={save.isPending}
+              disabled={!name.trim()}
+              onClick={() => save.mutate()}
+              data-testid="save-reward"
+            >
+              Create the reward
+            </Button>
+          )}
+        </Stack>
+        <QuickTry definition={draft.definition} samples={samples} onSamples={setSamples} />
+      </div>
+    </>
+  );
+}
+
+/** One component, so that the form begins with something to change. */
+function firstDefinition(schema: JsonSchema): Spec {
+  const made = initialValue(schema, schema) as Spec;
+  const components = made.components as Json[] | undefined;
+  const first = components?.[0];
+  if (typeof first === "object" && first !== null && !Array.isArray(first)) first.name = "correct";
+  return made;
+}

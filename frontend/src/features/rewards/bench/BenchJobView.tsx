@@ -1,0 +1,65 @@
+/** A bench job from its queue to its results. */
+import { Alert, Group, Loader, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { BenchJob } from "@/api/model";
+import { formatAgo, formatDuration } from "@/lib/format";
+import { useNow } from "@/lib/useNow";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { BenchResults } from "./BenchResults";
+import { benchQuery } from "./queries";
+
+export function BenchJobView({ id }: { id: string }) {
+  const query = useQuery(benchQuery(id));
+  if (query.isPending) return <Skeleton height={260} aria-label="Loading" />;
+  if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  const job = query.data;
+  return (
+    <Stack gap="md" data-testid="bench-job" data-state={job.state}>
+      {job.state === "failed" && (
+        <Alert
+          color="red"
+          icon={<IconAlertTriangle size={18} />}
+          title="The bench could not score these samples"
+          role="alert"
+        >
+          <Text size="sm">{job.error ?? "The worker gave no reason."}</Text>
+          <Text size="xs" mt={4}>
+            {job.tries === 1 ? "One worker has" : `${job.tries} workers have`} taken it. Score the samples again to
+            retry.
+          </Text>
+        </Alert>
+      )}
+      {(job.state === "queued" || job.state === "running") && <Waiting job={job} />}
+      {job.state === "done" && <BenchResults job={job} />}
+    </Stack>
+  );
+}
+
+/** What the cluster is at, and for how long, so that slow and stuck do not look alike. */
+function Waiting({ job }: { job: BenchJob }) {
+  const now = useNow();
+  const since = (Date.parse(job.started_at ?? job.created_at) || now) / 1000;
+  const age = formatDuration(Math.max(0, Math.floor(now / 1000 - since)));
+  return (
+    <>
+      <Paper p="md" role="status">
+        <Group gap="sm" wrap="nowrap">
+          <Loader size={18} />
+          <div>
+            <Text size="sm" fw={550}>
+              {job.state === "queued" ? "Waiting for a worker" : `Scoring ${job.samples.length} samples`} · {age}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {job.state === "queued"
+                ? `Asked ${formatAgo(job.created_at, now)}. The cluster is asked again if nobody takes it.`
+                : `Each score may take up to ${formatDuration(job.timeout_s)}${job.tries > 1 ? `; try ${job.tries} of 3` : ""}.`}
+            </Text>
+          </div>
+        </Group>
+      </Paper>
+      <TableSkeleton rows={Math.min(10, Math.max(3, job.samples.length))} />
+    </>
+  );
+}

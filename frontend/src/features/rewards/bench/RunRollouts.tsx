@@ -1,0 +1,133 @@
+/** Stored rollouts of a run, to be scored again. */
+import { Button, Checkbox, Group, NumberInput, Paper, Select, Stack, Table, Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { RewardCell } from "@/features/rollouts/RewardCell";
+import { rolloutsQuery, runsQuery } from "@/features/runs/queries";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { MAX_SAMPLES } from "../samples";
+import { type Samples, toggled } from "./bench";
+import classes from "./bench.module.css";
+
+type Chosen = Extract<Samples, { kind: "run" }>;
+
+export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (next: Chosen) => void }) {
+  const runs = useQuery(runsQuery());
+  const [step, setStep] = useState<number | undefined>(undefined);
+  const choices = (runs.data?.data ?? []).map(run => ({ value: run.id, label: `${run.name} · step ${run.step}` }));
+  if (chosen.run !== null && runs.isSuccess && !choices.some(one => one.value === chosen.run)) {
+    choices.unshift({ value: chosen.run, label: chosen.run });
+  }
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Select
+          flex={1}
+          miw={200}
+          aria-label="Run"
+          placeholder="Choose a run"
+          data={choices}
+          value={chosen.run}
+          onChange={run => onChange({ kind: "run", run, rollouts: [] })}
+          searchable
+          error={runs.isError ? "The runs could not be loaded." : undefined}
+        />
+        <NumberInput
+          w={110}
+          aria-label="Step of the rollouts"
+          placeholder="Any step"
+          min={0}
+          value={step ?? ""}
+          onChange={value => setStep(typeof value === "number" ? value : undefined)}
+        />
+        {chosen.rollouts.length > 0 && (
+          <Button size="xs" variant="subtle" onClick={() => onChange({ ...chosen, rollouts: [] })}>
+            None
+          </Button>
+        )}
+      </Group>
+      {chosen.run !== null && (
+        <Preview key={chosen.run} run={chosen.run} step={step} chosen={chosen} onChange={onChange} />
+      )}
+    </Stack>
+  );
+}
+
+interface PreviewProps {
+  run: string;
+  step: number | undefined;
+  chosen: Chosen;
+  onChange: (next: Chosen) => void;
+}
+
+function Preview({ run, step, chosen, onChange }: PreviewProps) {
+  const rollouts = useInfiniteQuery(rolloutsQuery(run, { step }));
+  if (rollouts.isPending) return <TableSkeleton rows={5} />;
+  if (rollouts.isError) return <ErrorState error={rollouts.error} retry={() => void rollouts.refetch()} />;
+  const rows = rollouts.data.pages.flatMap(page => page.data);
+  const full = chosen.rollouts.length >= MAX_SAMPLES;
+  if (rows.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" py="sm">
+        This run keeps no rollouts{step === undefined ? " yet" : ` of step ${step}`}.
+      </Text>
+    );
+  }
+  return (
+    <>
+      <Paper className={classes.scroll} role="region" aria-label="Rollouts of the run" tabIndex={0}>
+        <Table verticalSpacing={3} layout="fixed" data-testid="bench-rollouts">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={92}>Step</Table.Th>
+              <Table.Th>Completion</Table.Th>
+              <Table.Th w="34%">Reward then</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map(row => (
+              <Table.Tr key={row.id}>
+                <Table.Td>
+                  <Checkbox
+                    size="xs"
+                    label={row.step}
+                    aria-label={`Rollout ${row.group_id}, sample ${row.sample + 1}`}
+                    checked={chosen.rollouts.includes(row.id)}
+                    disabled={full && !chosen.rollouts.includes(row.id)}
+                    onChange={() => onChange({ ...chosen, rollouts: toggled(chosen.rollouts, row.id, MAX_SAMPLES) })}
+                  />
+                </Table.Td>
+                <Table.Td className={classes.line} title={row.completion}>
+                  {row.completion}
+                </Table.Td>
+                <Table.Td className={classes.line}>
+                  <RewardCell row={row} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Paper>
+      <Group gap="xs" justify="center">
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          onClick={() => onChange({ ...chosen, rollouts: rows.slice(0, MAX_SAMPLES).map(row => row.id) })}
+        >
+          Take the first {Math.min(MAX_SAMPLES, rows.length)}
+        </Button>
+        {rollouts.hasNextPage && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            loading={rollouts.isFetchingNextPage}
+            onClick={() => void rollouts.fetchNextPage()}
+          >
+            Show more
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}

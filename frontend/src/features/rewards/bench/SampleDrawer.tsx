@@ -1,0 +1,161 @@
+/** One sample whole: what was asked, what was answered, and what each definition made of it. */
+import { Code, Drawer, Group, Paper, Table, Text, Title } from "@mantine/core";
+import { useState } from "react";
+import type { BenchDefinition, BenchJob, BenchScore, Json } from "@/api/model";
+import rollouts from "@/features/rollouts/rollouts.module.css";
+import { splitThinking } from "@/features/rollouts/thinking";
+import { getIn } from "@/features/schema-form/pointer";
+import { DASH, formatNumber, formatValue } from "@/lib/format";
+import { type BenchRow, formatLatency, probeName, promptOf } from "./bench";
+import classes from "./bench.module.css";
+import { Reward } from "./BenchTable";
+
+interface Props {
+  job: BenchJob;
+  row: BenchRow | null;
+  onClose: () => void;
+}
+
+export function SampleDrawer({ job, row, onClose }: Props) {
+  // What was shown stays while the drawer slides away.
+  const [last, setLast] = useState(row);
+  if (row !== null && row !== last) setLast(row);
+  const shown = row ?? last;
+  const probe = shown?.sample.probe;
+  const title = probe ? `Probe: ${probeName(probe)}` : `Sample ${Number(shown?.sample.id.slice(1) ?? 0) + 1}`;
+  return (
+    <Drawer opened={row !== null} onClose={onClose} position="right" size="min(920px, 100%)" title={title}>
+      {shown && <Body job={job} row={shown} />}
+    </Drawer>
+  );
+}
+
+function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
+  const { sample, scores, flags } = row;
+  const { thinking, answer, closed } = splitThinking(sample.output_text, {
+    start: job.thinking.start ?? "<think>",
+    end: job.thinking.end ?? "</think>",
+  });
+  const prompt = promptOf(sample.item);
+  return (
+    <div data-testid="bench-sample">
+      {flags.map(flag => (
+        <Text key={flag.label} size="sm" c={flag.severity === "warn" ? "var(--c-warn)" : "dimmed"} mb={4}>
+          <span className="mono">{flag.label}</span>: {flag.detail}
+        </Text>
+      ))}
+      <div className={classes.verdicts}>
+        {job.definitions.map((definition, index) => (
+          <Verdict key={index} definition={definition} score={scores[index] ?? null} />
+        ))}
+      </div>
+      {prompt && (
+        <>
+          <div className={rollouts.caption}>Prompt</div>
+          <pre className={rollouts.pre}>{prompt}</pre>
+        </>
+      )}
+      {sample.item.answer !== undefined && (
+        <>
+          <div className={rollouts.caption}>Reference answer</div>
+          <pre className={rollouts.pre}>{formatValue(sample.item.answer)}</pre>
+        </>
+      )}
+      {thinking !== null && (
+        <>
+          <div className={rollouts.caption}>Thinking {!closed && <span>not closed</span>}</div>
+          <pre className={`${rollouts.pre} ${rollouts.thinking}`}>{thinking.trim() || " "}</pre>
+        </>
+      )}
+      <div className={rollouts.caption}>
+        Answer
+        <span className="num">
+          {sample.completion_tokens === null ? "" : `${sample.completion_tokens} tokens · `}
+          {sample.finish_reason}
+        </span>
+      </div>
+      <pre className={rollouts.pre}>{answer.trim() || " "}</pre>
+      <details style={{ marginTop: 12 }}>
+        <summary style={{ fontSize: 12, cursor: "pointer" }}>The dataset row</summary>
+        <pre className={rollouts.pre}>{JSON.stringify(sample.item, null, 2)}</pre>
+      </details>
+      {sample.stored?.rollout && (
+        <Text size="xs" c="dimmed" mt="xs" className="num">
+          Rollout {sample.stored.rollout} of step {sample.stored.step}, scored {formatNumber(sample.stored.reward)} by{" "}
+          <span className="mono">{sample.stored.reward_version ?? "the run"}</span>
+        </Text>
+      )}
+    </div>
+  );
+}
+
+function Verdict({ definition, score }: { definition: BenchDefinition; score: BenchScore | null }) {
+  const parts = Object.entries(score?.parts ?? {});
+  return (
+    <Paper p="sm" component="section" aria-label={`Score by ${definition.label}`}>
+      <Group justify="space-between" wrap="nowrap" mb={4}>
+        <Title order={3} className="mono">
+          {definition.label}
+        </Title>
+        <Group gap="sm" wrap="nowrap">
+          <Reward score={score} />
+          <Text size="xs" c="dimmed" className="num">
+            {formatLatency(score?.seconds)}
+          </Text>
+        </Group>
+      </Group>
+      {parts.length > 0 && (
+        <Table verticalSpacing={2} horizontalSpacing={4} fz="xs">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Part</Table.Th>
+              <Table.Th ta="right">Grade</Table.Th>
+              <Table.Th ta="right">Weight</Table.Th>
+              <Table.Th ta="right">Adds</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {parts.map(([name, grade]) => {
+              const weight = weightOf(definition, name);
+              return (
+                <Table.Tr key={name}>
+                  <Table.Td className="mono">{name}</Table.Td>
+                  <Table.Td ta="right">{formatNumber(grade)}</Table.Td>
+                  <Table.Td ta="right">{weight === null ? DASH : formatNumber(weight)}</Table.Td>
+                  <Table.Td ta="right">{weight === null ? DASH : formatNumber(weight * grade)}</Table.Td>
+                </Table.Tr>
+              );
+            })}
+          </Table.Tbody>
+        </Table>
+      )}
+      {score && score.forgiven.length > 0 && (
+        <Text size="xs" c="var(--c-warn)" mt={4}>
+          Failed and counted as 0: {score.forgiven.join(", ")}
+        </Text>
+      )}
+      {score?.error && (
+        <>
+          <Text size="sm" c="var(--c-bad)" mt={4} role="alert" data-testid="bench-error">
+            {score.error}
+          </Text>
+          {score.traceback && (
+            <details>
+              <summary style={{ fontSize: 12, cursor: "pointer" }}>Traceback</summary>
+              <Code block fz={11} data-testid="bench-traceback">
+                {score.traceback}
+              </Code>
+            </details>
+          )}
+        </>
+      )}
+    </Paper>
+  );
+}
+
+function weightOf(definition: BenchDefinition, name: string): number | null {
+  const components = getIn(definition.definition, ["components"]);
+  const found = Array.isArray(components) ? components.find((one: Json) => getIn(one, ["name"]) === name) : undefined;
+  const weight = getIn(found, ["weight"]);
+  return typeof weight === "number" ? weight : null;
+}

@@ -1,0 +1,84 @@
+/** The definition on the left, a quick try on the right; saving shows what changes first. */
+import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useState } from "react";
+import type { FieldError } from "@/api/http";
+import type { Reward, RewardVersion, Spec } from "@/api/model";
+import type { JsonSchema } from "@/features/schema-form/schema";
+import { useCan } from "@/features/session/session";
+import ui from "@/ui/ui.module.css";
+import type { Pasted } from "../samples";
+import { DefinitionForm } from "./DefinitionForm";
+import { QuickTry } from "./QuickTry";
+import { SaveVersion } from "./SaveVersion";
+import type { Draft } from "./useDraft";
+
+interface Props {
+  schema: JsonSchema;
+  reward: Reward;
+  versions: RewardVersion[];
+  base: Spec;
+  draft: Draft;
+  draftKey: string;
+  samples: Pasted[];
+  onSamples: (next: Pasted[]) => void;
+  onBench: () => void;
+}
+
+export function DefinitionTab(props: Props) {
+  const { schema, reward, versions, base, draft, draftKey, samples, onSamples, onBench } = props;
+  const [errors, setErrors] = useState<FieldError[]>([]);
+  const [saving, { open, close }] = useDisclosure(false);
+  const editor = useCan("editor");
+  const next = (versions[0]?.number ?? 0) + 1;
+  return (
+    <div className={ui.split}>
+      <Stack gap="sm">
+        <Paper p="md" component="section" aria-label="Definition">
+          <Title order={2} mb="xs">
+            Definition
+          </Title>
+          <DefinitionForm
+            schema={schema}
+            definition={draft.definition}
+            base={base}
+            errors={errors}
+            samples={samples}
+            onChange={draft.set}
+          />
+        </Paper>
+        {editor && (
+          <Group gap="xs" justify="flex-end">
+            <Text size="xs" c="dimmed" flex={1} miw={180}>
+              {draft.changed ? "Runs that name an earlier version keep it: versions never change." : "No changes yet."}
+            </Text>
+            <Button
+              variant="default"
+              disabled={!draft.changed}
+              onClick={() => {
+                draft.discard();
+                setErrors([]);
+              }}
+            >
+              Discard
+            </Button>
+            <Button disabled={!draft.changed} onClick={open} data-testid="save-reward">
+              Save as version {next}…
+            </Button>
+          </Group>
+        )}
+      </Stack>
+      <QuickTry definition={draft.definition} samples={samples} onSamples={onSamples} onBench={onBench} />
+      <SaveVersion
+        opened={saving}
+        onClose={close}
+        schema={schema}
+        reward={reward}
+        latest={versions[0]}
+        definition={draft.definition}
+        draftKey={draftKey}
+        onRefused={setErrors}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+/** Scores samples with the definition as it stands in the form, at once, where no jail and no judge is needed. */
+import { datasets as datasetsApi, rewards } from "@/api/client";
+import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
+import { IconFlask } from "@tabler/icons-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import type { Row, Spec } from "@/api/model";
+import { datasetsQuery } from "@/features/datasets/queries";
+import { useCan } from "@/features/session/session";
+import { formError } from "@/lib/problems";
+import { ErrorState } from "@/ui/ErrorState";
+import { PastedSamples } from "../PastedSamples";
+import { fromRow, isObjectText, type Pasted, toBody } from "../samples";
+import { TryResultLine } from "./TryResultLine";
+
+interface Props {
+  definition: Spec;
+  samples: Pasted[];
+  onSamples: (next: Pasted[]) => void;
+  /** Leads to the bench, which can do more. */
+  onBench?: () => void;
+}
+
+export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
+  const editor = useCan("editor");
+  const run = useMutation({ mutationFn: () => rewards.score({ definition, samples: samples.map(toBody) }) });
+  const set = (next: Pasted[]) => {
+    if (next.length < samples.length) run.reset(); // the results would stand under other samples
+    onSamples(next);
+  };
+  return (
+    <Paper p="md" component="section" aria-label="Try it" data-testid="reward-bench">
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>Try it</Title>
+        <Group gap={6}>
+          {onBench && (
+            <Button size="xs" variant="default" onClick={onBench} data-testid="to-bench">
+              Open the bench
+            </Button>
+          )}
+          <Button
+            size="xs"
+            leftSection={<IconFlask size={14} />}
+            onClick={() => run.mutate()}
+            loading={run.isPending}
+            disabled={!samples.every(sample => isObjectText(sample.item)) || !editor || samples.length === 0}
+            data-testid="try-reward"
+          >
+            Score {samples.length === 1 ? "the sample" : `${samples.length} samples`}
+          </Button>
+        </Group>
+      </Group>
+      <Stack gap="sm">
+        <FromDataset onRows={rows => set(rows.map(fromRow))} />
+        {formError(run.error) !== null && <ErrorState error={run.error} />}
+        <PastedSamples
+          samples={samples}
+          onChange={set}
+          error={run.error}
+          below={index => <TryResultLine result={run.data?.results[index]} pending={run.isPending} />}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
+  const datasets = useQuery(datasetsQuery);
+  const load = useMutation({
+    mutationFn: async (id: string) => {
+      const dataset = datasets.data?.data.find(one => one.id === id);
+      const number = dataset?.latest_version?.number ?? 1;
+      return datasetsApi.rows(id, number, { limit: 5 });
+    },
+    onSuccess: page => onRows(page.data),
+  });
+  const choices = datasets.data?.data ?? [];
+  if (choices.length === 0) return null;
+  return (
+    <Group gap="xs">
+      <Text size="xs" c="dimmed">
+        Fill with rows of
+      </Text>
+      <Select
+        size="xs"
+        aria-label="Fill with rows of a dataset"
+        placeholder="a dataset"
+        data={choices.map(one => ({ value: one.id, label: one.name }))}
+        value={null}
+        onChange={id => id && load.mutate(id)}
+        error={load.isError ? "The rows could not be loaded." : undefined}
+      />
+    </Group>
+  );
+}

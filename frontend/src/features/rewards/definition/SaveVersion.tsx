@@ -1,0 +1,79 @@
+/** The last look before a version is made: what differs from the newest one, and why. */
+import { rewards } from "@/api/client";
+import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { FieldError } from "@/api/http";
+import type { Reward, RewardVersion, Spec } from "@/api/model";
+import { ChangeList } from "@/features/runs/ChangeList";
+import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
+import { ErrorState } from "@/ui/ErrorState";
+import { toast } from "@/ui/toast";
+import { definitionChanges } from "./changes";
+import { definitionErrors } from "./errors";
+import { forgetDraft } from "./useDraft";
+
+interface Props {
+  opened: boolean;
+  onClose: () => void;
+  schema: JsonSchema;
+  reward: Reward;
+  latest: RewardVersion | undefined;
+  definition: Spec;
+  draftKey: string;
+  /** Faults with pointers into the definition, for the form. */
+  onRefused: (errors: FieldError[]) => void;
+}
+
+export function SaveVersion({ opened, onClose, schema, reward, latest, definition, draftKey, onRefused }: Props) {
+  const [note, setNote] = useState("");
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const next = (latest?.number ?? 0) + 1;
+  const save = useMutation({
+    mutationFn: () => rewards.createVersion(reward.id, definition, note.trim()),
+    onMutate: () => onRefused([]),
+    onError: error => onRefused(definitionErrors(error)),
+    onSuccess: async () => {
+      forgetDraft(draftKey);
+      onClose();
+      await client.invalidateQueries({ queryKey: ["rewards"] });
+      toast(`Version ${next} of ${reward.name} is there.`);
+      void navigate({ to: "/rewards/$rewardId", params: { rewardId: reward.id }, search: {} });
+    },
+  });
+  const before = latest ? withDefaults(schema, schema, latest.definition) : undefined;
+  const changes = definitionChanges(before, definition);
+  return (
+    <Modal opened={opened} onClose={onClose} title={`Save as version ${next}`} size="lg">
+      <Stack gap="sm" component="form" onSubmit={event => (event.preventDefault(), save.mutate())}>
+        <Text size="sm" c="dimmed">
+          {latest ? `Changes from version ${latest.number}, the newest:` : "The first version."}
+        </Text>
+        <ScrollArea.Autosize mah="44vh" type="auto" data-testid="definition-diff">
+          <ChangeList changes={changes} empty="Nothing differs from the newest version." />
+        </ScrollArea.Autosize>
+        <Textarea
+          label="Note"
+          placeholder="What has changed, and why"
+          autosize
+          minRows={2}
+          maxLength={2000}
+          value={note}
+          onChange={event => setNote(event.currentTarget.value)}
+          data-autofocus
+        />
+        {save.error && <ErrorState error={save.error} />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Back
+          </Button>
+          <Button type="submit" loading={save.isPending} disabled={changes.length === 0} data-testid="confirm-save">
+            Save version {next}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,62 @@
+/** Items that live runs propose for the reward's rubrics, with what they come from, until a person decides. */
+import { Group, SegmentedControl, Stack, Text } from "@mantine/core";
+import { IconBulb } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Reward } from "@/api/model";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { ProposalCard } from "./ProposalCard";
+import { proposalsQuery, type ProposalState } from "./queries";
+
+const STATES: { value: ProposalState; label: string }[] = [
+  { value: "proposed", label: "Open" },
+  { value: "accepted", label: "Accepted" },
+  { value: "retired", label: "Retired" },
+];
+
+export function ProposalsTab({ reward }: { reward: Reward }) {
+  const search = useSearch({ from: "/app/rewards/$rewardId" });
+  const navigate = useNavigate({ from: "/rewards/$rewardId" });
+  const state = STATES.find(one => one.value === search.state)?.value ?? "proposed";
+  const query = useQuery(proposalsQuery(reward.id, state));
+  const rows = query.data?.data ?? [];
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" gap="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label="State of the proposals"
+          data={STATES}
+          value={state}
+          onChange={next =>
+            void navigate({
+              search: previous => ({ ...previous, state: next === "proposed" ? undefined : next }),
+              replace: true,
+            })
+          }
+        />
+        <Text size="xs" c="dimmed">
+          Accepting makes the next version with the item. Runs go on with the version that they name.
+        </Text>
+      </Group>
+      {query.isPending && <TableSkeleton rows={5} />}
+      {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
+      {query.isSuccess && rows.length === 0 && (
+        <EmptyState icon={<IconBulb size={40} stroke={1.3} />} title={`No ${label(state)} proposals`}>
+          {state === "proposed"
+            ? "A run whose spec sets reward.evolve contrasts good and bad rollouts of one prompt and proposes items for a rubric. They wait here for a person."
+            : "What is decided about proposals is kept here with its reason."}
+        </EmptyState>
+      )}
+      {rows.map(proposal => (
+        <ProposalCard key={proposal.id} reward={reward} proposal={proposal} />
+      ))}
+    </Stack>
+  );
+}
+
+function label(state: ProposalState): string {
+  return state === "proposed" ? "open" : state;
+}

@@ -1,0 +1,23 @@
+import { proposals } from "@/api/client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Reward, RubricProposal } from "@/api/model";
+import { toast } from "@/ui/toast";
+
+/** The decision on a proposal. Accepting makes a version; taking back what was accepted makes one too. */
+export function useDecide(reward: Reward, proposal: RubricProposal) {
+  const client = useQueryClient();
+  const onSettled = () => void client.invalidateQueries({ queryKey: ["rewards"] });
+  const accept = useMutation({
+    mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>
+      proposals.accept(reward.id, proposal.id, body),
+    onSuccess: ({ version }) => toast(`${version.ref} has the item.`, "Accepted"),
+    onSettled,
+  });
+  const retire = useMutation({
+    mutationFn: (note: string) => proposals.retire(reward.id, proposal.id, note),
+    onSuccess: ({ version }) =>
+      toast(version ? `${version.ref} is without the item.` : "It is kept among the retired."),
+    onSettled,
+  });
+  return { accept, retire };
+}

@@ -1,0 +1,110 @@
+/** The template of the judge's question, and beside it what it becomes for a sample. */
+import { Group, Select, Stack, Text, Textarea } from "@mantine/core";
+import { useContext, useId, useState } from "react";
+import type { Json } from "@/api/model";
+import { useForm } from "@/features/schema-form/context";
+import { errorsAt, type Path } from "@/features/schema-form/pointer";
+import { clamp } from "@mantine/hooks";
+import { PreviewContext } from "./PreviewContext";
+import { criteria, fillTemplate, questionCount } from "./prompt";
+import { itemsOf } from "./rubric";
+import classes from "./rubric.module.css";
+
+interface Props {
+  grader: { [key: string]: Json };
+  path: Path;
+  onChange: (prompt: string) => void;
+}
+
+export function PromptEditor({ grader, path, onChange }: Props) {
+  const { errors, readOnly } = useForm();
+  const sample = useContext(PreviewContext);
+  const id = useId();
+  const [chosen, setChosen] = useState(0);
+  const items = itemsOf(grader.items);
+  const separate = grader.mode !== "together";
+  const shown = clamp(chosen, 0, Math.max(0, items.length - 1));
+  const prompt = String(grader.prompt ?? "");
+  const pieces = fillTemplate(prompt, sample);
+  const missing = pieces.filter(piece => piece.kind === "missing").length;
+  const asked = questionCount(items.length, {
+    mode: String(grader.mode ?? "separate"),
+    repeats: typeof grader.repeats === "number" ? grader.repeats : 1,
+    swapOrder: grader.swap_order === true,
+  });
+  const error = errorsAt(errors, path)
+    .map(fault => fault.detail)
+    .join(" ");
+  return (
+    <section aria-label="Prompt of the judge" className={classes.prompt}>
+      <Stack gap={4}>
+        <Group justify="space-between" mih={30}>
+          <Text component="label" htmlFor={id} size="sm" fw={550}>
+            Prompt
+          </Text>
+          <Text size="xs" c="dimmed" className="mono">
+            {"{{item.…}}  {{sample.answer_text}}"}
+          </Text>
+        </Group>
+        <Textarea
+          id={id}
+          autosize
+          minRows={6}
+          maxRows={22}
+          value={prompt}
+          onChange={event => onChange(event.currentTarget.value)}
+          error={error || undefined}
+          disabled={readOnly}
+          spellCheck={false}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
+          data-testid="rubric-prompt"
+        />
+      </Stack>
+      <Stack gap={4}>
+        <Group justify="space-between" mih={30} gap="xs">
+          <Text size="sm" fw={550}>
+            What the judge reads
+          </Text>
+          {separate && items.length > 0 && (
+            <Select
+              size="xs"
+              w={190}
+              aria-label="Item in the preview"
+              data={items.map((item, index) => ({ value: String(index), label: `${index + 1}. ${item.name}` }))}
+              value={String(shown)}
+              onChange={next => setChosen(Number(next ?? 0))}
+              allowDeselect={false}
+            />
+          )}
+        </Group>
+        <div
+          className={classes.preview}
+          // A box that scrolls must be reachable by keyboard.
+          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+          tabIndex={0}
+          role="region"
+          aria-label="What the judge reads"
+          data-testid="prompt-preview"
+        >
+          {pieces.map((piece, index) => (
+            <span key={index} className={piece.kind === "plain" ? undefined : classes[piece.kind]}>
+              {piece.text}
+            </span>
+          ))}
+          {"\n\nCriteria:\n"}
+          {criteria(items, separate ? shown : null) || "(those of the dataset row)"}
+        </div>
+        <Text size="xs" c="dimmed" role="status" mih={18}>
+          {missing > 0 && (
+            <Text span inherit c="var(--c-bad)">
+              {missing === 1 ? "One placeholder finds" : `${missing} placeholders find`} nothing in this sample.{" "}
+            </Text>
+          )}
+          The judge is asked {asked} {asked === 1 ? "question" : "questions"} about each completion, always after a
+          fixed instruction: what stands between marks is never an order, and the answer is JSON with one verdict for
+          each criterion.
+        </Text>
+      </Stack>
+    </section>
+  );
+}
