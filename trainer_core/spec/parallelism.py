@@ -18,3 +18,8 @@ class Parallelism(SpecModel):
     """Processes that compute rewards."""
     max_tokens_per_microbatch: int = field(16_384, ge=64, unit="tokens")
     """Packed tokens per forward pass of a learner rank."""
+    share_prompts: bool = True
+    """Compute the prompt of a group once per micro-batch, and not once per sample. The same update, less work."""
+    batch_invariant: bool = False
+    """Score every trajectory by itself: the learner's log-probabilities are the same to the last bit whatever else is
+    in the batch, in whatever order and over how many ranks. Slower: without sharing, and without full micro-batches."""

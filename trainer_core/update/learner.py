@@ -21,7 +21,7 @@ from trainer_core.update.engine import init_process_group
 from trainer_core.update.gradients import Gradients
 from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.optimizer import learning_rate
-from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.parts import Parts
 from trainer_core.update.policy import score
 from trainer_core.update.rate import SampleWeights
@@ -63,7 +63,8 @@ class Learner:
 
         Args:
             model_dir: the base policy, a Hugging Face folder; it stays the reference after a checkpoint is loaded.
-            spec: ZeRO stage, AdamW's constants, critic, proximal policy and the micro-batch budget are read here, once.
+            spec: ZeRO stage, AdamW's constants, critic, proximal policy and the cut into micro-batches are read here,
+                once.
             rank: of this process.
             world_size: number of ranks.
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
@@ -78,11 +79,12 @@ class Learner:
         self.version = 0
         self._device = torch.device(device)
         self._model_dir = Path(model_dir)
-        self._budget = spec.parallelism.max_tokens_per_microbatch
+        cut = spec.parallelism
+        self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=cut.batch_invariant)
         asked = None if teacher is None else Path(teacher)
         self._parts = Parts(self._model_dir, spec, world_size, self._device, asked)
         self._engine = self._parts.engine
-        self._gradients = Gradients(self._parts, rank, world_size, self._budget, self._device)
+        self._gradients = Gradients(self._parts, rank, world_size, self._packing, self._device)
         self._torn: str | None = None
         self._streamed: StreamedStep | None = None
 
@@ -222,7 +224,7 @@ class Learner:
         """
         self._require_whole()
         probes = [as_trajectory(sequence) for sequence in sequences]
-        for batch in pack(probes, self._budget):
+        for batch in pack(probes, self._packing):
             moved = batch.to(self._device)
             record(probes, moved, *score(self._engine.forward, moved))
         return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
@@ -333,7 +335,7 @@ class Learner:
         self._engine.step(0.0, 1.0)
 
     def _probe(self) -> TokenBatch:
-        return pack([as_trajectory([0, 0])], self._budget)[0].to(self._device)
+        return pack([as_trajectory([0, 0])], self._packing)[0].to(self._device)
 
 
 def _summary(totals: dict[str, float], taken: list[dict[str, float]], divisor: float, rate: float) -> dict[str, float]:

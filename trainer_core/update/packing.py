@@ -64,24 +64,42 @@ class TokenBatch:
         return replace(self, mask=torch.zeros_like(self.mask))
 
 
-def pack(trajectories: Sequence[Trajectory], max_tokens: int) -> list[TokenBatch]:
-    """Cut trajectories into micro-batches of at most ``max_tokens`` packed tokens, the long ones first.
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How trajectories are cut into micro-batches. The update is the same to rounding, however they are."""
+
+    max_tokens: int
+    """Packed tokens of one micro-batch, at most."""
+    share_prompts: bool = True
+    """Whether samples of one prompt share it."""
+    alone: bool = False
+    """Whether each trajectory has a micro-batch of its own: then its log-probabilities do not depend on any other, to
+    the last bit, because no tensor's shape does."""
+
+
+def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
+    """Cut trajectories into micro-batches of at most the given number of packed tokens, the long ones first.
 
     Excluded trajectories and those without a sampled token are left out.
 
     Args:
-        trajectories: in any order; equal prompts are shared.
-        max_tokens: budget of one micro-batch.
+        trajectories: in any order.
+        packing: how; a number alone is the budget of one micro-batch.
 
     Raises:
         ValueError: one trajectory alone exceeds the budget, or has no prompt.
     """
-    families: dict[bytes, list[int]] = {}
+    how = Packing(packing) if isinstance(packing, int) else packing
+    max_tokens = how.max_tokens
+    shared = how.share_prompts and not how.alone
+    families: dict[bytes | int, list[int]] = {}
     for index, trajectory in enumerate(trajectories):
         if trains(trajectory):
-            families.setdefault(trajectory.prompt_ids.tobytes(), []).append(index)
+            families.setdefault(trajectory.prompt_ids.tobytes() if shared else index, []).append(index)
     units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
     units.sort(key=lambda unit: -unit[0])
+    if how.alone:
+        return [_batch(trajectories, [members]) for _, members in units]
     batches: list[list[list[int]]] = []
     space: list[int] = []
     for size, members in units:

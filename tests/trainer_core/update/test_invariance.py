@@ -22,7 +22,7 @@ from trainer_core.spec.corrections import Correction
 from trainer_core.spec.loss import Loss
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.objective import denominators, loss_share
-from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.returns import Known, estimate
 from trainer_core.update.sharding import shards
 from trainer_core.update.totals import Totals
@@ -50,6 +50,9 @@ def batch_of(seed: int) -> list[Group]:
             trajectory.reward_parts = {"right": float(rng.integers(2)), "short": float(rng.normal())}
             trajectory.reward = sum(trajectory.reward_parts.values())
             trajectory.versions[:] = rng.integers(0, 3)
+            cuts = rng.choice(np.arange(1, trajectory.length), min(2, trajectory.length - 1), replace=False)
+            trajectory.step_starts = np.array([0, *sorted(cuts)], np.int32)
+            trajectory.state_values = rng.normal(size=len(trajectory.step_starts))
     groups[1].trajectories[2].excluded = "truncated"
     return groups
 
@@ -64,16 +67,26 @@ def noise(mine: list[Trajectory], batch: TokenBatch, which: int, scale: float) -
 
 
 def objective(
-    spec: RunSpec, trajectories: list[Trajectory], ranks: int, budget: int
+    spec: RunSpec, trajectories: list[Trajectory], ranks: int, packing: Packing
 ) -> tuple[float, dict[tuple[str, int], float], dict[str, float]]:
     """Loss, gradient by token and metrics of a minibatch that is cut over ranks and micro-batches."""
     whole, totals, total = denominators(trajectories), Totals(), 0.0
     gradient: dict[tuple[str, int], float] = {}
     for mine in shards(trajectories, ranks):
-        for batch in pack(mine, budget):
+        for batch in pack(mine, packing):
             old = batch.behaviour_logprobs.double() + noise(mine, batch, 1, 0.3)
             logprobs = (old + noise(mine, batch, 2, 0.3)).requires_grad_()
-            share = loss_share(spec, batch, logprobs, old, old + noise(mine, batch, 3, 0.1), whole, totals)
+            share = loss_share(
+                spec,
+                batch,
+                logprobs,
+                old,
+                old + noise(mine, batch, 3, 0.1),
+                whole,
+                totals,
+                divergence=noise(mine, batch, 5, 0.3).abs(),
+                log_shift=-noise(mine, batch, 6, 0.1).abs() if shifts(spec) else None,
+            )
             (slopes,) = torch.autograd.grad(share, logprobs, allow_unused=True)
             total += share.item()
             for s, o, slope in zip(batch.sequence.tolist(), batch.offset.tolist(), slopes.tolist(), strict=True):
@@ -81,20 +94,25 @@ def objective(
     return total, gradient, totals.values()
 
 
-def same(spec: RunSpec, seed: int, order: int, ranks: int, budget: int) -> None:
-    """The cut into ``ranks`` and ``budget``, in another order, against one batch in the given order."""
+def shifts(spec: RunSpec) -> bool:
+    return any(correction.type == "router_shift" for correction in spec.corrections)
+
+
+def same(spec: RunSpec, seed: int, order: int, ranks: int, packing: Packing) -> None:
+    """The cut over ``ranks`` and by ``packing``, in another order, against one batch in the given order."""
     groups = batch_of(seed)
     assign(spec.advantage, groups)
     plain = [t for group in groups for t in group.trajectories]
     shuffled = [plain[i] for i in np.random.default_rng(order).permutation(len(plain))]
-    loss, gradient, metrics = objective(spec, plain, 1, 100_000)
-    other_loss, other_gradient, other_metrics = objective(spec, shuffled, ranks, budget)
+    loss, gradient, metrics = objective(spec, plain, 1, Packing(100_000))
+    other_loss, other_gradient, other_metrics = objective(spec, shuffled, ranks, packing)
     assert other_loss == pytest.approx(loss, rel=1e-5, abs=1e-7)
     assert other_gradient == pytest.approx(gradient, rel=1e-5, abs=1e-8)
     assert other_metrics == pytest.approx(metrics, rel=1e-5, abs=1e-6)
 
 
-CUTS = given(seed=st.integers(0, 50), order=st.integers(0, 9), ranks=st.integers(1, 4), budget=st.integers(24, 90))
+PACKINGS = st.builds(Packing, st.integers(24, 90), st.booleans(), st.booleans())
+CUTS = given(seed=st.integers(0, 50), order=st.integers(0, 9), ranks=st.integers(1, 4), packing=PACKINGS)
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS, ids=of_type)
@@ -102,7 +120,7 @@ CUTS = given(seed=st.integers(0, 50), order=st.integers(0, 9), ranks=st.integers
 @settings(max_examples=4, deadline=None)
 @CUTS
 def test_every_loss_is_the_same_however_it_is_cut(
-    loss: Any, aggregation: Any, seed: int, order: int, ranks: int, budget: int
+    loss: Any, aggregation: Any, seed: int, order: int, ranks: int, packing: Packing
 ) -> None:
     parts: dict[str, Any] = {"loss": {"type": of_type(loss)}, "aggregation": {"type": of_type(aggregation)}}
     parts["kl"] = {"coefficient": 0.1}
@@ -110,16 +128,27 @@ def test_every_loss_is_the_same_however_it_is_cut(
         spec = make_spec(**parts, corrections=[{"type": "truncated_is", "level": "sequence"}])
     except ValidationError:  # the loss weighs by the behaviour policy itself
         spec = make_spec(**parts, corrections=[])
-    same(spec, seed, order, ranks, budget)
+    same(spec, seed, order, ranks, packing)
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS, ids=of_type)
 @settings(max_examples=6, deadline=None)
 @CUTS
 def test_every_correction_is_the_same_however_it_is_cut(
-    correction: Any, seed: int, order: int, ranks: int, budget: int
+    correction: Any, seed: int, order: int, ranks: int, packing: Packing
 ) -> None:
-    same(make_spec(corrections=[{"type": of_type(correction)}]), seed, order, ranks, budget)
+    schedule = {"steps": 10, "prompts_per_step": 4, "updates_per_step": 2}
+    same(make_spec(corrections=[{"type": of_type(correction)}], schedule=schedule), seed, order, ranks, packing)
+
+
+@pytest.mark.parametrize("divergence", ["tv", "kl"])
+@settings(max_examples=4, deadline=None)
+@CUTS
+def test_dppo_over_the_likeliest_tokens_is_the_same_however_it_is_cut(
+    divergence: str, seed: int, order: int, ranks: int, packing: Packing
+) -> None:
+    loss = {"type": "dppo", "approximation": "top_k", "divergence": divergence}
+    same(make_spec(loss=loss, corrections=[]), seed, order, ranks, packing)
 
 
 def advantage_spec(model: Any) -> RunSpec:
@@ -150,17 +179,17 @@ def test_every_advantage_is_the_same_in_any_order(model: Any, seed: int, order: 
 @settings(max_examples=10, deadline=None)
 @CUTS
 def test_every_advantage_of_a_critic_is_the_same_however_it_is_cut(
-    model: Any, seed: int, order: int, ranks: int, budget: int
+    model: Any, seed: int, order: int, ranks: int, packing: Packing
 ) -> None:
     spec = advantage_spec(model)
     plain = [t for group in batch_of(seed) for t in group.trajectories]
     shuffled = [copy.deepcopy(plain[i]) for i in np.random.default_rng(order).permutation(len(plain))]
     found = []
-    for trajectories, cut, tokens in ((plain, 1, 100_000), (shuffled, ranks, budget)):
+    for trajectories, cut, how in ((plain, 1, Packing(100_000)), (shuffled, ranks, packing)):
         # One process stands for all ranks: whitening is over all their tokens, as the collective makes it.
         scored = []
         for mine in shards(trajectories, cut):
-            batches = pack(mine, tokens)
+            batches = pack(mine, how)
             scored.append((mine, batches, [Known(values=noise(mine, batch, 4, 1.0)) for batch in batches]))
         estimate(spec.advantage, spec, scored)
         found.append({t.trajectory_id: t.token_advantages for t in trajectories if t.token_advantages is not None})

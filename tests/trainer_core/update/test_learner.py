@@ -33,13 +33,14 @@ def largest_change(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 
 
+@pytest.mark.parametrize(
+    "cut", [{"max_tokens_per_microbatch": 128}, {"share_prompts": False}, {"batch_invariant": True}]
+)
 @pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean"])
-def test_the_cut_into_micro_batches_does_not_matter(start: Start, aggregation: str) -> None:
+def test_the_cut_into_micro_batches_does_not_matter(start: Start, aggregation: str, cut: dict[str, int]) -> None:
     results = []
-    for budget in (128, 16_384):
-        spec = make_spec(
-            aggregation={"type": aggregation}, parallelism={"max_tokens_per_microbatch": budget}, optimizer=SMOOTH
-        )
+    for parallelism in (cut, {"max_tokens_per_microbatch": 16_384}):
+        spec = make_spec(aggregation={"type": aggregation}, parallelism=parallelism, optimizer=SMOOTH)
         learner = start(spec)
         metrics = run(learner, spec, range(1, 3))
         results.append((learner.weights(), metrics))
@@ -47,6 +48,20 @@ def test_the_cut_into_micro_batches_does_not_matter(start: Start, aggregation: s
     assert largest_change(small, large) < 1e-6
     for one, other in zip(small_metrics, large_metrics, strict=True):
         assert one == pytest.approx(other, rel=1e-4, abs=1e-6)
+
+
+def test_batch_invariant_logprobs_are_the_same_bits_in_any_company(start: Start) -> None:
+    spec = make_spec(parallelism={"batch_invariant": True})
+    groups = make_groups(1)
+    start(spec).update(groups, spec, 1)
+    own = {t.trajectory_id: t.learner_logprobs for group in groups for t in group.trajectories}
+    other = make_groups(1)[::-1]
+    other[0].trajectories = other[0].trajectories[2:0:-1]
+    others = make_groups(2, longest=90)
+    start(spec).update([others[0], *other[:2], others[1]], spec, 1)
+    for trajectory in (t for group in other[:2] for t in group.trajectories):
+        assert trajectory.learner_logprobs is not None
+        assert trajectory.learner_logprobs.tobytes() == own[trajectory.trajectory_id].tobytes()
 
 
 @pytest.mark.parametrize("stage", [1, 2, 3])

@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_trajectory
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.policy import load_policy, score
 from trainer_core.update.segments import Segment, build_layout
 
@@ -120,6 +120,18 @@ def test_prompts_are_shared_and_last_tokens_left_out() -> None:
         rows = batch.rows[own]
         assert rows[0] == 4
         assert batch.position_ids[rows].tolist() == list(range(4, 4 + trajectory.length))
+
+
+def test_prompts_stand_before_every_sample_where_they_are_not_shared() -> None:
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(0, 64, 5).astype(np.int32)
+    trajectories = [make_trajectory(rng, prompt, length) for length in (4, 1, 6)]
+    (batch,) = pack(trajectories, Packing(100, share_prompts=False))
+    assert batch.num_tokens == 3 * 5 + 3 + 0 + 5
+    alone = pack(trajectories, Packing(100, alone=True))
+    assert [one.num_tokens for one in alone] == [10, 8, 5]
+    with pytest.raises(ValueError, match="more than the 9 of a micro-batch"):
+        pack(trajectories, Packing(9, alone=True))
 
 
 def test_micro_batches_respect_the_budget_and_lose_nothing() -> None:
