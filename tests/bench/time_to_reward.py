@@ -45,7 +45,13 @@ def measure_long(installation: Installation) -> list[Figure]:
 
 
 def _compare(
-    installation: Installation, ours: Report, policy: Path, lengths: dict[str, int], level: float, steps: int, target: str
+    installation: Installation,
+    ours: Report,
+    policy: Path,
+    lengths: dict[str, int],
+    level: float,
+    steps: int,
+    target: str,
 ) -> list[Figure]:
     subprocess.run([str(PEER / "setup.sh")], check=True)
     own = time_to([m["critic/score/mean"] for m in ours.metrics], ours.seconds, level)
