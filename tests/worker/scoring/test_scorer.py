@@ -1,0 +1,155 @@
+"""Many samples at a time, each within its own time."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.judge_endpoint import JudgeServer
+from trainer_core.rewards import RewardDefinition, Sample
+from trainer_core.rewards.graders.exact import ExactGrader
+from worker.judge.config import JudgeEndpoint
+from worker.judge.open import JudgeSetup
+from worker.scoring.open import ToolSetup, Workbench
+from worker.scoring.scorer import Job, Scorer, waits
+
+JUDGED = {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
+ANSWER = '{"reason": "", "result": 0.5}'
+
+
+def definition(*graders: dict[str, Any], **options: Any) -> RewardDefinition:
+    parts = [{"name": f"part{n}", "grader": grader, **options} for n, grader in enumerate(graders)]
+    return RewardDefinition.model_validate({"components": parts})
+
+
+def job(reward: RewardDefinition, text: str, **item: Any) -> Job:
+    return Job(reward, Sample(text, None, text, len(text)), item)
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    made = JudgeServer(ANSWER)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def bench(server: JudgeServer) -> Iterator[Callable[..., Workbench]]:
+    made = []
+
+    def make(*definitions: RewardDefinition, timeout_s: float = 10.0, **settings: Any) -> Workbench:
+        config = JudgeEndpoint.model_validate({"base_url": server.url, "model": "m", **settings})
+        made.append(Workbench(definitions, ToolSetup(JudgeSetup({"default": config}, {})), timeout_s))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_judged_samples_are_asked_about_at_the_same_time(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+    server.together = 64
+    judged = definition(JUDGED)
+    graded = bench(judged, max_in_flight=64).scorer.score([job(judged, str(n)) for n in range(64)])
+    assert [one.score.reward for one in graded] == [0.5] * 64
+    assert server.most_in_flight == 64
+
+
+def test_pure_and_judged_samples_keep_their_order(bench: Callable[..., Workbench]) -> None:
+    judged, pure = definition(JUDGED), definition({"type": "exact"})
+    jobs = [job(pure, "1", answer="1"), job(judged, "a"), job(pure, "2", answer="1"), job(judged, "b")]
+    assert [one.score.reward for one in bench(judged, pure).scorer.score(jobs)] == [1.0, 0.5, 0.0, 0.5]
+
+
+def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+    server.hang = lambda body: body["messages"][-1]["content"] == "hang"
+    judged = definition(JUDGED, on_error="zero")
+    opened = bench(judged, timeout_s=0.5)
+    started = time.perf_counter()
+    graded = opened.scorer.score([job(judged, text) for text in ("a", "hang", "b")])
+    assert time.perf_counter() - started < 5.0
+    assert [one.score.reward for one in graded] == [0.5, None, 0.5]
+    assert graded[1].score.error == "the reward took longer than 0.5 s"  # of the sample, whatever its parts forgive
+
+
+def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+    server.latency_s = 0.5
+    judged = definition(JUDGED)
+    opened = bench(judged, max_in_flight=1)
+    graded = Scorer(opened.scorer.tools, 1.4, width=4).score([job(judged, text) for text in "abcd"])
+    assert [one.score.error for one in graded] == [None] * 4
+    assert max(one.seconds for one in graded) > 1.9
+
+
+def test_a_grader_that_never_ends_is_interrupted(
+    bench: Callable[..., Workbench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spin(self: Any, sample: Sample, item: Any) -> float:
+        if sample.output_text != "spin":
+            return 1.0
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:  # swallows all that an ordinary grader might
+                pass
+
+    monkeypatch.setattr(ExactGrader, "grade", spin)
+    pure, both = definition({"type": "exact"}), definition({"type": "exact"}, JUDGED)
+    opened = bench(pure, both, timeout_s=0.3)
+    graded = opened.scorer.score([job(pure, "a"), job(pure, "spin"), job(pure, "b"), job(both, "spin"), job(both, "c")])
+    assert [one.score.reward for one in graded] == [1.0, None, 1.0, None, 1.5]
+    assert graded[1].score.error == graded[3].score.error == "the reward took longer than 0.3 s"
+    deadline = time.monotonic() + 10.0
+    while any(thread.name == "sample" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., Workbench]) -> None:
+    watch = bench(definition({"type": "exact"}), timeout_s=1.0).scorer._watch
+    late = 0
+    for n in range(300):
+        try:
+            watch.limit(0.02, lambda n=n: time.sleep(0.0195 + 0.0002 * (n % 5)) or sum(range(200)))
+        except BaseException as error:
+            assert type(error).__name__ == "TimedOut"
+            late += 1
+    assert 0 <= late <= 300
+    for _ in range(1000):
+        assert watch.limit(5.0, lambda: 1) == 1
+
+
+def test_a_bug_is_an_error_with_its_traceback(bench: Callable[..., Workbench], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, sample: Sample, item: Any) -> float:
+        raise KeyError("nothing")
+
+    monkeypatch.setattr(ExactGrader, "grade", broken)
+    pure = definition({"type": "exact"})
+    (graded,) = bench(pure).scorer.score([job(pure, "a")])
+    assert graded.score.error == "KeyError: 'nothing'"
+    assert graded.traceback is not None and "raise KeyError" in graded.traceback
+
+
+def test_samples_share_the_jails() -> None:
+    source = "import time\ndef grade(sample, item):\n    time.sleep(item['s'])\n    return 1"
+    tests = definition({"type": "python", "source": source})
+    assert waits(tests)
+    opened = Workbench([tests], ToolSetup(), 1.5)
+    try:
+        graded = opened.scorer.score([job(tests, str(n), s=0.2) for n in range(6)] + [job(tests, "late", s=60)])
+    finally:
+        opened.close()
+    assert [one.score.reward for one in graded] == [1.0] * 6 + [None]
+    assert graded[-1].score.error == "the reward took longer than 1.5 s"
+
+
+def test_use_is_counted_once(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+    judged = definition(JUDGED)
+    opened = bench(judged)
+    opened.scorer.score([job(judged, "a"), job(judged, "a"), job(judged, "b")])
+    use = opened.use()
+    assert (use.calls, use.cached, use.errors) == (3, 1, 0)
+    assert opened.use().calls == 0

@@ -1,0 +1,44 @@
+"""A judge endpoint as the platform hands it out."""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from trainer_core.rewards.graders.judge import JudgeRequest
+
+
+class JudgeEndpoint(BaseModel):
+    """Where to ask, how often at once, and what it costs. The key shows in no log."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    base_url: str | None = None
+    """Address of an OpenAI-compatible API up to its version, such as ``https://host/v1``."""
+    model: str
+    api_key: SecretStr | None = None
+    model_dir: Path | None = None
+    """A policy folder that an engine of the cluster serves, in place of ``base_url``."""
+    max_in_flight: int = Field(32, ge=1, le=1024)
+    timeout_s: float = Field(60.0, gt=0.0)
+    """Of one try, in seconds."""
+    retries: int = Field(3, ge=0)
+    """Tries after the first."""
+    price_prompt: float | None = None
+    """Per million prompt tokens; None when unknown."""
+    price_completion: float | None = None
+    """Per million completion tokens; None when unknown."""
+
+    @model_validator(mode="after")
+    def _has_one_address(self) -> "JudgeEndpoint":
+        if (self.base_url is None) == (self.model_dir is None):
+            raise ValueError("a judge has either a base_url or a model_dir")
+        return self
+
+    def key(self, request: JudgeRequest) -> str:
+        """Hash of all that decides the answer: where, which model, and the whole request."""
+        where = self.base_url or str(self.model_dir)
+        content = json.dumps([where, self.model, asdict(request)], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,60 @@
+"""Brings up what a process needs to ask judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from worker.bundle import StartError
+from worker.judge.cache import AnswerCache
+from worker.judge.client import JudgeClient
+from worker.judge.config import JudgeEndpoint
+from worker.judge.endpoint import Endpoint
+from worker.judge.http import HttpEndpoint
+from worker.judge.served import ServedEndpoint
+from worker.judge.use import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSetup:
+    """What a process needs to ask judges. Travels to reward workers."""
+
+    endpoints: Mapping[str, JudgeEndpoint]
+    """By slug."""
+    servers: Mapping[str, Any]
+    """Ray actors of the endpoints that the cluster serves, by slug."""
+    cache: Path | None = None
+    """File of this process for answers."""
+
+    def shared(self, processes: int) -> JudgeSetup:
+        """The setup of one of several processes, which share the places of each endpoint."""
+        mine = {
+            slug: endpoint.model_copy(update={"max_in_flight": max(1, endpoint.max_in_flight // processes)})
+            for slug, endpoint in self.endpoints.items()
+        }
+        return replace(self, endpoints=mine)
+
+    @property
+    def places(self) -> int:
+        """Questions that may be in flight at once."""
+        return sum(endpoint.max_in_flight for endpoint in self.endpoints.values())
+
+
+def open_judges(setup: JudgeSetup, tally: Tally) -> JudgeClient:
+    """Start a client for all endpoints.
+
+    Raises:
+        StartError: one is to be served by the cluster, and no engine was started for it.
+    """
+    endpoints = {slug: (config, _endpoint(slug, config, setup)) for slug, config in setup.endpoints.items()}
+    return JudgeClient(endpoints, AnswerCache(setup.cache), tally)
+
+
+def _endpoint(slug: str, config: JudgeEndpoint, setup: JudgeSetup) -> Endpoint:
+    if config.base_url is not None:
+        return HttpEndpoint(config)
+    if slug not in setup.servers:
+        raise StartError(f"The judge {slug} is served by the cluster, which starts its engine only with a run.")
+    return ServedEndpoint(setup.servers[slug])

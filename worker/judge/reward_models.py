@@ -1,0 +1,127 @@
+"""Reward models in this process: sequence-classification folders, many conversations at a time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from trainer_core.rewards.errors import GraderError
+from worker.bundle import StartError
+from worker.scoring.clock import outside
+
+MOST_AT_ONCE = 32
+"""Conversations of one forward pass."""
+
+
+class LocalRewardModels:
+    """See ``trainer_core.rewards.graders.reward_model.RewardModels``. Code from the folders is never run."""
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        """Load all. ``folders``: by policy. Raises StartError with a sentence."""
+        self._models = {policy: _Model(policy, folder) for policy, folder in folders.items()}
+
+    def score(self, policy: str, messages: Sequence[Mapping[str, str]]) -> float:
+        """See ``RewardModels.score``."""
+        model = self._models.get(policy)
+        if model is None:
+            raise GraderError(f"there is no reward model {policy!r}")
+        with outside() as clock:
+            future = model.submit(messages)
+            clock.on_expiry(future.cancel)
+            clock.begin()
+            try:
+                return future.result()
+            finally:
+                clock.end()
+
+
+class _Model:
+    """One model and the thread that feeds it."""
+
+    def __init__(self, policy: str, folder: Path) -> None:
+        import torch
+        from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
+
+        torch.set_num_threads(1)
+        if not any(folder.glob("*.safetensors")):
+            raise StartError(f"The reward model {policy} has no safetensors weights in {folder}.")
+        architectures = json.loads((folder / "config.json").read_text()).get("architectures") or []
+        if not any("SequenceClassification" in name for name in architectures):
+            raise StartError(f"The policy {policy} is no reward model: its folder holds {', '.join(architectures)}.")
+        try:
+            options: dict[str, Any] = {"local_files_only": True}
+            self._tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder), **options)
+            self._model = AutoModelForSequenceClassification.from_pretrained(
+                str(folder), trust_remote_code=False, use_safetensors=True, **options
+            ).eval()
+        except (OSError, ValueError, KeyError) as error:
+            raise StartError(f"The reward model {policy} cannot be loaded: {error}") from error
+        if self._model.config.num_labels != 1:
+            raise StartError(
+                f"The reward model {policy} has {self._model.config.num_labels} outputs where a reward is one number."
+            )
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._model.to(self._device)
+        self._limit = int(getattr(self._model.config, "max_position_embeddings", 1 << 30))
+        self._queue: SimpleQueue[tuple[list[int], Future[float]]] = SimpleQueue()
+        threading.Thread(target=self._serve, name=f"reward model {policy}", daemon=True).start()
+
+    def submit(self, messages: Sequence[Mapping[str, str]]) -> Future[float]:
+        """Have a conversation scored. Raises GraderError where it is too long for the model."""
+        ids = self._encode(messages)
+        if len(ids) > self._limit:
+            raise GraderError(f"the reward model reads {self._limit} tokens, the conversation has {len(ids)}")
+        future: Future[float] = Future()
+        self._queue.put((ids, future))
+        return future
+
+    def _encode(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """With the folder's chat template, or as plain paragraphs where it has none."""
+        if self._tokenizer.chat_template is not None:
+            text = self._tokenizer.apply_chat_template([dict(m) for m in messages], tokenize=False)
+            return list(self._tokenizer(str(text), add_special_tokens=False)["input_ids"])
+        return list(self._tokenizer("\n\n".join(message["content"] for message in messages))["input_ids"])
+
+    def _serve(self) -> None:
+        while True:
+            batch = [self._queue.get()]
+            while len(batch) < MOST_AT_ONCE:
+                try:
+                    batch.append(self._queue.get_nowait())
+                except Empty:
+                    break
+            batch = [(ids, future) for ids, future in batch if future.set_running_or_notify_cancel()]
+            if not batch:
+                continue
+            try:
+                scores = self._forward([ids for ids, _ in batch])
+            except Exception as error:
+                for _, future in batch:
+                    future.set_exception(GraderError(f"the reward model failed: {type(error).__name__}: {error}"))
+                continue
+            for (_, future), score in zip(batch, scores, strict=True):
+                future.set_result(score)
+
+    def _forward(self, rows: Sequence[Sequence[int]]) -> list[float]:
+        """Logits, shape [B]. Rows are padded on the right; the mask hides the padding."""
+        import torch
+
+        longest = max(map(len, rows))
+        padding = self._model.config.pad_token_id
+        if padding is None:
+            # Without a padding token the model takes the last place for the end: rows go one by one.
+            with torch.inference_mode():
+                return [float(self._model(torch.tensor([list(row)], device=self._device)).logits[0, 0]) for row in rows]
+        ids = torch.full((len(rows), longest), padding, dtype=torch.long)
+        mask = torch.zeros((len(rows), longest), dtype=torch.long)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)] = torch.tensor(row)
+            mask[place, : len(row)] = 1
+        with torch.inference_mode():
+            logits = self._model(ids.to(self._device), attention_mask=mask.to(self._device)).logits
+        return [float(value) for value in logits[:, 0].float().cpu()]

@@ -1,0 +1,156 @@
+"""A judge that an engine of the cluster serves: one Ray actor per endpoint, asked by all reward workers."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ray.exceptions import RayActorError, RayTaskError
+
+from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
+from worker.engine import Completion, EngineConfig, Request, Sampling
+from worker.judge.endpoint import Answer
+from worker.judge.retry import Transient
+
+if TYPE_CHECKING:
+    from ray.actor import ActorHandle
+
+MOST_LENGTH = 8192
+"""Tokens of a question and its answer, where the model can do more."""
+MOST_RUNNING = 256
+KV_CACHE_GIB = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServeConfig:
+    """What the actor serves."""
+
+    model_dir: Path
+    max_in_flight: int
+    kv_cache_gib: float = KV_CACHE_GIB
+    dtype: str = "auto"
+
+
+class JudgeServer:
+    """Ray actor with ``max_in_flight`` threads. Its engine is touched by one thread of its own."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._inbox: list[tuple[Request, Future[Completion]]] = []
+        self._numbers = 0
+        self._failure: BaseException | None = None
+
+    def start(self, config: ServeConfig) -> float:
+        """Load tokenizer and engine. Returns the seconds it took; raises StartError and EngineError with a sentence."""
+        from worker.engine.startup import eos_token_ids
+        from worker.tokenizer import PolicyTokenizer
+
+        started = time.perf_counter()
+        self._tokenizer = PolicyTokenizer(config.model_dir)
+        self._tokenizer.prompt_text({"messages": [{"role": "user", "content": "?"}]})  # there is a chat template
+        self._eos = eos_token_ids(str(config.model_dir))
+        self._max_length = _max_length(config.model_dir)
+        ready: Future[None] = Future()
+        threading.Thread(target=self._main, args=(config, ready), name="engine", daemon=True).start()
+        ready.result()
+        return time.perf_counter() - started
+
+    def ask(self, request: JudgeRequest) -> Answer:
+        """One answer. Raises JudgeError where the question leaves no room for it, or the answer is cut off."""
+        (prompt,) = self._tokenizer.encode_rows([{"messages": [dict(message) for message in request.messages]}])
+        if len(prompt) + request.max_tokens > self._max_length:
+            raise JudgeError(
+                f"a question of {len(prompt)} tokens leaves less than {request.max_tokens} for the answer: the judge "
+                f"holds {self._max_length}"
+            )
+        temperature = 1.0 if request.temperature is None else request.temperature
+        sampling = Sampling(
+            temperature=temperature,
+            top_p=request.top_p or 1.0,
+            max_tokens=request.max_tokens,
+            seed=request.seed if temperature > 0 else None,  # greedy needs none, and a seed costs time
+        )
+        done: Future[Completion] = Future()
+        with self._turn:
+            if self._failure is not None:
+                raise JudgeError(f"the judge's engine has failed: {self._failure}")
+            self._numbers += 1
+            self._inbox.append((Request(str(self._numbers), tuple(prompt.tolist()), sampling), done))
+            self._turn.notify()
+        completion = done.result()
+        if completion.finish_reason != "stop":
+            raise JudgeError(f"the judge's answer was cut off at {request.max_tokens} tokens")
+        (text,) = self._tokenizer.decode([np.array(completion.token_ids, np.int32)], self._eos)
+        return Answer(text, len(prompt), len(completion.token_ids))
+
+    def _main(self, config: ServeConfig, ready: Future[None]) -> None:
+        from worker.engine import Engine
+
+        waiting: dict[str, Future[Completion]] = {}
+        try:
+            engine = Engine(
+                EngineConfig(
+                    model_dir=str(config.model_dir),
+                    dtype=config.dtype,
+                    max_model_len=self._max_length,
+                    max_num_seqs=min(config.max_in_flight, MOST_RUNNING),
+                    kv_cache_gib=config.kv_cache_gib,
+                )
+            )
+        except BaseException as error:
+            ready.set_exception(error)
+            return
+        ready.set_result(None)
+        try:
+            while True:
+                with self._turn:
+                    while not self._inbox and not engine.has_unfinished:
+                        self._turn.wait()
+                    fresh, self._inbox = self._inbox, []
+                for request, done in fresh:
+                    try:
+                        engine.submit(request)
+                        waiting[request.request_id] = done
+                    except ValueError as error:
+                        done.set_exception(JudgeError(f"the judge cannot be asked: {error}"))
+                for completion in engine.step():
+                    waiting.pop(completion.request_id).set_result(completion)
+        except BaseException as error:
+            with self._turn:
+                self._failure = error
+                left = [*waiting.values(), *(done for _, done in self._inbox)]
+            for done in left:
+                done.set_exception(JudgeError(f"the judge's engine has failed: {error}"))
+
+
+class ServedEndpoint:
+    """See ``worker.judge.endpoint.Endpoint``."""
+
+    def __init__(self, server: ActorHandle) -> None:
+        self._server = server
+
+    async def ask(self, request: JudgeRequest) -> Answer:
+        """See ``Endpoint.ask``."""
+        try:
+            answer: Answer = await self._server.ask.remote(request)
+            return answer
+        except RayTaskError as error:
+            if isinstance(error.cause, JudgeError):
+                raise error.cause from None
+            raise JudgeError(f"the judge failed: {error.cause}") from error
+        except RayActorError as error:
+            raise Transient(f"its actor is lost: {error}") from error
+
+    async def close(self) -> None:
+        """Nothing to give back: the actor belongs to whoever started it."""
+
+
+def _max_length(model_dir: Path) -> int:
+    config: dict[str, Any] = json.loads((model_dir / "config.json").read_text())
+    return min(int(config.get("max_position_embeddings", MOST_LENGTH)), MOST_LENGTH)

@@ -1,0 +1,48 @@
+"""Starts the engines of judges that the cluster itself serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+
+from worker import cluster
+from worker.judge.config import JudgeEndpoint
+from worker.judge.served import JudgeServer, ServeConfig
+
+SERVER_CPUS = 1.0
+"""Reserved with Ray per engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeServers:
+    """Engines that are starting, or up."""
+
+    handles: Mapping[str, Any]
+    """Actors, by slug."""
+    started: list[ray.ObjectRef]
+    """One ref per engine that holds the seconds of its start."""
+
+    def close(self) -> None:
+        """Kill the engines."""
+        for handle in self.handles.values():
+            ray.kill(handle, no_restart=True)
+
+
+def served(judges: Mapping[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
+    """Those that need an engine of the cluster."""
+    return {slug: judge for slug, judge in judges.items() if judge.model_dir is not None}
+
+
+def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str]) -> JudgeServers:
+    """Start an engine for each judge that needs one. ``name`` makes an actor's name of a slug."""
+    handles, started = {}, []
+    for slug, judge in served(judges).items():
+        assert judge.model_dir is not None
+        options = cluster.actor_options(name(slug), SERVER_CPUS)
+        handle = ray.remote(JudgeServer).options(**options, max_concurrency=judge.max_in_flight + 1).remote()
+        handles[slug] = handle
+        started.append(handle.start.remote(ServeConfig(judge.model_dir, judge.max_in_flight)))
+    return JudgeServers(handles, started)

@@ -1,0 +1,139 @@
+"""What judges were asked, what it took and what it cost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from worker.judge.config import JudgeEndpoint
+from worker.judge.endpoint import Answer
+
+
+@dataclass(slots=True)
+class Use:
+    """Sums that can be added up. Travels between processes."""
+
+    calls: int = 0
+    """Questions answered, cached ones included."""
+    cached: int = 0
+    errors: int = 0
+    """Questions without an answer, after all retries."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    """Answers of endpoints whose price is not known."""
+    seconds: list[float] = field(default_factory=list)
+    """Of each answer that was not cached, from the first try on."""
+    repeat: tuple[float, int] = (0.0, 0)
+    """Agreement of answers at different seeds: sum and number."""
+    swap: tuple[float, int] = (0.0, 0)
+    """Agreement of answers in different orders: sum and number."""
+
+    def add(self, other: Use) -> None:
+        """Take in another's sums."""
+        self.calls += other.calls
+        self.cached += other.cached
+        self.errors += other.errors
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.cost += other.cost
+        self.unpriced += other.unpriced
+        self.seconds += other.seconds
+        self.repeat = self.repeat[0] + other.repeat[0], self.repeat[1] + other.repeat[1]
+        self.swap = self.swap[0] + other.swap[0], self.swap[1] + other.swap[1]
+
+    def quantile(self, share: float) -> float | None:
+        """Seconds within which this share of the answers came; None without any."""
+        return float(np.quantile(self.seconds, share)) if self.seconds else None
+
+    @property
+    def known_cost(self) -> float | None:
+        """None when any answer's price is not known."""
+        return None if self.unpriced else self.cost
+
+
+class Tally:
+    """Counts a client's use. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._use = Use()
+
+    def answered(self, endpoint: JudgeEndpoint, answer: Answer, seconds: float) -> None:
+        """An endpoint has answered."""
+        priced = endpoint.price_prompt is not None and endpoint.price_completion is not None
+        cost = (
+            answer.prompt_tokens * (endpoint.price_prompt or 0.0)
+            + answer.completion_tokens * (endpoint.price_completion or 0.0)
+        ) / 1e6
+        with self._lock:
+            use = self._use
+            use.calls += 1
+            use.prompt_tokens += answer.prompt_tokens
+            use.completion_tokens += answer.completion_tokens
+            use.cost += cost
+            use.unpriced += not priced
+            use.seconds.append(seconds)
+
+    def found(self, count: int = 1) -> None:
+        """Answers came from the cache, or from the same question that was under way."""
+        with self._lock:
+            self._use.calls += count
+            self._use.cached += count
+
+    def failed(self) -> None:
+        """There was no answer."""
+        with self._lock:
+            self._use.errors += 1
+
+    def agreed(self, kind: Literal["repeat", "swap"], share: float) -> None:
+        """Two answers to one question were so much alike."""
+        with self._lock:
+            total, count = getattr(self._use, kind)
+            setattr(self._use, kind, (total + share, count + 1))
+
+    def take(self) -> Use:
+        """What was counted since the last call."""
+        with self._lock:
+            taken, self._use = self._use, Use()
+            return taken
+
+
+def merged(uses: Iterable[Use]) -> Use:
+    """The sum of several."""
+    total = Use()
+    for use in uses:
+        total.add(use)
+    return total
+
+
+def metrics(use: Use) -> dict[str, float]:
+    """The step's ``judge/…`` metrics; none where no judge was asked."""
+    asked = use.calls + use.errors
+    if not asked:
+        return {}
+    found = {
+        "judge/calls": float(use.calls),
+        "judge/errors": float(use.errors),
+        "judge/cached_share": use.cached / asked,
+        "judge/tokens": float(use.prompt_tokens + use.completion_tokens),
+    }
+    maybe = {
+        "judge/latency_p50": use.quantile(0.5),
+        "judge/latency_p95": use.quantile(0.95),
+        "judge/cost": use.known_cost,
+        "judge/agreement_repeat": mean(use.repeat),
+        "judge/agreement_swap": mean(use.swap),
+    }
+    return found | {name: value for name, value in maybe.items() if value is not None}
+
+
+def mean(sums: tuple[float, int]) -> float | None:
+    """The mean of a sum and a number; None of nothing."""
+    total, count = sums
+    return total / count if count else None

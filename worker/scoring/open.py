@@ -1,0 +1,76 @@
+"""Brings up the tools that some definitions need: jails, judges, reward models; and the scorer that uses them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.graders.tools import Tools
+from worker.bundle import StartError
+from worker.judge.open import JudgeSetup, open_judges
+from worker.judge.reward_models import MOST_AT_ONCE, LocalRewardModels
+from worker.judge.use import Tally, Use
+from worker.sandbox import capability
+from worker.scoring.jails import Jails
+from worker.scoring.scorer import Scorer
+
+MOST_JAILS = 8
+MOST_WAITING = 512
+"""Samples in hand at once in one process."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSetup:
+    """What is at hand for the graders. Travels to reward workers."""
+
+    judges: JudgeSetup = field(default_factory=lambda: JudgeSetup({}, {}))
+    reward_models: Mapping[str, Path] = field(default_factory=dict)
+    """Folders by policy."""
+    processes: int = 1
+    """That share this machine's processors."""
+
+
+class Workbench:
+    """A scorer with its tools."""
+
+    def __init__(self, definitions: Iterable[RewardDefinition], setup: ToolSetup, timeout_s: float) -> None:
+        """Start what the definitions need.
+
+        Raises:
+            JailError: this machine has no strong jail.
+            StartError: a judge or a reward model cannot be had.
+        """
+        definitions, self._tally = list(definitions), Tally()
+        jails = judges = models = None
+        width = 1
+        if any(definition.needs_jail for definition in definitions):
+            capability.require()
+            size = max(1, min(MOST_JAILS, (os.cpu_count() or 1) // setup.processes))
+            jails, width = Jails(size), max(width, 2 * size)
+        if wanted := dict.fromkeys(policy for definition in definitions for policy in definition.reward_models):
+            missing = [policy for policy in wanted if policy not in setup.reward_models]
+            if missing:
+                raise StartError(f"The folder of the reward model {missing[0]} is not known.")
+            models = LocalRewardModels({policy: setup.reward_models[policy] for policy in wanted})
+            width = max(width, MOST_AT_ONCE)
+        if setup.judges.endpoints:
+            shared = setup.judges.shared(setup.processes)
+            judges, width = open_judges(shared, self._tally), max(width, shared.places)
+        self._jails, self._judges = jails, judges
+        if jails is not None:
+            jails.start()
+        self.scorer = Scorer(Tools(jails, judges, models), timeout_s, min(width, MOST_WAITING))
+
+    def use(self) -> Use:
+        """What judges were asked since the last call."""
+        return self._tally.take()
+
+    def close(self) -> None:
+        """End jails and judges."""
+        if self._jails is not None:
+            self._jails.close()
+        if self._judges is not None:
+            self._judges.close()

@@ -1,0 +1,128 @@
+"""Scores samples at the same time: those that wait for judges and jails in threads of their own, the others in turn."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.score import Sample, Score, score
+from worker.scoring.clock import TimedOut
+from worker.scoring.watch import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One sample under one definition."""
+
+    definition: RewardDefinition
+    sample: Sample
+    item: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What came of a job."""
+
+    score: Score
+    seconds: float
+    """From the beginning of its scoring to its end."""
+    traceback: str | None = None
+    """Of an error that no grader raised on purpose."""
+
+
+class Scorer:
+    """Thread-safe: calls share the places of those that wait, and take turns at computing."""
+
+    def __init__(self, tools: Tools, timeout_s: float, width: int) -> None:
+        """``width``: samples in hand at once where graders wait for something."""
+        self.tools, self._timeout_s = tools, timeout_s
+        self._watch = Watch()
+        self._places = threading.BoundedSemaphore(width)
+        self._turn = threading.Lock()
+
+    def score(self, jobs: Sequence[Job]) -> list[Graded]:
+        """One result per job, in order. A failure is an error of its own sample."""
+        found: list[Graded | None] = [None] * len(jobs)
+        threads = []
+        for place, job in enumerate(jobs):
+            if waits(job.definition):
+                self._places.acquire()
+                run = _Waiting(self, job)
+                run.thread.start()
+                threads.append((place, run))
+        with self._turn:
+            for place, job in enumerate(jobs):
+                if not waits(job.definition):
+                    found[place] = self.one(job)
+        for place, run in threads:
+            found[place] = run.result()
+        return [graded for graded in found if graded is not None]
+
+    def one(self, job: Job, expired: Any = None) -> Graded:
+        """Score in this thread."""
+        started, trace = time.perf_counter(), None
+        try:
+            result = self._watch.limit(
+                self._timeout_s, lambda: score(job.definition, job.sample, job.item, self.tools), expired
+            )
+        except TimedOut:
+            result = self.late()
+        except Exception as error:
+            # A grader's bug is this sample's error: it is shown, counted, and pauses a run when frequent.
+            result, trace = failed(f"{type(error).__name__}: {error}"), traceback.format_exc()
+        return Graded(result, time.perf_counter() - started, trace)
+
+    def late(self) -> Score:
+        """The score of a sample whose time was up."""
+        return failed(f"the reward took longer than {self._timeout_s:g} s")
+
+    def leave(self) -> None:
+        """A place is free."""
+        self._places.release()
+
+
+class _Waiting:
+    """A sample in a thread of its own. Once its time is up nobody waits for the thread any more."""
+
+    def __init__(self, scorer: Scorer, job: Job) -> None:
+        self._scorer, self._job = scorer, job
+        self._done = threading.Event()
+        self._lock = threading.Lock()
+        self._graded: Graded | None = None
+        self._started = time.perf_counter()
+        self.thread = threading.Thread(target=self._run, name="sample", daemon=True)
+
+    def result(self) -> Graded:
+        self._done.wait()
+        assert self._graded is not None
+        return self._graded
+
+    def _run(self) -> None:
+        self._settle(self._scorer.one(self._job, self._expire))
+
+    def _expire(self) -> None:
+        self._settle(Graded(self._scorer.late(), time.perf_counter() - self._started))
+
+    def _settle(self, graded: Graded) -> None:
+        with self._lock:
+            if self._graded is not None:
+                return
+            self._graded = graded
+        self._scorer.leave()
+        self._done.set()
+
+
+def failed(message: str) -> Score:
+    """The score of a sample whose reward could not be computed."""
+    return Score(reward=None, parts={}, error=message)
+
+
+def waits(definition: RewardDefinition) -> bool:
+    """Whether a part waits for something outside the process, or for a model."""
+    return definition.needs_jail or bool(definition.endpoints or definition.reward_models)

@@ -1,0 +1,79 @@
+"""Ends what takes too long: one thread looks at the clocks of all samples in hand."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from worker.scoring.clock import Clock, TimedOut, current
+
+LOOK_S = 0.02
+"""Pause between two looks: by so much a sample may exceed its time."""
+T = TypeVar("T")
+
+
+class Watch:
+    """Thread-safe. Interrupts Python between two instructions; tools are told to give up instead."""
+
+    def __init__(self) -> None:
+        self._clocks: dict[Clock, Callable[[], object] | None] = {}
+        self._some = threading.Event()
+        threading.Thread(target=self._look, name="watch", daemon=True).start()
+
+    def limit(self, limit_s: float, work: Callable[[], T], expired: Callable[[], object] | None = None) -> T:
+        """``work()``, within its time.
+
+        Args:
+            limit_s: the time, in seconds.
+            work: runs in this thread.
+            expired: called from another thread as soon as time is up, even where ``work`` cannot be interrupted.
+
+        Raises:
+            TimedOut: time was up.
+        """
+        clock = Clock(limit_s)
+        token = current.set(clock)
+        self._clocks[clock] = expired
+        self._some.set()
+        try:
+            try:
+                result = work()
+            finally:
+                late = self._release(clock)
+        except TimedOut:
+            # It may have struck while the clock was being released. It strikes once.
+            self._release(clock)
+            raise
+        finally:
+            current.reset(token)
+        if late:
+            raise TimedOut
+        return result
+
+    def _release(self, clock: Clock) -> bool:
+        self._clocks.pop(clock, None)
+        late = clock.close()
+        if late:
+            _interrupt(threading.get_ident(), None)  # it may still be on its way
+        return late
+
+    def _look(self) -> None:
+        pause = threading.Event()
+        while True:
+            self._some.wait()
+            for clock, expired in list(self._clocks.items()):
+                if not clock.expired and clock.check(_interrupt) and expired is not None:
+                    expired()
+            if not self._clocks:
+                self._some.clear()
+                if self._clocks:  # one came between the two
+                    self._some.set()
+            pause.wait(LOOK_S)
+
+
+def _interrupt(thread: int, error: type[BaseException] | None = TimedOut) -> None:
+    """Raise ``error`` in another thread, or take back what has not been raised yet."""
+    value = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), value)
