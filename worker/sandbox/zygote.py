@@ -20,7 +20,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from worker.sandbox import guest, kernel, landlock, root, seccomp, symbolic
+from worker.sandbox import familiar, guest, kernel, landlock, root, seccomp, symbolic
 
 NOBODY = 65534
 FIRST_USER = 1_900_000_000
@@ -45,7 +45,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     for name in options["preload"]:
         importlib.import_module(name)
     if options["sympy"]:
-        for gold, answer in symbolic.FAMILIAR:
+        for gold, answer in familiar.FAMILIAR:
             symbolic.compare(gold, answer)
     program = seccomp.program()
     pids = _wall_in(options["shown"])

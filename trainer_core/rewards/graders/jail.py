@@ -56,7 +56,8 @@ class Jail(Protocol):
         """Run a user's ``grade(sample, item)``; ``result`` is its number as JSON."""
 
     def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
-        """Compare two LaTeX answers; ``result`` is ``{"gold": bool, "equal": bool}`` as JSON."""
+        """Compare two LaTeX answers; ``result`` is ``{"gold": bool}``, whether the gold one is mathematics, as soon as
+        that is known, and on the next line ``{"equal": bool}``."""
 
 
 def require(jail: Jail | None) -> Jail:

@@ -1,6 +1,7 @@
 """Mathematical equality with the gold answer: plain forms first, then math-verify and SymPy in the jail."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -10,6 +11,8 @@ from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
+
+_WORDS = re.compile(r"[^\W\d_][\w.,:;'’&/()?!-]*")
 
 
 class MathGrader(SpecModel):
@@ -25,13 +28,13 @@ class MathGrader(SpecModel):
     tag_end: str = field("</answer>", min_length=1, max_length=64)
     """Closing tag, for ``tagged``."""
     timeout_s: float = field(2.0, gt=0.0, le=30.0, unit="s")
-    """An answer that takes longer to compare is wrong."""
+    """An answer that takes longer to compare is wrong; a gold answer that takes longer to read is an error."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """1.0 or 0.0.
 
         Raises:
-            GraderError: the gold answer cannot be read.
+            GraderError: the gold answer cannot be read, or is neither mathematics nor words.
             JailError: only SymPy can decide, and there is no jail.
         """
         golds = [_bare(gold) for gold in _golds(item, self.reference)]
@@ -59,19 +62,21 @@ class MathGrader(SpecModel):
         gold_number, answer_number = latex.number(plain_gold), latex.number(plain_answer)
         if gold_number is not None and answer_number is not None:
             return gold_number == answer_number
-        if not plain_answer or not latex.is_safe(answer) or not latex.is_safe(gold):
+        if not latex.is_safe(gold):
+            return _same_words(plain_gold, plain_answer)
+        if not plain_answer or not latex.is_safe(answer):
             return False
         outcome = require(jail).equal(gold, answer, Limits(wall_s=self.timeout_s, memory_mb=1024))
-        if not outcome.ok:
-            return False  # what SymPy cannot digest in time and memory is no answer
+        lines = outcome.result.splitlines()
+        if not lines and not outcome.ok:
+            raise GraderError(f"the gold answer {gold[:60]!r} cannot be read in {self.timeout_s:g} s and 1 GiB")
         try:
-            verdict = json.loads(outcome.result)
-            understood, equal = bool(verdict["gold"]), verdict["equal"] is True
-        except (ValueError, TypeError, KeyError) as error:
+            understood = json.loads(lines[0])["gold"] is True
+            # What SymPy cannot digest in time and memory is no answer.
+            equal = outcome.ok and json.loads(lines[1])["equal"] is True
+        except (ValueError, TypeError, KeyError, IndexError) as error:
             raise JailError(f"SymPy gave no verdict: {error}") from error
-        if not understood and not equal:
-            return _same_words(plain_gold, plain_answer)
-        return equal
+        return equal or (not understood and _same_words(plain_gold, plain_answer))
 
 
 def _golds(item: Mapping[str, Any], name: str) -> list[str]:
@@ -90,4 +95,6 @@ def _bare(text: str) -> str:
 
 
 def _same_words(gold: str, answer: str) -> bool:
+    if not _WORDS.fullmatch(gold):
+        raise GraderError(f"the gold answer {gold[:60]!r} is neither mathematics nor words")
     return gold.casefold() == answer.casefold()

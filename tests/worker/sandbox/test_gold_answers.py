@@ -1,0 +1,40 @@
+"""A gold answer that cannot be read is an error, never a zero; words are compared as words."""
+
+import pytest
+
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders import grade
+from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+
+def boxed(answer: str) -> Sample:
+    text = rf"\boxed{{{answer}}}"
+    return Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)
+
+
+@pytest.mark.parametrize(
+    "gold", [r"\frac{1}{", "(((", r"\begin{pmatrix}1", "1+", "__import__('os')", "1" * 1500 + "+x@"]
+)
+def test_a_gold_answer_that_is_no_mathematics_is_an_error(jail: JailPool, gold: str) -> None:
+    with pytest.raises(GraderError, match="is neither mathematics nor words"):
+        grade(MathGrader(timeout_s=20.0, extraction="boxed"), boxed("7"), {"answer": gold}, Tools(jail))
+
+
+def test_a_gold_answer_that_takes_too_long_is_an_error(jail: JailPool) -> None:
+    with pytest.raises(GraderError, match="cannot be read in 1 s"):
+        grade(MathGrader(timeout_s=1.0), boxed("7"), {"answer": "(" * 40 + "x" + ")" * 40}, Tools(jail))
+
+
+@pytest.mark.parametrize(("gold", "answer", "score"), [
+    (r"\text{Evelyn}", "evelyn", 1.0),
+    (r"\text{Evelyn}", "Ada", 0.0),
+    ("Monday; Tuesday", r"\text{monday; tuesday}", 1.0),
+    ("Monday; Tuesday", "7", 0.0),
+    ("日本", "7", 0.0),
+    ("no solution", r"\frac{1}{", 0.0),
+])  # fmt: skip
+def test_words(jail: JailPool, gold: str, answer: str, score: float) -> None:
+    assert grade(MathGrader(timeout_s=20.0), boxed(answer), {"answer": gold}, Tools(jail)) == score
