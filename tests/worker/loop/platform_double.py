@@ -69,7 +69,7 @@ class PlatformDouble:
     def steps(self) -> list[int]:
         return [event["step"] for event in self.of("step")]
 
-    def wait(self, condition: Any, timeout: float = 90.0) -> None:
+    def wait(self, condition: Any, timeout: float = 180.0) -> None:
         """Until ``condition()`` holds after a sync."""
         with self.changed:
             assert self.changed.wait_for(condition, timeout), self.describe()
