@@ -33,6 +33,10 @@ class JailPool:
         """See ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("solution", {"role": "grade", "code": code, "sample": sample, "item": item}, limits)
 
+    def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
+        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        return self._one("math" if packages else "solution", {"role": "plugin", **job}, limits)
+
     def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
         """See ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)

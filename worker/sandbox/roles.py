@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any
 
-from worker.sandbox import assertions, candidate, symbolic
+from worker.sandbox import assertions, candidate, plugins, symbolic
 
 _RESULT = 101
 
@@ -26,6 +26,8 @@ def play(job: dict[str, Any]) -> int:
             return _answer(assertions.judge(job["setup"], job["tests"], job["entry_point"]))
         case "grade":
             return _answer(_grade(job))
+        case "plugin":
+            return _answer(plugins.values(job))
         case "math":
             equal = symbolic.compare(job["gold"], job["answer"], lambda understood: _tell({"gold": understood}))
             return _answer({"equal": equal})

@@ -41,6 +41,9 @@ class Jails:
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.grade(code, sample, item, bounded), limits)
 
+    def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
+        return self._use(lambda jail, bounded: jail.plugin(job, packages, bounded), limits)
+
     def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.equal(gold, answer, bounded), limits)
 

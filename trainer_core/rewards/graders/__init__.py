@@ -19,6 +19,7 @@ from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
 from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.graders.multi import MultiGrader
 from trainer_core.rewards.graders.numeric import NumericGrader
+from trainer_core.rewards.graders.plugin import PluginGrader
 from trainer_core.rewards.graders.python import PythonGrader
 from trainer_core.rewards.graders.regex_match import RegexGrader
 from trainer_core.rewards.graders.reward_model import RewardModelGrader
@@ -35,6 +36,7 @@ Grader = Annotated[
     | MathGrader
     | CodeTestsGrader
     | PythonGrader
+    | PluginGrader
     | StringCheckGrader
     | TextSimilarityGrader
     | RegexGrader
@@ -52,7 +54,7 @@ Grader = Annotated[
     | CompositeGrader,
     Field(discriminator="type"),
 ]
-JailedGrader = MathGrader | CodeTestsGrader | PythonGrader
+JailedGrader = MathGrader | CodeTestsGrader | PythonGrader | PluginGrader
 """Graders that run untrusted text, and so need the jail."""
 JudgedGrader = RubricGrader | LabelModelGrader | ScoreModelGrader
 """Graders that ask a judge endpoint."""
@@ -69,7 +71,7 @@ def grade(grader: Grader, sample: Sample, item: Mapping[str, Any], tools: Tools 
             JudgeError where a judge is.
     """
     match grader:
-        case MathGrader() | CodeTestsGrader() | PythonGrader():
+        case MathGrader() | CodeTestsGrader() | PythonGrader() | PluginGrader():
             return grader.grade(sample, item, tools.jail)
         case RubricGrader() | LabelModelGrader() | ScoreModelGrader():
             return grader.grade(sample, item, tools.judges)

@@ -55,6 +55,14 @@ class Jail(Protocol):
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run a user's ``grade(sample, item)``; ``result`` is its number as JSON."""
 
+    def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
+        """Call reward functions; ``result`` is a list of ``[name, weight, value | null]`` as JSON.
+
+        Args:
+            job: kind, code, functions, messages, text and item, as ``PluginGrader`` sends them.
+            packages: whether the installed packages can be imported.
+        """
+
     def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
         """Compare two LaTeX answers; ``result`` is ``{"gold": bool}``, whether the gold one is mathematics, as soon as
         that is known, and on the next line ``{"equal": bool}``."""

@@ -11,7 +11,7 @@ from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
-_ENDS = {"wall": "took longer than its time-out", "memory": "used too much memory", "output": "wrote too much"}
+ENDS = {"wall": "took longer than its time-out", "memory": "used too much memory", "output": "wrote too much"}
 
 
 class PythonGrader(SpecModel):
@@ -30,11 +30,7 @@ class PythonGrader(SpecModel):
     @field_validator("source")
     @classmethod
     def _compiles(cls, source: str) -> str:
-        try:
-            compile(source, "<grader>", "exec")  # nothing runs
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"not a Python program: {error}") from error
-        return source
+        return python_source(source)
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """What ``grade`` returns.
@@ -46,12 +42,21 @@ class PythonGrader(SpecModel):
         limits = Limits(wall_s=self.timeout_s, memory_mb=self.memory_mb)
         outcome = require(jail).grade(self.source, _visible(sample), dict(item), limits)
         if outcome.end != "exit":
-            raise GraderError(f"the grader {_ENDS[outcome.end]}")
+            raise GraderError(f"the grader {ENDS[outcome.end]}")
         try:
             return float(json.loads(outcome.result))
         except (ValueError, TypeError):
             trace = outcome.errors.decode(errors="replace").strip()[-2000:]
             raise GraderError(f"the grader returned no number\n{trace}".strip()) from None
+
+
+def python_source(source: str) -> str:
+    """``source``. Raises ValueError where it is no Python."""
+    try:
+        compile(source, "<grader>", "exec")  # nothing runs
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"not a Python program: {error}") from error
+    return source
 
 
 def _visible(sample: Sample) -> dict[str, Any]:
