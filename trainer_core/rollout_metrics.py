@@ -14,13 +14,13 @@ from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
 
-__all__ = ["error_share", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
+__all__ = ["error_share", "graded_reward", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
 
 _ROUNDING = 1e-9
 """Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""
 
 
-def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: float, version: int) -> dict[str, float]:
+def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dict[str, float]:
     """Every metric of a step's groups, after rewards, filters and update.
 
     A quantity of which nothing is known is left out, never reported as 0.
@@ -28,7 +28,6 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
     Args:
         groups: the whole step's, with at least one trajectory.
         spec: under which they were dispatched.
-        success_threshold: of the reward definition.
         version: the weights that the learner held before the update.
     """
     trajectories = [t for group in groups for t in group.trajectories]
@@ -52,7 +51,7 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
     }
     if len(rewards):
         metrics |= {**_range("critic/score", rewards), "critic/score/std": float(rewards.std())}
-    metrics |= _reward_parts(trajectories) | _sources(groups, success_threshold)
+    metrics |= _reward_parts(trajectories) | _sources(groups)
     if isinstance(spec.thinking, TaggedThinking):
         budgets = [thinking_budget(spec, group.item, group.group_id) for group in groups]
         metrics |= _thinking(trajectories, [budget for budget in budgets if budget is not None])
@@ -60,16 +59,28 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, success_threshold: f
 
 
 def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
-    """Whether the answer counts as right; shaping by length is no part of it. None when the reward failed."""
+    """Whether the answer counts as right; what length has added or taken is no part of it. None: the reward failed."""
     if trajectory.reward is None or trajectory.reward_error is not None:
         return None
+    return graded_reward(trajectory) >= threshold - _ROUNDING
+
+
+def graded_reward(trajectory: Trajectory) -> float:
+    """The reward as its definition gave it, without what the run's shaping and the length-bias watch made of it.
+
+    Raises:
+        ValueError: it could not be computed.
+    """
+    if trajectory.reward is None:
+        raise ValueError(f"{trajectory.trajectory_id} has no reward")
     shaping = sum(trajectory.reward_parts.get(name, 0.0) for name in SHAPING_PARTS)
-    return trajectory.reward - shaping >= threshold - _ROUNDING
+    return trajectory.reward - shaping - trajectory.length_correction
 
 
-def pass_rate(groups: Sequence[Group], threshold: float) -> float:
+def pass_rate(groups: Sequence[Group]) -> float:
     """Share of right answers among those whose reward could be computed; NaN for none."""
-    known = [ok for group in groups for t in group.trajectories if (ok := succeeded(t, threshold)) is not None]
+    verdicts = [succeeded(t, group.success_threshold) for group in groups for t in group.trajectories]
+    known = [right for right in verdicts if right is not None]
     return _share(known) if known else math.nan
 
 
@@ -100,11 +111,11 @@ def _reward_parts(trajectories: Sequence[Trajectory]) -> dict[str, float]:
     return {f"reward_parts/{name}/mean": float(np.mean(values)) for name, values in parts.items()}
 
 
-def _sources(groups: Sequence[Group], threshold: float) -> dict[str, float]:
+def _sources(groups: Sequence[Group]) -> dict[str, float]:
     counts = Counter(group.source for group in groups)
     metrics = {f"train/mix/{source}": count / len(groups) for source, count in counts.items()}
     for source in counts:
-        rate = pass_rate([group for group in groups if group.source == source], threshold)
+        rate = pass_rate([group for group in groups if group.source == source])
         if not math.isnan(rate):
             metrics[f"train/pass_rate/{source}"] = rate
     return metrics

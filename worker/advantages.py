@@ -11,9 +11,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 
 
-def assign_advantages(
-    groups: list[Group], spec: RunSpec, dispatched: Sequence[RunSpec] = (), success_threshold: float = 0.5
-) -> None:
+def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[RunSpec] = ()) -> None:
     """Write each trajectory's advantage and why it is left out of the loss, if it is.
 
     A reward that failed is left out, unless the spec asks for a zero; its error stays visible in both cases.
@@ -22,15 +20,14 @@ def assign_advantages(
         groups: scored.
         spec: decides how the batch is treated.
         dispatched: the spec of each group at its dispatch, which lengths are shaped by; empty: ``spec`` for all.
-        success_threshold: of the reward definition.
     """
     dispatched = dispatched or [spec] * len(groups)
     if spec.reward.on_error == "zero":
         for trajectory in (t for group in groups for t in group.trajectories):
             if trajectory.reward_error is not None:
                 trajectory.reward = 0.0
-    shape(groups, dispatched, success_threshold)
+    shape(groups, dispatched)
     filters.prepare(spec.filters, groups)
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
-    reweigh(groups, dispatched, success_threshold)
+    reweigh(groups, dispatched)
     filters.apply(spec.filters, groups, spec.advantage.compares)

@@ -37,6 +37,13 @@ class Ticket:
     """How each sample is asked, where they differ."""
     hint: str = ""
     """Beginning of the reference solution that the prompt shows."""
+    shadows: tuple[str, ...] = ()
+    """Reward versions that score it beside the one that its group is pinned to."""
+
+    @property
+    def rewards(self) -> tuple[str, ...]:
+        """Reward versions that score it: the one that is trained on, then the shadows."""
+        return self.group.reward_ref, *self.shadows
 
     @property
     def name(self) -> str:

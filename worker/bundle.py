@@ -15,7 +15,10 @@ import pyarrow.parquet as parquet
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
+from worker.judge.config import JudgeEndpoint
+from worker.reward_version import RewardVersion
 
 RETRY_S = 1.0
 
@@ -70,11 +73,25 @@ class Bundle(_Part):
     spec: RunSpec
     revision: int
     policy: PolicyRef
+    teacher: PolicyRef | None = None
+    """The policy that ``spec.distillation`` names."""
     reward: RewardRef
     datasets: dict[str, DatasetRef]
+    judges: dict[str, JudgeEndpoint] = {}
+    """Endpoints that the rewards ask, by slug."""
+    reward_models: dict[str, Path] = {}
+    """Folders of sequence-classification models, by policy."""
+    shadow: dict[str, RewardVersion] = {}
+    """Reward versions that score beside it, by reference."""
     resume: Resume | None = None
     run_dir: Path
     lease_s: float = 15.0
+
+    @property
+    def versions(self) -> dict[str, RewardVersion]:
+        """Every reward version that is known from the start, by reference."""
+        first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
+        return {**self.shadow, self.reward.ref: first}
 
 
 class Platform:
@@ -150,11 +167,17 @@ def parse_bundle(document: dict[str, Any]) -> Bundle:
         StartError: the spec or another part is not valid here; names the field.
     """
     try:
-        return Bundle.model_validate(document)
+        bundle = Bundle.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise StartError(f"The run's description is not valid: {first['msg']} (at {where})") from error
+    for path, message in mismatches(bundle.spec, bundle.reward.definition):
+        where = ".".join(str(part) for part in ("spec", *path))
+        raise StartError(f"The run's description is not valid: {message} (at {where})")
+    if bundle.spec.distillation is not None and bundle.teacher is None:
+        raise StartError("The run's description is not valid: it names a teacher, whose folder is not given.")
+    return bundle
 
 
 def _sha256(path: Path) -> str:

@@ -7,7 +7,7 @@ time. Groups that were stopped are continued first; then come new draws of the c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,10 +50,10 @@ class Dispatcher:
         tokenizer: PolicyTokenizer,
         *,
         version: int,
-        threshold: float,
+        threshold: Callable[[str], float],
         state: Mapping[str, Any] | None,
     ) -> None:
-        """``state`` is what ``snapshot`` gave for ``version``; ``threshold`` is where an answer counts as right."""
+        """``state`` is what ``snapshot`` gave for ``version``; ``threshold`` is that of success, by reward version."""
         spec = steering.spec
         self._steering, self._curriculum, self._sources = steering, curriculum, sources
         self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
@@ -198,7 +198,7 @@ class Dispatcher:
     def observe(self, groups: Sequence[Group]) -> None:
         """Teach the curriculum."""
         for group in groups:
-            rate = pass_rate([group], self._threshold)
+            rate = pass_rate([group])
             if not math.isnan(rate):
                 graded = sum(t.reward is not None and t.reward_error is None for t in group.trajectories)
                 self._curriculum.observe(group.prompt_id, rate, graded)
@@ -244,6 +244,7 @@ class Dispatcher:
         source, _, row = prompt_id.rpartition(":")
         data, step = self._sources[source], int(name.partition("-")[0])
         spec = self._lengths.applied(self._steering.spec, step)
+        reward = spec.reward.definition
         group = Group(
             group_id=name,
             prompt_id=prompt_id,
@@ -252,12 +253,15 @@ class Dispatcher:
             item=data.rows[int(row)],
             prompt_text="",
             steering_revision=self._steering.revision,
+            reward_ref=reward,
+            success_threshold=self._threshold(reward),
         )
         plans = plan_group(spec, group.item, name, samples, hint)
         drawn = replace(sampling(spec), thinking_budget=plans[0].thinking_budget)
         asks = self._asks(spec, group.item, data.prompts[int(row)], plans)
         prompt = asks[0].prompt if asks else data.prompts[int(row)]
-        return Ticket(group, prompt, spec, samples, drawn, asks=asks, hint=hint)
+        shadows = tuple(ref for ref in spec.reward.shadow if ref != reward)
+        return Ticket(group, prompt, spec, samples, drawn, asks=asks, hint=hint, shadows=shadows)
 
     def _asks(
         self, spec: RunSpec, item: dict[str, Any], bare: NDArray[np.int32], plans: Sequence[SamplePlan]

@@ -35,8 +35,18 @@ def evaluation_due(spec: RunSpec, step: int) -> bool:
     return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
 
 
-def evaluation_batch(sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int) -> Batch:
-    """All held-out prompts as one batch. ``max_tokens`` is the run's first, whatever controls do to it later."""
+def evaluation_batch(
+    sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int, success_threshold: float
+) -> Batch:
+    """All held-out prompts as one batch, scored by the reward version that trains now, without its shadows.
+
+    Args:
+        sets: the held-out sources.
+        spec: the run's.
+        step: after which the policy is evaluated.
+        max_tokens: the run's first, whatever controls do to it later.
+        success_threshold: of that reward version.
+    """
     sampling = Sampling(
         temperature=spec.evaluation.temperature,
         max_tokens=max_tokens,
@@ -53,12 +63,14 @@ def evaluation_batch(sets: list[EvaluationSet], spec: RunSpec, step: int, max_to
                 item=row,
                 prompt_text="",
                 steering_revision=0,
+                reward_ref=spec.reward.definition,
+                success_threshold=success_threshold,
             )
             tickets.append(Ticket(group, prompt, spec, spec.evaluation.samples_per_prompt, sampling))
     return Batch(step, tickets)
 
 
-def evaluation_metrics(batch: Batch, threshold: float) -> dict[str, float]:
+def evaluation_metrics(batch: Batch) -> dict[str, float]:
     """Mean reward, pass rate and length of each source. A source without any computed reward has no score."""
     metrics: dict[str, float] = {}
     for source in dict.fromkeys(group.source for group in batch.groups):
@@ -67,7 +79,7 @@ def evaluation_metrics(batch: Batch, threshold: float) -> dict[str, float]:
         rewards = [t.reward for t in trajectories if t.reward is not None]
         if rewards:
             metrics[f"eval/{source}/score/mean"] = float(np.mean(rewards))
-        rate = pass_rate(groups, threshold)
+        rate = pass_rate(groups)
         if not math.isnan(rate):
             metrics[f"eval/{source}/pass_rate"] = rate
         metrics[f"eval/{source}/response_length/mean"] = float(np.mean([t.length for t in trajectories]))

@@ -52,6 +52,8 @@ def _row(group: Group, sample: int, trajectory: Trajectory) -> dict[str, Any]:
         "reward": trajectory.reward,
         "reward_parts": finite(trajectory.reward_parts),
         "reward_error": trajectory.reward_error,
+        "reward_version": group.reward_ref,
+        "shadow": {**trajectory.shadow_rewards, **dict.fromkeys(trajectory.shadow_errors)},
         "advantage": trajectory.advantage,
         "excluded": trajectory.excluded,
         "finish_reason": trajectory.finish_reason,

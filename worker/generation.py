@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -18,13 +18,18 @@ import ray
 
 from trainer_core.rewards.score import Score
 from trainer_core.trajectory import Group, Trajectory
+from worker.branches import Brancher, Branches
 from worker.buffer import Batch, Ticket
 from worker.chunk import repack, unpack
 from worker.engine import KvOnUpdate
 from worker.jobs import Collected, Parked
+from worker.judge.use import Use
+from worker.judge.use import metrics as judge_metrics
 from worker.reward import Scored
 from worker.reward_pool import PendingScores, RewardPool
+from worker.reward_version import Versions
 from worker.router import Router
+from worker.seeds import derive_seed
 from worker.timeline import Timeline
 
 Progress = Callable[[int, int], None]
@@ -42,8 +47,19 @@ class _Evaluation:
 class GenerationStage:
     """Engines and reward workers. Driven by the loop's thread."""
 
-    def __init__(self, engines: Router, rewards: RewardPool, timeline: Timeline, stir: Callable[[], None]) -> None:
+    def __init__(
+        self, engines: Router, rewards: RewardPool, timeline: Timeline, stir: Callable[[], None], brancher: Brancher
+    ) -> None:
         """``stir`` wakes the loop: a group was scored, or the last engine was lost."""
+        self.brancher = brancher
+        """Values the states of groups whose advantage asks for it, before they are handed over."""
+        self._branching: dict[str, Branches] = {}
+        """Those that are sampled or scored, by the name of their ticket."""
+        self._branched: list[Branches] = []
+        """Those that wait to be sampled."""
+        self._scoring = 0
+        """Chunks whose rewards are not there yet."""
+        self._seed = 0
         self._engines, self._rewards, self._timeline, self._stir = engines, rewards, timeline, stir
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="scoring")
         self._lock = threading.Lock()
@@ -54,6 +70,8 @@ class GenerationStage:
         self._failure: BaseException | None = None
         self._since: float | None = None
         self._generated_s = 0.0
+        self._judges = Use()
+        """What judges were asked, as far as it was not reported."""
         self.reward_s = 0.0
         """Seconds of reward computation so far."""
         self.pauses: deque[float] = deque()
@@ -74,11 +92,8 @@ class GenerationStage:
 
     def dispatch(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
         """Have groups sampled and scored. With ``alone`` they share the engines with nothing else."""
-        with self._lock:
-            self._out.update((ticket.name, ticket) for ticket in tickets)
-            if self._since is None:
-                self._since = time.perf_counter()
-        self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
+        self._seed = seed
+        self._send(tickets, seed, alone)
 
     def scored(self) -> list[Ticket]:
         """Groups whose rewards have come since the last call, in the order in which they came."""
@@ -110,6 +125,10 @@ class GenerationStage:
         self.dispatch(batch.tickets, seed, alone)
         return evaluation.future
 
+    def equip(self, versions: Versions) -> str | None:
+        """Have the reward workers made ready for further versions: None, or why they cannot be, as a sentence."""
+        return self._rewards.equip(versions)
+
     def rescore(self, tickets: Sequence[Ticket]) -> Future[int]:
         """Score once more what failed. Result: how many rewards fail still."""
         return self._thread.submit(self._rescore, tickets)
@@ -119,6 +138,12 @@ class GenerationStage:
         """Seconds in which any group was with the engines, so far."""
         with self._lock:
             return self._generated_s + (0.0 if self._since is None else time.perf_counter() - self._since)
+
+    def judge_metrics(self) -> dict[str, float]:
+        """The ``judge/…`` metrics of what was asked since the last call; none where nothing was."""
+        with self._lock:
+            use, self._judges = self._judges, Use()
+        return judge_metrics(use)
 
     def close(self) -> None:
         """Kill the actors; work in hand ends with an error that nobody waits for."""
@@ -137,12 +162,21 @@ class GenerationStage:
             return
         with self._lock:
             tickets = [self._out.pop(name) for name in collected.names]
+            self._scoring += 1
             self._clock()
         places = collected.chunk.groups.tolist()
         items = [tickets[place].group.item for place in places]
         limits = [tickets[place].sampling.max_tokens for place in places]
-        pending = self._rewards.submit(collected.chunk, items, limits)
+        versions = [tickets[place].rewards for place in places]
+        pending = self._rewards.submit(collected.chunk, items, limits, versions)
         self._thread.submit(self._score, tickets, pending)
+
+    def _send(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
+        with self._lock:
+            self._out.update((ticket.name, ticket) for ticket in tickets)
+            if self._since is None:
+                self._since = time.perf_counter()
+        self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
 
     def _clock(self) -> None:
         """Stop the clock of generation where nothing is left to generate. Called with the lock."""
@@ -167,8 +201,11 @@ class GenerationStage:
             self._failure = error
         else:
             self.reward_s += scored.seconds
+            with self._lock:
+                self._judges.add(scored.judges)
             self._timeline.add("reward", "reward", time.time() - scored.seconds, time.time())
             self._hand_over(tickets)
+            self._send_branches()
         self._stir()
 
     def _hand_over(self, tickets: list[Ticket]) -> None:
@@ -176,7 +213,7 @@ class GenerationStage:
         for ticket in tickets:
             ticket.parked = None
             if evaluation is None or ticket.name not in evaluation.left:
-                self._scored.append(ticket)
+                self._value(ticket)
                 continue
             evaluation.left.discard(ticket.name)
             total = len(evaluation.batch.tickets)
@@ -185,16 +222,41 @@ class GenerationStage:
                 self._evaluation = None
                 evaluation.future.set_result(evaluation.batch)
 
+    def _value(self, ticket: Ticket) -> None:
+        """A group goes to the loop; where its advantage asks for branches, once they are scored."""
+        if (settled := self._branching.pop(ticket.name, None)) is not None:
+            self.brancher.settle(settled)
+            self._scored.append(settled.parent)
+        elif (branches := self.brancher.branch(ticket)) is not None:
+            self._branched.append(branches)
+        else:
+            self._scored.append(ticket)
+
+    def _send_branches(self) -> None:
+        """Have branches sampled: at once where modes overlap; else when all groups are there, so that the same seed
+        draws the same branches."""
+        with self._lock:
+            self._scoring -= 1
+            busy = bool(self._out or self._scoring)
+        if not self._branched or (busy and not self._branched[0].parent.spec.rollout.overlaps):
+            return
+        waiting, self._branched = sorted(self._branched, key=lambda branches: branches.ticket.name), []
+        self._branching.update((branches.ticket.name, branches) for branches in waiting)
+        alone = not waiting[0].parent.spec.rollout.overlaps
+        seed = derive_seed(self._seed, "branches", waiting[0].ticket.name)
+        self._send([branches.ticket for branches in waiting], seed, alone)
+
     def _rescore(self, tickets: Sequence[Ticket]) -> int:
         failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.reward_error is not None]
         if not failed:
             return 0
         limits = [ticket.sampling.max_tokens for ticket, _ in failed]
         items = [ticket.group.item for ticket, _ in failed]
-        scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits))
-        for (_, trajectory), text, result in zip(failed, scored.texts, scored.scores, strict=True):
-            trajectory.output_text = text
-            _take(trajectory, result)
+        versions = [ticket.rewards for ticket, _ in failed]
+        scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits, versions))
+        results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
+        for (_, trajectory), result in zip(failed, results, strict=True):
+            _take(trajectory, *result)
         return sum(t.reward_error is not None for _, t in failed)
 
 
@@ -202,17 +264,19 @@ def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None
     """Write texts and scores into the trajectories of a chunk, in the chunk's order."""
     places = pending.chunk.groups.tolist()
     seen: dict[int, int] = {}
-    for index, text, result in zip(places, scored.texts, scored.scores, strict=True):
+    results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
+    for index, result in zip(places, results, strict=True):
         sample = seen.get(index, 0)
         seen[index] = sample + 1
-        trajectory = groups[index].trajectories[sample]
-        trajectory.output_text = text
-        if trajectory.finish_reason == "pruned":
-            continue  # half an answer says nothing: it has no reward, and its group's statistics do without it
-        _take(trajectory, result)
+        _take(groups[index].trajectories[sample], *result)
 
 
-def _take(trajectory: Trajectory, score: Score) -> None:
+def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str, Score]) -> None:
+    trajectory.output_text = text
+    if trajectory.finish_reason == "pruned":
+        return  # half an answer says nothing: it has no reward, and its group's statistics do without it
+    trajectory.shadow_rewards = {ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None}
+    trajectory.shadow_errors = {ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None}
     trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
     trajectory.reward_error, trajectory.reward_forgiven = score.error, list(score.forgiven)
     trajectory.reward_stops = score.stop

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
+from worker.branches import BranchCost, branch_metrics
 from worker.generation import GenerationStage
 from worker.jobs import Load
 
@@ -16,6 +18,7 @@ class Performance:
         self._loads: dict[tuple[int, int], Load] = {}
         self._reward_s = self._generated_s = 0.0
         self._regenerated = 0
+        self._branches = BranchCost()
         self._mark = time.perf_counter()
 
     def restart_clock(self) -> None:
@@ -41,8 +44,10 @@ class Performance:
             "perf/rollouts_per_s": samples / seconds,
             "perf/kv_usage": generation.kv_usage,
             "rollouts/regenerated": float(generation.engines.regenerated - self._regenerated),
+            **branch_metrics(self._branches, generation.brancher.cost, tokens),
             **self._engines(),
         }
+        self._branches = replace(generation.brancher.cost)
         self._reward_s, self._generated_s = reward_s, generated_s
         self._regenerated, generation.kv_usage = generation.engines.regenerated, 0.0
         pauses = [generation.pauses.popleft() for _ in range(len(generation.pauses))]

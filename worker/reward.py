@@ -2,80 +2,101 @@
 
 from __future__ import annotations
 
-import signal
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from trainer_core.rewards.definition import RewardDefinition
-from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.overlong import overlong_punishment
-from trainer_core.rewards.score import Sample, Score, score, split_thinking
+from trainer_core.rewards.parts import OVERLONG_PART
+from trainer_core.rewards.score import Sample, Score, split_thinking
 from trainer_core.spec.reward import OverlongShaping
 from trainer_core.spec.thinking import TaggedThinking, Thinking
 from worker.chunk import FINISH_REASONS, Chunk
 from worker.engine.startup import eos_token_ids
-from worker.sandbox import capability
-from worker.sandbox.pool import JailPool
+from worker.judge.use import Use
+from worker.reward_version import Versions
+from worker.scoring.benches import Benches
+from worker.scoring.open import ToolSetup
+from worker.scoring.scorer import Job, failed
 from worker.tokenizer import PolicyTokenizer
+
+__all__ = ["CHUNKS_AT_ONCE", "RewardConfig", "RewardWorker", "Scored", "failed"]
+
+CHUNKS_AT_ONCE = 32
+"""Chunks that a worker scores at the same time: one that waits for judges does not hold up the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewardConfig:
     """What a reward worker needs to know."""
 
-    definition: RewardDefinition
+    versions: Versions
+    """That it scores by."""
     thinking: Thinking
     model_dir: Path
     overlong: OverlongShaping | None
     timeout_s: float
+    tools: ToolSetup = field(default_factory=ToolSetup)
+    """Beside what the versions bring."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Text and score of each completion of a chunk."""
+    """Text and scores of each completion of a chunk."""
 
     texts: list[str]
     scores: list[Score]
     seconds: float
-
-
-class _TimeoutError(Exception):
-    pass
+    shadows: list[dict[str, Score]] = field(default_factory=list)
+    """What each shadow version says of it, by reference; empty, or one entry per completion."""
+    judges: Use = field(default_factory=Use)
+    """What the worker's judges were asked since its last chunk."""
 
 
 class RewardWorker:
-    """Ray actor, one thread: the timer below interrupts only the main thread, which is where Ray runs its methods."""
+    """Ray actor with ``CHUNKS_AT_ONCE`` threads."""
 
     def __init__(self, config: RewardConfig) -> None:
         self._config = config
         self._tokenizer: PolicyTokenizer | None = None
         self._eos: tuple[int, ...] = ()
-        self._jail: JailPool | None = None
+        self._up = threading.Event()
 
     def start(self) -> float:
-        """Load the tokenizer. Returns the seconds it took."""
+        """Load the tokenizer and bring up what the graders need. Returns the seconds it took."""
         started = time.perf_counter()
-        self._tokenizer = PolicyTokenizer(self._config.model_dir)
-        self._eos = eos_token_ids(str(self._config.model_dir))
-        signal.signal(signal.SIGALRM, _interrupt)
-        if self._config.definition.needs_jail:
-            capability.require()
-            self._jail = JailPool()
-            self._jail.start()
+        try:
+            self._eos = eos_token_ids(str(self._config.model_dir))
+            self._benches = Benches(self._config.versions, self._config.tools, self._config.timeout_s)
+            self._tokenizer = PolicyTokenizer(self._config.model_dir)
+        finally:
+            self._up.set()
         return time.perf_counter() - started
 
-    def score(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]) -> Scored:
+    def equip(self, versions: Versions) -> None:
+        """Be ready for these versions as well. Raises JailError and StartError with a sentence: all is as before."""
+        self._benches.equip(versions)
+
+    def score(
+        self,
+        chunk: Chunk,
+        items: Sequence[Mapping[str, Any]],
+        max_tokens: Sequence[int],
+        versions: Sequence[Sequence[str]],
+    ) -> Scored:
         """Score a chunk.
 
         Args:
             chunk: whole groups.
             items: the dataset row of each completion, shape [M].
             max_tokens: longest completion when each was dispatched, shape [M]: where the overlong ramp ends.
+            versions: references of the versions that score each, shape [M]: the first is trained on and shaped, the
+                others are its shadows.
         """
+        self._up.wait()  # calls do not wait for one another: this one may have come while ``start`` goes on
         started = time.perf_counter()
         if self._tokenizer is None:
             raise RuntimeError("the reward worker was not started")
@@ -83,8 +104,16 @@ class RewardWorker:
         lengths = (chunk.offsets[1:] - chunk.offsets[:-1]).tolist()
         finish = [FINISH_REASONS[code] for code in chunk.finish.tolist()]
         samples = [self._sample(*row) for row in zip(texts, lengths, finish, strict=True)]
-        scores = [self._score(*row) for row in zip(samples, items, max_tokens, strict=True)]
-        return Scored(texts, scores, time.perf_counter() - started)
+        jobs = [
+            Job(self._benches.definition(ref), sample, item)
+            for sample, item, refs in zip(samples, items, versions, strict=True)
+            for ref in refs
+        ]
+        graded = iter([one.score for one in self._benches.score(jobs)])
+        by_version = [{ref: next(graded) for ref in refs} for refs in versions]
+        trained = [found.pop(refs[0]) for found, refs in zip(by_version, versions, strict=True)]
+        scores = [self._shaped(*row) for row in zip(trained, samples, max_tokens, strict=True)]
+        return Scored(texts, scores, time.perf_counter() - started, by_version, self._benches.use())
 
     def _sample(self, text: str, length: int, finish_reason: str) -> Sample:
         thinking, answer = None, text
@@ -98,28 +127,9 @@ class RewardWorker:
             finish_reason=finish_reason,
         )
 
-    def _score(self, sample: Sample, item: Mapping[str, Any], max_tokens: int) -> Score:
-        signal.setitimer(signal.ITIMER_REAL, self._config.timeout_s)
-        try:
-            result = score(self._config.definition, sample, item, Tools(self._jail))
-        except _TimeoutError:
-            return failed(f"the reward took longer than {self._config.timeout_s:g} s")
-        except Exception as error:
-            # A grader's bug is this trajectory's error: it is shown, counted, and pauses the run when frequent.
-            return failed(f"{type(error).__name__}: {error}")
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    def _shaped(self, score: Score, sample: Sample, max_tokens: int) -> Score:
         overlong = self._config.overlong
-        if overlong is None or result.reward is None:
-            return result
+        if overlong is None or score.reward is None:
+            return score
         punishment = overlong_punishment(sample.completion_tokens, max_tokens, overlong.buffer, overlong.factor)
-        return replace(result, reward=result.reward + punishment, parts={**result.parts, "overlong": punishment})
-
-
-def failed(message: str) -> Score:
-    """The score of a trajectory whose reward could not be computed."""
-    return Score(reward=None, parts={}, error=message)
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise _TimeoutError
+        return replace(score, reward=score.reward + punishment, parts={**score.parts, OVERLONG_PART: punishment})

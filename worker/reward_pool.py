@@ -9,17 +9,22 @@ from typing import Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import GetTimeoutError, RayActorError, RayError
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
 from worker.chunk import Chunk
 from worker.reward import Scored, failed
+from worker.reward_version import RewardVersion, Versions
 
 SPARE_S = 30.0
 """Time a chunk may take beyond the time-outs of its trajectories before its worker counts as hung."""
 TRIES = 2
+EQUIP_S = 120.0
+"""Longest time that the workers may take to make ready for another reward version."""
 
 Notify = Callable[[str, str], None]
 """(title, message): a warning to the person who watches the run."""
+Spawn = Callable[[int, int, Versions], ActorHandle]
+"""(index, generation, versions): makes a reward worker."""
 
 
 @dataclass(slots=True)
@@ -29,6 +34,7 @@ class PendingScores:
     chunk: Chunk
     items: Sequence[Mapping[str, Any]]
     max_tokens: Sequence[int]
+    versions: Sequence[Sequence[str]]
     worker: int
     handle: ActorHandle
     answer: ray.ObjectRef
@@ -37,29 +43,49 @@ class PendingScores:
 class RewardPool:
     """Chunks may be submitted by any thread; their results are waited for by one."""
 
-    def __init__(self, spawn: Callable[[int, int], ActorHandle], size: int, timeout_s: float, notify: Notify) -> None:
-        """``spawn(index, generation)`` makes an actor; its ``start`` is called here."""
+    def __init__(self, spawn: Spawn, versions: Versions, size: int, timeout_s: float, notify: Notify) -> None:
+        """``spawn`` makes an actor that can score by ``versions``; its ``start`` is called here."""
         self._spawn, self._timeout_s, self._notify = spawn, timeout_s, notify
+        self._versions: dict[str, RewardVersion] = dict(versions)
         self._generations = [0] * size
-        self._workers = [spawn(index, 0) for index in range(size)]
+        self._workers = [spawn(index, 0, self._versions) for index in range(size)]
         self.started = [worker.start.remote() for worker in self._workers]
         """One ref per worker that holds the seconds of its start."""
         self._next = 0
         self._closed = False
         self._lock = threading.Lock()
 
-    def submit(self, chunk: Chunk, items: Sequence[Mapping[str, Any]], max_tokens: Sequence[int]) -> PendingScores:
-        """Send a chunk to the next worker; ``items`` and ``max_tokens`` have one entry per completion, shape [M]."""
+    def equip(self, versions: Versions) -> str | None:
+        """Have every worker made ready for further versions: None, or why one cannot be, as a sentence."""
+        with self._lock:
+            handles = list(self._workers)
+        try:
+            ray.get([handle.equip.remote(versions) for handle in handles], timeout=EQUIP_S)
+        except RayTaskError as error:
+            return f"the reward workers cannot be made ready: {error.cause}"
+        except (GetTimeoutError, RayActorError) as error:
+            return f"the reward workers did not get ready: {str(error).splitlines()[0]}"
+        self._versions = {**self._versions, **versions}
+        return None
+
+    def submit(
+        self,
+        chunk: Chunk,
+        items: Sequence[Mapping[str, Any]],
+        max_tokens: Sequence[int],
+        versions: Sequence[Sequence[str]],
+    ) -> PendingScores:
+        """Send a chunk to the next worker; the rest is as ``RewardWorker.score`` takes it, shape [M] each."""
         with self._lock:
             index = self._next
             self._next = (index + 1) % len(self._workers)
             handle = self._workers[index]
-        answer = handle.score.remote(chunk, list(items), list(max_tokens))
-        return PendingScores(chunk, items, max_tokens, index, handle, answer)
+        answer = handle.score.remote(chunk, list(items), list(max_tokens), list(versions))
+        return PendingScores(chunk, items, max_tokens, versions, index, handle, answer)
 
     def result(self, pending: PendingScores) -> Scored:
         """Wait for a chunk's scores. After a second failure its completions carry the error."""
-        limit = self._timeout_s * len(pending.chunk) + SPARE_S
+        limit = self._timeout_s * sum(map(len, pending.versions)) + SPARE_S
         for attempt in range(TRIES):
             try:
                 scored: Scored = ray.get(pending.answer, timeout=limit)
@@ -70,9 +96,11 @@ class RewardPool:
                 if attempt + 1 < TRIES:
                     handle = self._workers[pending.worker]
                     pending.handle = handle
-                    pending.answer = handle.score.remote(pending.chunk, list(pending.items), list(pending.max_tokens))
-        size = len(pending.chunk)
-        return Scored([""] * size, [failed(f"the reward worker {reason} twice")] * size, 0.0)
+                    pending.answer = handle.score.remote(
+                        pending.chunk, list(pending.items), list(pending.max_tokens), list(pending.versions)
+                    )
+        size, lost = len(pending.chunk), failed(f"the reward worker {reason} twice")
+        return Scored([""] * size, [lost] * size, 0.0, [dict.fromkeys(refs[1:], lost) for refs in pending.versions])
 
     def close(self) -> None:
         """Kill the actors. A thread that still waits for them gets errors, and replaces nothing."""
@@ -89,7 +117,7 @@ class RewardPool:
         except RayError as error:
             self._notify("A reward worker could not be ended", str(error))
         self._generations[pending.worker] += 1
-        fresh = self._spawn(pending.worker, self._generations[pending.worker])
+        fresh = self._spawn(pending.worker, self._generations[pending.worker], self._versions)
         fresh.start.remote()
         with self._lock:
             self._workers[pending.worker] = fresh

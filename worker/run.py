@@ -11,7 +11,6 @@ import ray
 
 from trainer_core.rollout_metrics import error_share, mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
-from trainer_core.spec.base import Boundary
 from trainer_core.spec.rollout import AsyncMode, StreamedMode
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.guards import GuardWatch
@@ -22,6 +21,7 @@ from worker.advantages import assign_advantages
 from worker.buffer import Batch, Ticket
 from worker.bundle import Bundle
 from worker.checkpoints import Checkpoints
+from worker.controls import Controls
 from worker.dispatch import Dispatcher
 from worker.engine import KvOnUpdate
 from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics
@@ -30,6 +30,8 @@ from worker.learning import Learned
 from worker.link import Link
 from worker.performance import Performance
 from worker.replay import MismatchReplay
+from worker.reward_desk import RewardDesk
+from worker.reward_versions import RewardVersions
 from worker.saving import Saving
 from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
@@ -49,8 +51,10 @@ class Run:
         self._link, self._parts, self._interrupt = link, parts, interrupt
         spec, state = bundle.spec, parts.state
         self._guards = GuardWatch(spec.guards)
-        self._steering = Steering(spec, bundle.revision, room_check(parts.sources))
-        self._threshold = bundle.reward.definition.success_threshold
+        saved = state.get("rewards", {})
+        versions = RewardVersions(spec, bundle.versions, saved.get("definitions", {}), parts.generation.equip)
+        self._steering = Steering(spec, bundle.revision, room_check(parts.sources), versions.objection)
+        self._rewards = RewardDesk(spec, versions, link, parts.judges, saved)
         self.first_step = state["step"] + 1 if state else 1
         self._tokens_total = state["tokens_total"] if state else 0
         self._evaluation_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
@@ -71,11 +75,12 @@ class Run:
             parts.generation,
             parts.tokenizer,
             version=self._version,
-            threshold=self._threshold,
+            threshold=versions.threshold,
             state=state or None,
         )
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._saving = Saving(checkpoints, parts.learning, link)
+        self._people = Controls(self._steering, versions, link, self._saving)
         self._performance = Performance(parts.generation)
         self._mismatch = MismatchReplay(parts.generation.engines, parts.learning, parts.tokenizer)
         self._sync: Future[float] | None = None
@@ -87,8 +92,6 @@ class Run:
         self._metrics: dict[str, float] = {}
         """Of the step in hand, as far as they are known."""
         self._evaluation: Future[Batch] | None = None
-        self._unsettled: list[Control] = []
-        """Controls of the dispatch that no whole batch has been dispatched under yet."""
         self._starved = False
         self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
@@ -115,10 +118,9 @@ class Run:
             return
         if self._dispatcher.wants(step):
             target, group = self._dispatcher.next_group()
-            controls = self._apply("group_dispatch", min(target, self.last_step), group)
-            if controls:
+            if self._people.apply("group_dispatch", min(target, self.last_step), group, self._version):
                 self._dispatcher.update_spec()
-                self._unsettled += controls
+                self._rewards.update_spec(self._steering.spec)
         self._dispatcher.open(step)
 
     def dispatch_ahead(self, step: int) -> None:
@@ -171,8 +173,10 @@ class Run:
     def learned(self, update: Future[Learned], batch: Batch) -> Learned:
         """Wait for the update; meanwhile describe the batch."""
         version = batch.step - 1
-        known = step_metrics(batch.groups, batch.spec, success_threshold=self._threshold, version=version)
-        self._metrics |= known | {"control/revision": float(batch.revision)}
+        known = step_metrics(batch.groups, batch.spec, version=version)
+        judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
+        self._metrics |= known | judged | {"control/revision": float(batch.revision)}
+        self._hold = self._hold or hold
         learned = self._wait(update)
         self._replay.offer(batch.groups)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
@@ -210,6 +214,7 @@ class Run:
             **performance,
             **self._dispatcher.counted(),
             **self._mismatch.metrics(),
+            **self._parts.generation.judge_metrics(),
             "timing_s/learn": learned.learn_s,
             "timing_s/sync": self._sync_s + learned.publish_s,
             "probe/max_abs_diff": self._probe,
@@ -221,7 +226,7 @@ class Run:
         if (why := self._mismatch.take_failure()) is not None:
             message = f"Engine and learner could not be compared at the same weights: {why}"
             self._link.emit("log", {"level": "info", "message": message}, step)
-        self._settle(batch)
+        self._people.settle(batch)
         shown = shown_groups(batch.groups)
         for group in shown:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
@@ -238,7 +243,8 @@ class Run:
         spec = self._steering.spec
         if not evaluation_due(spec, step):
             return
-        batch = evaluation_batch(self._parts.evaluations, spec, step, self._evaluation_max_tokens)
+        threshold = self._rewards.threshold(spec)
+        batch = evaluation_batch(self._parts.evaluations, spec, step, self._evaluation_max_tokens, threshold)
         self._evaluation = self._parts.generation.evaluate(
             batch,
             derive_seed(spec.schedule.seed, "evaluation"),
@@ -249,7 +255,7 @@ class Run:
 
     def save_if_due(self, step: int) -> None:
         """Save after ``step`` where the schedule, a person or a control asks for it."""
-        self._wish_requested(step)
+        self._people.wish_requested(step)
         if step == self.last_step:
             self._saving.wish(step, "final")
         elif step % self._steering.spec.checkpoint.every_steps == 0:
@@ -272,7 +278,7 @@ class Run:
             if self._link.desired_state == "running" and (asked or not own):
                 break
             self._link.phase("waiting", step)
-            self._wish_requested(step)
+            self._people.wish_requested(step)
             self._saving.save(step, self._state)
             time.sleep(POLL_S)
         self._hold = None
@@ -280,8 +286,8 @@ class Run:
         self._performance.restart_clock()
 
     def finish(self) -> None:
-        """Wait for what is still under way: the last weights, evaluation and checkpoint."""
-        for future in (self._sync, self._evaluation, self._saving.last):
+        """Wait for what is still under way: the last weights, evaluation, checkpoint and proposals."""
+        for future in (self._sync, self._evaluation, self._saving.last, self._rewards.last):
             if future is not None:
                 self._wait(cast("Future[Any]", future))
         if self._dispatcher.buffer.tickets:
@@ -319,7 +325,7 @@ class Run:
 
     def _open_update(self, step: int, group: str) -> None:
         """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
-        self._controls = tuple(self._apply("optimizer_step", step, group))
+        self._controls = tuple(self._people.apply("optimizer_step", step, group, self._version))
         self._saving.save(step - 1, self._state)
 
     def _stream(self, step: int, tickets: list[Ticket]) -> None:
@@ -335,7 +341,8 @@ class Run:
 
     def _assign(self, tickets: list[Ticket], spec: RunSpec) -> None:
         groups, dispatched = [ticket.group for ticket in tickets], [ticket.spec for ticket in tickets]
-        assign_advantages(groups, spec, dispatched, self._threshold)
+        self._rewards.correct(groups)
+        assign_advantages(groups, spec, dispatched)
 
     def _stream_finished(self, step: int) -> None:
         """Stream what is complete. A group with a failed reward waits for the judgement of the whole batch."""
@@ -369,37 +376,12 @@ class Run:
             refills = self._steering.spec.rollout.dynamic_sampling.max_refills
             self._link.emit("alert", starved_alert(batch.step, refills), batch.step)
 
-    def _settle(self, batch: Batch) -> None:
-        """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
-        oldest = min(group.steering_revision for group in batch.groups)
-        settled = [control for control in self._unsettled if control.revision <= oldest]
-        self._unsettled = [control for control in self._unsettled if control.revision > oldest]
-        for control in (*settled, *batch.controls):
-            self._link.control(control.control_id, "settled", step=batch.step, policy_version=batch.step)
-
-    def _apply(self, boundary: Boundary, step: int, group: str) -> list[Control]:
-        """Apply the controls that are due, and wish for the checkpoint before them."""
-        commands = self._link.commands()
-        if not commands:
-            return []
-        applied, refused = self._steering.apply(commands, boundary, step)
-        for control in applied:
-            self._link.control(control.control_id, "applied", step=step, group=group, policy_version=self._version)
-            if self._steering.spec.checkpoint.before_control:
-                self._saving.wish(self._version, "before_control", control.control_id)
-        for refusal in refused:
-            self._link.control(refusal.control_id, "rejected", step=step, error=refusal.error)
-        return applied
-
-    def _wish_requested(self, step: int) -> None:
-        for request in self._steering.requested_checkpoints(self._link.commands()):
-            self._saving.wish(step, "requested", request)
-
     def _state(self) -> dict[str, Any]:
         """What a checkpoint keeps beside the policy and what dispatch goes on with."""
         return {
             "guards": self._guards.state(),
             "replay": self._replay.state(),
+            "rewards": self._rewards.state(),
             "tokens_total": self._tokens_total,
             "evaluation_max_tokens": self._evaluation_max_tokens,
             "revision": self._steering.revision,
@@ -413,5 +395,5 @@ class Run:
 
     def _report_evaluation(self, future: Future[Batch]) -> None:
         batch = future.result()
-        metrics = finite(evaluation_metrics(batch, self._threshold))
+        metrics = finite(evaluation_metrics(batch))
         self._link.emit("eval", {"metrics": metrics}, batch.step)

@@ -21,17 +21,24 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.steering.prompt_plan import longest_text, with_text
 from worker import cluster
+from worker.branches import Brancher
 from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
 from worker.engine.from_spec import concurrency
 from worker.evaluation import EvaluationSet
 from worker.generation import GenerationStage
+from worker.judge.client import JudgeClient
+from worker.judge.open import JudgeSetup, open_judges
+from worker.judge.servers import SERVER_CPUS, served, start_servers
+from worker.judge.use import Tally
 from worker.learner import LearnerLost
 from worker.learning import LearningStage
-from worker.reward import RewardConfig, RewardWorker
+from worker.reward import CHUNKS_AT_ONCE, RewardConfig, RewardWorker
 from worker.reward_pool import Notify, RewardPool
+from worker.reward_version import Versions
 from worker.rollout import rollout_actor_class
 from worker.router import Router
+from worker.scoring.open import ToolSetup
 from worker.seeds import derive_seed
 from worker.timeline import Timeline
 from worker.tokenizer import PolicyTokenizer
@@ -67,6 +74,8 @@ class Parts:
     state: dict[str, Any]
     """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
     timeline: Timeline
+    judges: Callable[[], JudgeClient]
+    """Opens the judge endpoints in this process."""
     stirred: threading.Event
     """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
@@ -89,9 +98,14 @@ class Startup:
         bundle, spec = self.bundle, self.bundle.spec
         started = time.perf_counter()
         cluster.check_resources(
-            ENGINE_CPUS * spec.parallelism.rollout_workers + LEARNER_CPUS * spec.parallelism.learner_ranks
+            ENGINE_CPUS * spec.parallelism.rollout_workers
+            + LEARNER_CPUS * spec.parallelism.learner_ranks
+            + SERVER_CPUS * len(served(bundle.judges))
         )
         check_policy_folder(bundle.policy.path)
+        teacher = None if bundle.teacher is None else bundle.teacher.path
+        if teacher is not None:
+            check_policy_folder(teacher)
         model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
@@ -111,24 +125,35 @@ class Startup:
         self._closers.append(learning.close)
         options = cluster.actor_options(None, LEARNER_CPUS)
         checkpoint = bundle.resume.path if bundle.resume else None
-        learner = learning.start(bundle.policy.path, spec, options, checkpoint)
+        learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher)
+        self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0))
+        self._closers.append(self._judges.close)
         rewards = RewardPool(
-            self._spawn_reward, spec.parallelism.reward_workers, spec.reward.timeout_seconds, self._notify
+            self._spawn_reward,
+            bundle.versions,
+            spec.parallelism.reward_workers,
+            spec.reward.timeout_seconds,
+            self._notify,
         )
         self._closers.append(rewards.close)
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
             took = self._await(
-                {"engine": engines.started, "reward": rewards.started}, {"learner": learner, "data": data}, tick
+                {"engine": engines.started, "judge": self._judges.started, "reward": rewards.started},
+                {"learner": learner, "data": data},
+                tick,
             )
         seconds |= took
         seconds["all"] = time.perf_counter() - started
         timeline, stirred = Timeline(), threading.Event()
-        generation = GenerationStage(engines, rewards, timeline, stirred.set)
+        brancher = Brancher(tokenizer.token_text, config.think)
+        generation = GenerationStage(engines, rewards, timeline, stirred.set, brancher)
         self._closers.append(generation.close)
         sources, evaluations = data.result()
         state = learner.result()[0]
-        return Parts(generation, learning, tokenizer, sources, evaluations, state, timeline, stirred, seconds)
+        return Parts(
+            generation, learning, tokenizer, sources, evaluations, state, timeline, self._open_judges, stirred, seconds
+        )
 
     def close(self) -> None:
         """Kill the actors that have been started."""
@@ -163,17 +188,29 @@ class Startup:
         options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS)
         return rollout_actor_class().options(**options).remote()
 
-    def _spawn_reward(self, index: int, generation: int) -> Any:
+    def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:
         bundle, spec = self.bundle, self.bundle.spec
+        answers = bundle.run_dir / "judge-answers" / f"{index}.sqlite"
         config = RewardConfig(
-            definition=bundle.reward.definition,
+            versions=versions,
             thinking=spec.thinking,
             model_dir=bundle.policy.path,
             overlong=spec.reward.overlong,
             timeout_s=spec.reward.timeout_seconds,
+            tools=ToolSetup(
+                judges=JudgeSetup(bundle.judges, self._judges.handles, answers),
+                reward_models=bundle.reward_models,
+                processes=spec.parallelism.reward_workers,
+            ),
         )
         options = cluster.actor_options(self._name("reward", index, generation))
-        return ray.remote(RewardWorker).options(**options).remote(config)
+        return ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote(config)
+
+    def _open_judges(self) -> JudgeClient:
+        answers = self.bundle.run_dir / "judge-answers" / "evolution.sqlite"
+        client = open_judges(JudgeSetup(self.bundle.judges, self._judges.handles, answers), Tally())
+        self._closers.append(client.close)
+        return client
 
     def _name(self, role: str, index: int, generation: int) -> str:
         return cluster.worker_name(self.bundle.run_id, self.bundle.attempt, role, index, generation)

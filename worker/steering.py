@@ -31,16 +31,16 @@ class Refused:
 
 
 Check = Callable[[RunSpec], str | None]
-"""A further rule that the worker alone can check; returns the objection or None."""
+"""A further rule that the worker alone can check; returns the objection or None. The spec changes if all agree."""
 
 
 class Steering:
     """The effective spec and its revision."""
 
-    def __init__(self, spec: RunSpec, revision: int, check: Check = lambda spec: None) -> None:
+    def __init__(self, spec: RunSpec, revision: int, *checks: Check) -> None:
         self.spec = spec
         self.revision = revision
-        self._check = check
+        self._checks = checks
         self._handled: set[str] = set()
 
     def due(self, commands: list[dict[str, Any]], boundary: Boundary, step: int) -> bool:
@@ -57,9 +57,9 @@ class Steering:
             self._handled.add(command["id"])
             try:
                 spec = apply_control(self.spec, command["target"], command["value"])
-                objection = self._check(spec)
-                if objection is not None:
-                    raise ControlError(f"{command['target']}: {objection}")
+                for check in self._checks:
+                    if (objection := check(spec)) is not None:
+                        raise ControlError(f"{command['target']}: {objection}")
             except ControlError as error:
                 refused.append(Refused(command["id"], str(error)))
                 continue

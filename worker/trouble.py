@@ -30,7 +30,12 @@ class RewardAlerts:
         trajectories = [t for group in batch.groups for t in group.trajectories]
         excluded = [t.reward_error for t in trajectories if t.reward_error is not None]
         forgiven = [error for t in trajectories for error in t.reward_forgiven]
-        return [*self._fresh(excluded, "left out of the loss"), *self._fresh(forgiven, "counted as 0")]
+        shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.shadow_errors.items()]
+        return [
+            *self._fresh(excluded, "left out of the loss"),
+            *self._fresh(forgiven, "counted as 0"),
+            *self._fresh(shadows, "of a shadow, without effect on training"),
+        ]
 
     def _fresh(self, errors: list[str], effect: str) -> list[dict[str, Any]]:
         found = []

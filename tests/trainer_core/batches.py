@@ -25,7 +25,15 @@ def trajectory(reward: float | None = 0.0, *, length: int = 4, prompt: int = 3, 
     return Trajectory(**{**given, **values})
 
 
-def group(trajectories: Sequence[Trajectory], *, source: str = "sums", index: int = 0, revision: int = 0) -> Group:
+def group(
+    trajectories: Sequence[Trajectory],
+    *,
+    source: str = "sums",
+    index: int = 0,
+    revision: int = 0,
+    ref: str = "calculation@1",
+    threshold: float = 0.5,
+) -> Group:
     """A group of ``trajectories``."""
     return Group(
         group_id=f"1-{index}",
@@ -35,6 +43,8 @@ def group(trajectories: Sequence[Trajectory], *, source: str = "sums", index: in
         item={"prompt": "1+1=", "answer": "2"},
         prompt_text="1+1=",
         steering_revision=revision,
+        reward_ref=ref,
+        success_threshold=threshold,
         trajectories=list(trajectories),
     )
 

@@ -15,7 +15,7 @@ TAGS = spec(thinking={"type": "tags", "budget": 3})
 
 
 def metrics(batch: list[Group], chosen: object = None) -> dict[str, float]:
-    return step_metrics(batch, chosen or spec(), success_threshold=0.5, version=0)  # type: ignore[arg-type]
+    return step_metrics(batch, chosen or spec(), version=0)  # type: ignore[arg-type]
 
 
 def test_scores_and_groups_by_hand() -> None:
@@ -44,7 +44,7 @@ def test_without_any_reward_there_is_no_score() -> None:
     found = metrics([rewarded(None, None)])
     assert not {name for name in found if name.startswith(("critic", "train/pass_rate"))}
     assert found["reward/error_share"] == 1.0
-    assert math.isnan(pass_rate([rewarded(None)], 0.5))
+    assert math.isnan(pass_rate([rewarded(None)]))
 
 
 def test_lengths_by_hand() -> None:
@@ -82,7 +82,7 @@ def test_parts_average_over_those_that_have_them() -> None:
 
 def test_overlong_shaping_does_not_turn_a_right_answer_into_a_failure() -> None:
     batch = [group([trajectory(0.25, reward_parts={"correct": 1.0, "overlong": -0.75})])]
-    assert pass_rate(batch, 0.5) == 1.0
+    assert pass_rate(batch) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_rounding_does_not_turn_a_right_answer_into_a_failure(
     reward: float, threshold: float, parts: dict[str, float]
 ) -> None:
     assert reward - parts.get("overlong", 0.0) < threshold
-    assert pass_rate([group([trajectory(reward, reward_parts=parts)])], threshold) == 1.0
-    assert pass_rate([group([trajectory(reward - 1e-6, reward_parts=parts)])], threshold) == 0.0
+    assert pass_rate([group([trajectory(reward, reward_parts=parts)], threshold=threshold)]) == 1.0
+    assert pass_rate([group([trajectory(reward - 1e-6, reward_parts=parts)], threshold=threshold)]) == 0.0
 
 
 def test_success_starts_at_the_threshold() -> None:
-    assert pass_rate([rewarded(0.5, 0.4999, 1.0, None)], 0.5) == pytest.approx(2 / 3)
+    assert pass_rate([rewarded(0.5, 0.4999, 1.0, None)]) == pytest.approx(2 / 3)
 
 
 def test_mismatch_agrees_with_float64() -> None:

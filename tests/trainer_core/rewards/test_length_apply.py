@@ -41,7 +41,7 @@ def shaped(**length: Any) -> RunSpec:
 
 def test_the_part_is_added_and_shown() -> None:
     one = group(trajectory(100, 1.0, "length", right=1.0), trajectory(10, 0.0))
-    shape([one], [shaped(type="magistral", buffer=20)], 0.5)
+    shape([one], [shaped(type="magistral", buffer=20)])
     assert [t.reward for t in one.trajectories] == [0.9, 0.0]
     assert one.trajectories[0].reward_parts == {"right": 1.0, "length_shaping": -0.1}
     assert one.trajectories[1].reward_parts == {"length_shaping": 0.0}
@@ -49,21 +49,21 @@ def test_the_part_is_added_and_shown() -> None:
 
 def test_without_shaping_nothing_changes() -> None:
     one = group(trajectory(100, 1.0))
-    shape([one], [spec()], 0.5)
-    reweigh([one], [spec()], 0.5)
+    shape([one], [spec()])
+    reweigh([one], [spec()])
     assert one.trajectories[0].reward == 1.0 and one.trajectories[0].reward_parts == {}
 
 
 def test_a_group_is_shaped_once() -> None:
     one, chosen = group(trajectory(100, 1.0, "length")), shaped(type="magistral", buffer=20)
-    shape([one], [chosen], 0.5)
-    shape([one], [chosen], 0.5)
+    shape([one], [chosen])
+    shape([one], [chosen])
     assert one.trajectories[0].reward == 0.9
 
 
 def test_failed_rewards_stay_out_of_it() -> None:
     failed, right = trajectory(100, None), trajectory(90, 1.0)
-    shape([group(failed, right)], [shaped(type="difficulty_aware", buffer=20, gamma=5.0)], 0.5)
+    shape([group(failed, right)], [shaped(type="difficulty_aware", buffer=20, gamma=5.0)])
     assert failed.reward is None and failed.reward_parts == {}
     assert right.reward == 0.5, "the pass rate is that of the answers that could be graded: 1"
 
@@ -71,7 +71,7 @@ def test_failed_rewards_stay_out_of_it() -> None:
 def test_a_zero_given_for_an_error_is_not_shaped() -> None:
     one = trajectory(100, None)
     one.reward = 0.0
-    shape([group(one)], [shaped(type="magistral", buffer=20)], 0.5)
+    shape([group(one)], [shaped(type="magistral", buffer=20)])
     assert one.reward == 0.0 and one.reward_parts == {}
 
 
@@ -87,16 +87,17 @@ def test_a_zero_given_for_an_error_is_not_shaped() -> None:
 )
 def test_a_right_answer_stays_right_however_long(length: dict[str, Any]) -> None:
     one = group(trajectory(95, 1.0), trajectory(99, 0.7), trajectory(20, 0.0), trajectory(30, 0.2))
-    assert pass_rate([one], 0.7) == 0.5
-    shape([one], [shaped(**length)], 0.7)
+    one.success_threshold = 0.7
+    assert pass_rate([one]) == 0.5
+    shape([one], [shaped(**length)])
     assert any(t.reward_parts["length_shaping"] < -0.5 for t in one.trajectories)
-    assert pass_rate([one], 0.7) == 0.5
+    assert pass_rate([one]) == 0.5
 
 
 def test_grpo_lambda_compares_the_groups_of_the_batch() -> None:
     good = group(trajectory(10, 1.0), trajectory(30, 1.0), group_id="1-0")
     poor = group(trajectory(10, 1.0), trajectory(30, 0.0), group_id="1-1")
-    shape([poor, good], [shaped(type="grpo_lambda", share=0.5, alpha=1.0)] * 2, 0.5)
+    shape([poor, good], [shaped(type="grpo_lambda", share=0.5, alpha=1.0)] * 2)
     assert [t.reward_parts["length_shaping"] for t in poor.trajectories] == [0.0, 0.0]
     assert [t.reward for t in good.trajectories] == pytest.approx([0.7310585786300049, 0.2689414213699951])
 
@@ -105,7 +106,7 @@ def test_l1_uses_the_target_that_the_prompt_named() -> None:
     target = {"type": "sampled", "min": 20, "max": 80, "tell": " Think for {tokens} tokens."}
     chosen = shaped(type="l1_exact", alpha=0.01, target=target)
     groups = [group(trajectory(50, 1.0), group_id=f"1-{index}") for index in range(30)]
-    shape(groups, [chosen] * 30, 0.5)
+    shape(groups, [chosen] * 30)
     targets = [length_target(chosen, one.item, one.group_id) for one in groups]
     assert len(set(targets)) > 10
     for one, wanted in zip(groups, targets, strict=True):
@@ -116,11 +117,11 @@ def test_l1_uses_the_target_that_the_prompt_named() -> None:
 def test_decoupled_weights_never_turn_a_right_answer_down_and_leave_wrong_ones_alone() -> None:
     chosen = shaped(type="decoupled", temperature=0.2)
     one = group(trajectory(10, 1.0), trajectory(90, 1.0), trajectory(40, 0.0), trajectory(5, None))
-    shape([one], [chosen], 0.5)
+    shape([one], [chosen])
     assert [t.reward for t in one.trajectories] == [1.0, 1.0, 0.0, None]
     assign(chosen.advantage, [one])
     before = [t.advantage for t in one.trajectories]
-    reweigh([one], [chosen], 0.5)
+    reweigh([one], [chosen])
     after = [t.advantage for t in one.trajectories]
     assert after[2:] == before[2:]
     assert after[0] > before[0] > 0.0 and before[1] > after[1] > 0.0
@@ -138,7 +139,7 @@ def test_each_group_is_shaped_under_the_spec_it_was_dispatched_under() -> None:
         )
     ).applied(wide, 1)
     groups = [group(trajectory(50, 1.0), group_id=f"1-{index}") for index in range(2)]
-    shape(groups, [wide, narrow], 0.5)
+    shape(groups, [wide, narrow])
     assert [one.trajectories[0].reward for one in groups] == [1.0, 0.9]
 
 
@@ -147,6 +148,6 @@ def test_the_share_of_groups_is_the_newest() -> None:
     groups[2].steering_revision = 1
     old = shaped(type="grpo_lambda", share=0.25, alpha=1.0)
     new = apply_control(old, "reward.length.share", 1.0)
-    shape(groups, [old, old, new, old], 0.5)
+    shape(groups, [old, old, new, old])
     assert [one.trajectories[0].reward for one in groups] == [0.5] * 4
-    shape([], [], 0.5)
+    shape([], [])

@@ -49,6 +49,7 @@ def test_a_target_brings_the_schema_of_its_field() -> None:
     ("path", "value"),
     [
         ("data.sources.products.weight", 0.0),
+        ("reward.definition", "calculation@2"),
         ("thinking.budget", 4),
         ("thinking.budget", None),
         ("curriculum.max_pass_rate", 0.5),

@@ -98,6 +98,28 @@ CONTRADICTIONS = {
         ("guards", 1, "metric"),
         "never reported: there is no such source",
     ),
+    "shadow named twice": (
+        {"reward": {"definition": "r@1", "shadow": ["r@2", "r@2"]}},
+        ("reward", "shadow", 1),
+        "r@2 is a shadow already",
+    ),
+    "contrasts within a group of one": (
+        {
+            "reward": {"definition": "r@1", "evolve": {"component": "style"}},
+            "rollout": {"group_size": 1},
+            "advantage": {"type": "reinforce"},
+        },
+        ("reward", "evolve"),
+        "a group needs two",
+    ),
+    "more contrasts than prompts": (
+        {
+            "reward": {"definition": "r@1", "evolve": {"component": "style", "prompts_per_step": 9}},
+            "schedule": {"prompts_per_step": 8},
+        },
+        ("reward", "evolve", "prompts_per_step"),
+        "a step has 8 prompts: 9 cannot be contrasted",
+    ),
     "guard on a source that is not evaluated": (
         {"guards": [{"metric": "eval/sums/score/mean", "min": 0.1}]},
         ("guards", 0, "metric"),
@@ -141,6 +163,9 @@ INSIDE: dict[str, tuple[dict[str, Any], str]] = {
     "guard with crossed bounds": ({"guards": [{"metric": "actor/entropy", "min": 2, "max": 1}]}, "must not be above"),
     "unknown key": ({"optimizer": {"lr": 1e-3}}, "Extra inputs are not permitted"),
     "unknown member": ({"advantage": {"type": "quadratic"}}, "'grpo', 'dr_grpo'"),
+    "shadow without version": ({"reward": {"definition": "r@1", "shadow": ["r"]}}, "pattern"),
+    "five shadows": ({"reward": {"definition": "r@1", "shadow": [f"r@{n}" for n in range(5)]}}, "at most 4 items"),
+    "length bias of nothing": ({"reward": {"definition": "r@1", "length_bias": {}}}, "Field required"),
     "not a number": ({"optimizer": {"learning_rate": float("nan")}}, "finite|greater"),
     "dataset without version": ({"data": {"sources": [{"name": "a", "dataset": "a"}]}}, "pattern"),
     "no sources": ({"data": {"sources": []}}, "at least 1 item"),

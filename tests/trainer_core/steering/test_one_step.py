@@ -68,16 +68,16 @@ class Loop:
             plans = plan_group(spec, draw.item, name, draw.samples, draw.hint)
             asked.append([(with_text(draw.item, p.text)["prompt"], p.thinking_budget, p.forced_end) for p in plans])
             samples = [self._complete(spec, f"{name}/{place}", step) for place in range(draw.samples)]
-            groups.append(Group(name, draw.prompt_id, draw.source, "d@1", draw.item, "", 0, samples))
+            groups.append(Group(name, draw.prompt_id, draw.source, "d@1", draw.item, "", 0, trajectories=samples))
         for group in groups:
-            self.curriculum.observe(group.prompt_id, pass_rate([group], 0.5), len(group.trajectories))
-        shape(groups, [spec] * len(groups), 0.5)
+            self.curriculum.observe(group.prompt_id, pass_rate([group]), len(group.trajectories))
+        shape(groups, [spec] * len(groups))
         assign(spec.advantage, groups)
-        reweigh(groups, [spec] * len(groups), 0.5)
+        reweigh(groups, [spec] * len(groups))
         old = self.replay.take(step, version=step - 1)
         learned = [(g.group_id, [t.advantage for t in g.trajectories]) for g in groups + old]
         self.replay.offer(groups)
-        metrics = step_metrics(groups, spec, success_threshold=0.5, version=step - 1)
+        metrics = step_metrics(groups, spec, version=step - 1)
         self.window.observe(step, metrics)
         return [spec.rollout.max_tokens, asked, learned, metrics]
 

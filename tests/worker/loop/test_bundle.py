@@ -6,10 +6,17 @@ from typing import Any
 
 import pytest
 
+from tests.worker.loop.conftest import POLICY, Launcher, tiny_spec
 from tests.worker.loop.platform_double import PlatformDouble
 from worker.bundle import DatasetRef, FencedError, Platform, StartError, parse_bundle
 
 ROWS = [{"prompt": "1+1=", "answer": "2"}, {"prompt": "2+2=", "answer": "4"}]
+
+
+def described(platform: PlatformDouble, folder: Path) -> dict[str, Any]:
+    """A bundle as the platform sends it."""
+    Launcher(platform, folder).prepare(tiny_spec())
+    return platform.bundle
 
 
 @pytest.fixture
@@ -64,3 +71,20 @@ def test_a_spec_that_makes_no_sense_names_the_field(launcher: Any, spec: Callabl
     launcher.prepare(spec(rollout__max_tokens=64))
     with pytest.raises(StartError, match=r"leaves no room for a prompt .*at spec\.rollout"):
         parse_bundle(launcher.platform.bundle)
+
+
+def test_weights_of_parts_that_the_reward_lacks_are_refused(platform: PlatformDouble, tmp_path: Path) -> None:
+    document = {**described(platform, tmp_path), "spec": tiny_spec(advantage={"type": "gdpo", "weights": {"style": 1}})}
+    with pytest.raises(StartError, match=r"no part 'style'; its parts are right \(at spec\.advantage\.weights\.style\)"):
+        parse_bundle(document)
+    document["spec"]["advantage"]["weights"] = {"right": 1.0, "overlong": 0.5}
+    document["spec"]["reward"]["overlong"] = {"buffer": 4}
+    assert parse_bundle(document).spec.reward.overlong is not None
+
+
+def test_a_teacher_without_a_folder_is_refused(platform: PlatformDouble, tmp_path: Path) -> None:
+    document = {**described(platform, tmp_path), "spec": tiny_spec(distillation={"teacher": "large"})}
+    with pytest.raises(StartError, match="it names a teacher, whose folder is not given"):
+        parse_bundle(document)
+    document["teacher"] = {"name": "large", "path": str(POLICY)}
+    assert parse_bundle(document).teacher is not None

@@ -77,6 +77,32 @@ def test_a_rule_of_the_worker_refuses_too(spec: Callable[..., dict[str, Any]]) -
     assert refused[0].error == "rollout.max_tokens: too long"
 
 
+def test_rules_are_asked_in_order_until_one_objects(spec: Callable[..., dict[str, Any]]) -> None:
+    asked: list[str] = []
+
+    def rule(name: str, answer: str | None) -> Callable[[RunSpec], str | None]:
+        return lambda changed: (asked.append(name), answer)[1]
+
+    rules = (rule("first", None), rule("second", "no"), rule("third", None))
+    steering = Steering(RunSpec.model_validate(spec()), 0, *rules)
+    applied, refused = steering.apply([control("c", 1, "reward.shadow", ["other@1"])], "group_dispatch", 1)
+    assert (applied, refused[0].error, asked) == ([], "reward.shadow: no", ["first", "second"])
+    assert steering.spec.reward.shadow == (), "no rule behind an objection may prepare for what will not be"
+
+
+def test_a_promotion_keeps_its_shadow(steering: Steering) -> None:
+    commands = [
+        control("shadow", 5, "reward.shadow", ["calculation@2"]),
+        control("promote", 6, "reward.definition", "calculation@2", apply_at=4),
+        control("odd", 7, "reward.shadow", ["calculation"]),
+    ]
+    applied, refused = steering.apply(commands, "group_dispatch", 3)
+    assert [c.control_id for c in applied] == ["shadow"] and "pattern" in refused[0].error
+    applied, _ = steering.apply(commands, "group_dispatch", 4)
+    assert [c.control_id for c in applied] == ["promote"]
+    assert (steering.spec.reward.definition, steering.spec.reward.shadow) == ("calculation@2", ("calculation@2",))
+
+
 def test_a_cancelled_control_disappears_before_its_step(steering: Steering) -> None:
     steering.apply([control("c", 5, "rollout.temperature", 0.5, apply_at=9)], "group_dispatch", 8)
     assert steering.apply([], "group_dispatch", 9) == ([], [])

@@ -25,7 +25,7 @@ from trainer_core.steering.prompt_plan import length_target
 from trainer_core.trajectory import Group, Trajectory
 
 
-def shape(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: float) -> None:
+def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
     """Add the length's part to the reward of each trajectory, as ``reward_parts["length_shaping"]`` too.
 
     Trajectories whose reward failed are left alone, and so are those that were shaped before: a group that is used
@@ -34,9 +34,8 @@ def shape(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: 
     Args:
         groups: the whole batch, scored: which groups GRPO-λ picks depends on all of them.
         specs: under which each of them was dispatched, shape [groups]: windows and targets are those of that time.
-        success_threshold: of the reward definition.
     """
-    known = [_known(group, success_threshold) for group in groups]
+    known = [_known(group) for group in groups]
     scored = [_scored(*one) for one in zip(groups, known, specs, strict=True)]
     flags = _switched_on(groups, specs, scored)
     for rows, spec, group, on in zip(known, specs, scored, flags, strict=True):
@@ -49,20 +48,20 @@ def shape(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: 
                 trajectory.reward_parts[LENGTH_PART] = part
 
 
-def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec], success_threshold: float) -> None:
+def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
     """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings."""
     for group, spec in zip(groups, specs, strict=True):
         shaping = spec.reward.length
         if not isinstance(shaping, DecoupledLength):
             continue
-        rows = [t for t, right in _known(group, success_threshold) if right and t.advantage > 0.0]
+        rows = [t for t, right in _known(group) if right and t.advantage > 0.0]
         weights = decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens)
         for trajectory, weight in zip(rows, weights, strict=True):
             trajectory.advantage *= weight
 
 
-def _known(group: Group, threshold: float) -> list[tuple[Trajectory, bool]]:
-    verdicts = ((t, succeeded(t, threshold)) for t in group.trajectories)
+def _known(group: Group) -> list[tuple[Trajectory, bool]]:
+    verdicts = ((t, succeeded(t, group.success_threshold)) for t in group.trajectories)
     return [(t, right) for t, right in verdicts if right is not None]
 
 

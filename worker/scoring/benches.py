@@ -1,0 +1,94 @@
+"""The workbench of a reward worker, which may have to grow while it scores: a promoted reward may need a jail or judges
+that the first one did not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trainer_core.rewards.definition import RewardDefinition
+from worker.judge.use import Use
+from worker.reward_version import Versions
+from worker.scoring.open import ToolSetup, Workbench
+from worker.scoring.scorer import Graded, Job
+
+
+class Benches:
+    """Thread-safe. What is being scored keeps the tools it began with; they end with it."""
+
+    def __init__(self, versions: Versions, setup: ToolSetup, timeout_s: float) -> None:
+        """Start what ``versions`` need. Raises JailError and StartError with a sentence."""
+        self._base, self._timeout_s = setup, timeout_s
+        self._lock = threading.Lock()
+        self._versions = dict(versions)
+        self._bench = self._open(self._versions)
+        self._jobs = {self._bench: 0}
+        """Calls in hand, by bench; the newest bench is always there."""
+        self._left = Use()
+        """What the judges of benches that have ended were asked."""
+
+    def equip(self, versions: Versions) -> None:
+        """Be ready for these as well. Raises JailError and StartError with a sentence; then all is as before."""
+        wanted = {**self._versions, **versions}
+        if _needs(wanted, self._base) != _needs(self._versions, self._base):
+            fresh = self._open(wanted)
+            with self._lock:
+                self._bench, self._jobs[fresh] = fresh, 0
+            self._sweep()
+        self._versions = wanted
+
+    def definition(self, ref: str) -> RewardDefinition:
+        """Raises KeyError for a reference that the worker was not equipped for."""
+        return self._versions[ref].definition
+
+    def score(self, jobs: Sequence[Job]) -> list[Graded]:
+        """See ``Scorer.score``."""
+        with self._lock:
+            bench = self._bench
+            self._jobs[bench] += 1
+        try:
+            return bench.scorer.score(jobs)
+        finally:
+            with self._lock:
+                self._jobs[bench] -= 1
+            self._sweep()
+
+    def use(self) -> Use:
+        """What judges were asked since the last call."""
+        with self._lock:
+            found, self._left = self._left, Use()
+            for bench in self._jobs:
+                found.add(bench.use())
+        return found
+
+    def _open(self, versions: Versions) -> Workbench:
+        return Workbench(
+            [version.definition for version in versions.values()], _setup(versions, self._base), self._timeout_s
+        )
+
+    def _sweep(self) -> None:
+        """End the tools that nothing uses any more."""
+        with self._lock:
+            over = [bench for bench, count in self._jobs.items() if count == 0 and bench is not self._bench]
+            for bench in over:
+                self._left.add(bench.use())
+                del self._jobs[bench]
+        for bench in over:
+            bench.close()
+
+
+def _setup(versions: Versions, base: ToolSetup) -> ToolSetup:
+    """``base`` with the judges and reward models of all versions; where two differ, the newest counts."""
+    endpoints, models = dict(base.judges.endpoints), dict(base.reward_models)
+    for version in versions.values():
+        endpoints |= version.judges
+        models |= version.reward_models
+    return replace(base, judges=replace(base.judges, endpoints=endpoints), reward_models=models)
+
+
+def _needs(versions: Versions, base: ToolSetup) -> tuple[object, ...]:
+    """What a workbench is made of, to be compared."""
+    definitions = [version.definition for version in versions.values()]
+    models = {policy for definition in definitions for policy in definition.reward_models}
+    return any(definition.needs_jail for definition in definitions), models, _setup(versions, base).judges.endpoints
