@@ -1,0 +1,159 @@
+"""The same on a GPU: matrix products by the vendor's library, all that happens to a tile of logits in one Triton pass.
+
+Logits come out of the product in float32 whatever the inputs are. One tile holds all tokens and a run of columns.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from kernels.linear_logprob.reference import LOWEST, Gradients, Saved
+
+TILE_ELEMENTS = 1 << 26
+"""Logits of one tile."""
+BLOCK = 1024
+
+
+@triton.jit
+def _merge(
+    logits: Any,
+    heat: Any,
+    targets: Any,
+    top: Any,
+    total: Any,
+    mixed: Any,
+    chosen: Any,
+    first: int,
+    width: int,
+    BLOCK: tl.constexpr,
+) -> None:
+    """Merge one row of a tile into the running maximum a, Σ e^(z − a) and Σ e^(z − a)·(z − a)."""
+    row = tl.program_id(0).to(tl.int64)
+    cool = 1.0 / tl.load(heat + row)
+    a, s, u = tl.load(top + row), tl.load(total + row), tl.load(mixed + row)
+    for start in range(0, width, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        z = tl.load(logits + row * width + columns, mask=columns < width, other=-float("inf")) * cool
+        new = tl.maximum(a, tl.max(z, axis=0))
+        # e^(−∞)·(−∞) is 0 here: the bound is far below what the exponential can tell from 0.
+        shifted = tl.maximum(z - new, -1e4)
+        powers = tl.exp(shifted)
+        moved = tl.maximum(a - new, -1e30)
+        factor = tl.exp(moved)
+        u = factor * (u + moved * s) + tl.sum(powers * shifted, axis=0)
+        s = factor * s + tl.sum(powers, axis=0)
+        a = new
+    tl.store(top + row, a)
+    tl.store(total + row, s)
+    tl.store(mixed + row, u)
+    target = tl.load(targets + row) - first
+    inside = (target >= 0) & (target < width)
+    here = tl.where(inside, target, 0)
+    picked = tl.load(logits + row * width + here) * cool
+    tl.store(chosen + row, picked, mask=inside)
+
+
+@triton.jit
+def _flow(
+    logits: Any,
+    result: Any,
+    heat: Any,
+    targets: Any,
+    logsumexp: Any,
+    entropy: Any,
+    slope: Any,
+    tilt: Any,
+    first: int,
+    width: int,
+    TILTED: tl.constexpr,
+    BLOCK: tl.constexpr,
+) -> None:
+    """Gradient of one block of a row of logits; see the reference for the formula."""
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    known = columns < width
+    cool = 1.0 / tl.load(heat + row)
+    rise = tl.load(slope + row)
+    z = tl.load(logits + row * width + columns, mask=known, other=-float("inf")) * cool - tl.load(logsumexp + row)
+    probability = tl.exp(z)
+    weight = rise
+    if TILTED:
+        weight = rise + tl.load(tilt + row) * (tl.where(probability == 0, 0.0, z) + tl.load(entropy + row))
+    target = tl.load(targets + row) - first
+    gradient = (tl.where(columns == target, rise, 0.0) - probability * weight) * cool
+    tl.store(result + row * width + columns, gradient.to(result.dtype.element_ty), mask=known)
+
+
+def forward(
+    hidden: Tensor, weight: Tensor, targets: Tensor, temperature: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Saved]:
+    """As ``reference.forward``."""
+    tokens = len(hidden)
+    heat, targets = temperature.float().contiguous(), targets.contiguous()
+    top = torch.full((tokens,), LOWEST, dtype=torch.float32, device=hidden.device)
+    total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
+    for first, width in _runs(tokens, len(weight)):
+        logits = _logits(hidden, weight, bias, first, width)
+        if tokens:
+            _merge[(tokens,)](logits, heat, targets, top, total, mixed, chosen, first, width, BLOCK=BLOCK)
+    log_total = total.log()
+    return (chosen - top) - log_total, Saved(top + log_total, log_total - mixed / total)
+
+
+def backward(
+    slope: Tensor | None,
+    entropy_slope: Tensor | None,
+    saved: Saved,
+    hidden: Tensor,
+    weight: Tensor,
+    targets: Tensor,
+    temperature: Tensor,
+    bias: Tensor | None,
+    needs: tuple[bool, bool, bool],
+) -> Gradients:
+    """As ``reference.backward``."""
+    tokens = len(hidden)
+    heat, targets = temperature.float().contiguous(), targets.contiguous()
+    rise = torch.zeros_like(saved.logsumexp) if slope is None else slope.float().contiguous()
+    tilt = rise if entropy_slope is None else entropy_slope.float().contiguous()
+    to_hidden = torch.zeros(hidden.shape, dtype=torch.float32, device=hidden.device) if needs[0] else None
+    to_weight = torch.zeros_like(weight) if needs[1] else None
+    to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
+    for first, width in _runs(tokens, len(weight)):
+        columns = slice(first, first + width)
+        logits = _logits(hidden, weight, bias, first, width)
+        flow = torch.empty(logits.shape, dtype=weight.dtype, device=weight.device)
+        if tokens:
+            grid = (tokens, triton.cdiv(width, BLOCK))
+            _flow[grid](
+                logits, flow, heat, targets, saved.logsumexp, saved.entropy, rise, tilt, first, width,
+                TILTED=entropy_slope is not None, BLOCK=BLOCK,
+            )  # fmt: skip
+        if to_hidden is not None:
+            to_hidden += _product(flow, weight[columns])
+        if to_weight is not None:
+            to_weight[columns] = _product(flow.T, hidden).to(weight.dtype)
+        if to_bias is not None:
+            to_bias[columns] = flow.float().sum(0).to(to_bias.dtype)
+    return Gradients(None if to_hidden is None else to_hidden.to(hidden.dtype), to_weight, to_bias)
+
+
+def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
+    width = max(BLOCK, TILE_ELEMENTS // max(1, tokens))
+    return [(first, min(width, vocabulary - first)) for first in range(0, vocabulary, width)]
+
+
+def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, first: int, width: int) -> Tensor:
+    """One tile, float32 and not yet divided by the temperature."""
+    logits = _product(hidden, weight[first : first + width].T)
+    return logits if bias is None else logits.add_(bias[first : first + width])
+
+
+def _product(left: Tensor, right: Tensor) -> Tensor:
+    """In float32, summed in float32."""
+    if left.is_cuda and left.dtype != torch.float32:
+        return torch.mm(left, right, out_dtype=torch.float32)
+    return left.float() @ right.float()

@@ -1,0 +1,25 @@
+"""Every Triton path, on a CPU: each file of ``interpreted/`` runs in a process of its own under Triton's interpreter.
+
+In a process of its own, because Triton decides at its import whether kernels are compiled or interpreted.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKS = sorted((Path(__file__).parent / "interpreted").glob("check_*.py"))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.stem)
+def test_interpreted(path: Path) -> None:
+    options = ["-o", "python_files=check_*.py", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", str(path), *options], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
