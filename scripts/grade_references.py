@@ -9,6 +9,7 @@ import ast
 import builtins
 import gzip
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.jail import Jail
 from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
@@ -27,9 +29,9 @@ Case = tuple[str, str, dict[str, Any], str, dict[str, Any]]
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Objects of a JSONL file."""
-    for line in path.read_text().splitlines():
-        yield json.loads(line)
+    """Objects of a JSONL file, which may be packed."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        yield from map(json.loads, file)
 
 
 def gsm8k(folder: Path) -> Iterator[Case]:
@@ -44,18 +46,25 @@ def gsm8k(folder: Path) -> Iterator[Case]:
 def math500(folder: Path) -> Iterator[Case]:
     """Every solution of MATH-500, boxed."""
     for row in lines(folder / "math500" / "test.jsonl"):
-        changed = f"{row['answer']}+1" if not row["answer"].startswith("\\text") else "\\text{something else}"
+        changed = other_answer(row["answer"])
         yield row["unique_id"], row["solution"], {"answer": row["answer"]}, row["solution"], {"answer": changed}
+
+
+def other_answer(answer: str) -> str:
+    """An answer of the same form that is another one: with another last digit, or one more, or other words."""
+    if answer.startswith("\\text"):
+        return "\\text{something else}"
+    head, digit, tail = re.fullmatch(r"(?s)(.*?)(\d?)(\D*)", answer).groups()  # type: ignore[union-attr]
+    return f"{head}{'8' if digit == '9' else int(digit) + 1}{tail}" if digit else f"{answer}+1"
 
 
 def humaneval(folder: Path) -> Iterator[Case]:
     """Every canonical solution, and the same function returning something else."""
-    with gzip.open(folder / "humaneval" / "HumanEval.jsonl.gz", "rt") as file:
-        for row in map(json.loads, file):
-            entry = row["entry_point"]
-            item = {"tests": [f"{row['test']}\ncheck({entry})"], "entry_point": entry}
-            code = row["prompt"] + row["canonical_solution"]
-            yield row["task_id"], code, item, mutated(code, entry), item
+    for row in lines(next((folder / "humaneval").glob("HumanEval.jsonl*"))):
+        entry = row["entry_point"]
+        item = {"tests": [f"{row['test']}\ncheck({entry})"], "entry_point": entry}
+        code = row["prompt"] + row["canonical_solution"]
+        yield row["task_id"], code, item, mutated(code, entry), item
 
 
 def mbpp(folder: Path) -> Iterator[Case]:
@@ -92,6 +101,15 @@ SETS: dict[str, tuple[Callable[[Path], Iterator[Case]], Any]] = {
 }
 
 
+def grades(name: str, folder: Path, jail: Jail, every: int = 1) -> Iterator[tuple[str, float, float]]:
+    """Name of each case, the grade of its reference, and that of the changed one."""
+    cases, grader = SETS[name]
+    for index, (label, answer, item, bad_answer, bad_item) in enumerate(cases(folder)):
+        if index % every == 0:
+            good = grader.grade(_sample(answer), item, jail)
+            yield label, good, grader.grade(_sample(bad_answer), bad_item, jail)
+
+
 def main() -> None:
     """Grade, print, and fail where a reference does not score as it must."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -101,23 +119,16 @@ def main() -> None:
     options = parser.parse_args()
     jail, failures = JailPool(), 0
     for name in options.sets:
-        cases, grader = SETS[name]
         right = wrong = total = 0
         started = time.perf_counter()
-        for index, (label, answer, item, bad_answer, bad_item) in enumerate(cases(options.folder)):
-            if index % options.every:
-                continue
-            good = grader.grade(_sample(answer), item, jail)
-            bad = grader.grade(_sample(bad_answer), bad_item, jail)
+        for label, good, bad in grades(name, options.folder, jail, options.every):
             total, right, wrong = total + 1, right + (good == 1.0), wrong + (bad == 0.0)
             if good != 1.0 or bad != 0.0:
                 print(f"  {label}: reference {good}, changed {bad}", flush=True)
         failures += 2 * total - right - wrong
         seconds = time.perf_counter() - started
-        print(
-            f"{name}: {right}/{total} references score 1, {wrong}/{total} changed ones 0, in {seconds:.1f} s",
-            flush=True,
-        )
+        counts = f"{right}/{total} references score 1, {wrong}/{total} changed ones 0"
+        print(f"{name}: {counts}, in {seconds:.1f} s", flush=True)
     jail.close()
     sys.exit(1 if failures else 0)
 

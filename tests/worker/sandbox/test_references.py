@@ -1,0 +1,17 @@
+"""Reference solutions of real sets score 1, changed ones 0. The whole sets: ``scripts/grade_references.py``."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.grade_references import SETS, grades
+from worker.sandbox.pool import JailPool
+
+REFERENCES = Path(__file__).resolve().parents[2] / "data" / "references"
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_references_score_one_and_changed_ones_zero(jail: JailPool, name: str) -> None:
+    found = list(grades(name, REFERENCES, jail))
+    assert len(found) == 25
+    assert [case for case in found if case[1:] != (1.0, 0.0)] == []
