@@ -194,7 +194,8 @@ def _require_rewards(team: Team, target: str, changed: RunSpec) -> None:
     """What a changed reward names must be there now: the worker could only stop over it later."""
     if not target.startswith("reward."):
         return
-    errors = [error for error in references.resolve(team, changed).errors if "/spec/reward/" in error["pointer"]]
+    found = references.resolve(team, changed).errors
+    errors = [error for error in found if error["pointer"].startswith(("/spec/reward/", "/spec/advantage/"))]
     if errors:
         raise invalid("/value", errors[0]["detail"], code="unknown_reference")
 

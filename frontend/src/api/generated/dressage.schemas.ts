@@ -44,10 +44,27 @@ export const ActionEnum = {
 } as const;
 
 export interface Actor {
-  kind: KindEnum;
+  kind: ActorKindEnum;
   id: string;
   name: string;
 }
+
+/**
+ * * `user` - user
+* `token` - token
+* `policy` - policy
+* `system` - system
+ */
+export type ActorKindEnum = typeof ActorKindEnum[keyof typeof ActorKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ActorKindEnum = {
+  user: 'user',
+  token: 'token',
+  policy: 'policy',
+  system: 'system',
+} as const;
 
 export interface AddMemberRequest {
   /**
@@ -67,6 +84,15 @@ export type AnswerEnum = typeof AnswerEnum[keyof typeof AnswerEnum];
 export const AnswerEnum = {
   boxed: 'boxed',
   fenced: 'fenced',
+} as const;
+
+export type ApproximationEnum = typeof ApproximationEnum[keyof typeof ApproximationEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ApproximationEnum = {
+  binary: 'binary',
+  top_k: 'top_k',
 } as const;
 
 export interface AuditEntry {
@@ -1270,23 +1296,6 @@ export interface JudgeEndpoint {
   created_by: string;
 }
 
-/**
- * * `user` - user
-* `token` - token
-* `policy` - policy
-* `system` - system
- */
-export type KindEnum = typeof KindEnum[keyof typeof KindEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const KindEnum = {
-  user: 'user',
-  token: 'token',
-  policy: 'policy',
-  system: 'system',
-} as const;
-
 export type LanguageEnum = typeof LanguageEnum[keyof typeof LanguageEnum];
 
 
@@ -1398,6 +1407,16 @@ export const MessageRoleEnum = {
   assistant: 'assistant',
   system: 'system',
   developer: 'developer',
+} as const;
+
+export type MessagesEnum = typeof MessagesEnum[keyof typeof MessagesEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const MessagesEnum = {
+  auto: 'auto',
+  text: 'text',
+  messages: 'messages',
 } as const;
 
 export type MethodParameters = {[key: string]: unknown};
@@ -2399,7 +2418,7 @@ export interface RewardDefinitionCodeTestsGrader {
 /**
  * How the part is graded.
  */
-export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
+export type RewardDefinitionComponentGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionPluginGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
 
 /**
  * One part of a reward.
@@ -2680,7 +2699,7 @@ export interface RewardDefinitionMathGrader {
    */
   tag_end?: string;
   /**
-   * An answer that takes longer to compare is wrong.
+   * An answer that takes longer to compare is wrong; a gold answer that takes longer to read is an error.
    * @maximum 30
    */
   timeout_s?: number;
@@ -2689,7 +2708,7 @@ export interface RewardDefinitionMathGrader {
 /**
  * The graders, by the names that the formula uses.
  */
-export type RewardDefinitionMultiGraderGraders = {[key: string]: RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader};
+export type RewardDefinitionMultiGraderGraders = {[key: string]: RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionPluginGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader};
 
 /**
  * The value of a formula over the grades of named graders.
@@ -2735,7 +2754,7 @@ export interface RewardDefinitionNumericGrader {
 /**
  * How the part is graded.
  */
-export type RewardDefinitionPartGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
+export type RewardDefinitionPartGrader = RewardDefinitionExactGrader | RewardDefinitionNumericGrader | RewardDefinitionMathGrader | RewardDefinitionCodeTestsGrader | RewardDefinitionPythonGrader | RewardDefinitionPluginGrader | RewardDefinitionStringCheckGrader | RewardDefinitionTextSimilarityGrader | RewardDefinitionRegexGrader | RewardDefinitionJsonSchemaGrader | RewardDefinitionFormatGrader | RewardDefinitionMagistralFormatGrader | RewardDefinitionLanguageGrader | RewardDefinitionIfevalGrader | RewardDefinitionLengthPenaltyGrader | RewardDefinitionRubricGrader | RewardDefinitionLabelModelGrader | RewardDefinitionScoreModelGrader | RewardDefinitionRewardModelGrader | RewardDefinitionMultiGrader | RewardDefinitionCompositeGrader;
 
 /**
  * A grader with its weight.
@@ -2750,6 +2769,81 @@ export interface RewardDefinitionPart {
    */
   weight?: number;
 }
+
+/**
+ * One reward function of the file.
+ */
+export interface RewardDefinitionPluginFunction {
+  /**
+   * Its name in the file.
+   * @minLength 1
+   * @maxLength 200
+   */
+  name: string;
+  /**
+   * Its value is multiplied by this and added.
+   * @minimum -1000
+   * @maximum 1000
+   */
+  weight?: number;
+}
+
+/**
+ * ``Σ weight · value`` of the file's functions, each called with one completion.
+
+TRL: ``f(prompts, completions, **columns) -> list[float | None]`` with lists of one entry; None means that the
+function has nothing to say of this sample. verifiers: ``f(completion, answer, state, prompt, info, task, parser)``,
+of which a function takes what it names. Both may be ``async``. What compares the completions of one prompt with
+each other is refused where it can be told: verifiers' functions of ``completions``. Neither TRL nor verifiers is
+installed in the jail; imports of them are answered by a small stand-in.
+ */
+export interface RewardDefinitionPluginGrader {
+  type?: 'plugin';
+  /**
+   * Label; has no effect.
+   * @maxLength 200
+   */
+  name?: string;
+  /** Whose calling convention the functions follow. */
+  kind: RewardDefinitionPluginGraderKindEnum;
+  /**
+   * The Python file.
+   * @minLength 1
+   * @maxLength 256000
+   */
+  source: string;
+  /**
+   * The functions that count. May be left out for verifiers: then the file's only ``Rubric`` says it, or what its
+``load_rubric()`` returns.
+   * @maxItems 32
+   */
+  functions?: RewardDefinitionPluginFunction[];
+  /** Whether prompt and completion are text or lists of messages. ``auto``: verifiers always messages, TRL where the
+row holds ``messages``. */
+  messages?: MessagesEnum;
+  /** Whether the file may import installed packages (math_verify, SymPy, NumPy); else only Python's own library. */
+  packages?: boolean;
+  /**
+   * All functions together; slower ones are an error.
+   * @maximum 120
+   */
+  timeout_s?: number;
+  /**
+   * Memory of the functions.
+   * @minimum 64
+   * @maximum 8192
+   */
+  memory_mb?: number;
+}
+
+export type RewardDefinitionPluginGraderKindEnum = typeof RewardDefinitionPluginGraderKindEnum[keyof typeof RewardDefinitionPluginGraderKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RewardDefinitionPluginGraderKindEnum = {
+  trl: 'trl',
+  verifiers: 'verifiers',
+} as const;
 
 /**
  * The number that ``grade(sample: dict, item: dict) -> float`` returns.
@@ -3334,7 +3428,7 @@ export type RunSpecLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss | RunSpecCIS
  */
 export type RunSpecProximal = RunSpecRecomputedProximal | RunSpecSnapshotProximal | RunSpecEWMAProximal | RunSpecInterpolatedProximal;
 
-export type RunSpecCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking;
+export type RunSpecCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking | RunSpecRouterShiftWeighting;
 
 /**
  * Pull towards a stronger policy.
@@ -3661,10 +3755,19 @@ export const RunSpecDARSAllocationScheduleEnum = {
  */
 export interface RunSpecDPPOLoss {
   type?: 'dppo';
-  /** Total variation or KL of the choice between the sampled token and any other. */
+  /** What the divergence is taken over: the sampled token and any other, or the engine's likeliest tokens too. For
+the latter the engine tells their probabilities at every step, and the learner computes all logits. */
+  approximation?: ApproximationEnum;
+  /**
+   * How many of the likeliest tokens ``top_k`` looks at; TRL takes 20.
+   * @minimum 1
+   * @maximum 1024
+   */
+  k?: number;
+  /** Total variation or KL. */
   divergence?: DivergenceEnum;
   /**
-   * Radius of the trust region.
+   * Radius of the trust region. The paper recommends 0.15 for ``tv`` and 0.05 for ``kl``, as TRL has it.
    * @maximum 10
    */
   divergence_max?: number;
@@ -4530,7 +4633,7 @@ export interface RunSpecLengthBias {
    * Size of the partial correlation past which the watch acts. It rests again below half of it.
    */
   threshold?: number;
-  /** Tell only; or also take the fitted slope off the grade, centre it anew within bins of length, or pause the run. */
+  /** Only tell; or also take the fitted slope off the grade, centre it anew within bins of length, pause the run. */
   reaction?: ReactionEnum;
 }
 
@@ -4996,6 +5099,11 @@ export interface RunSpecParallelism {
    * @minimum 64
    */
   max_tokens_per_microbatch?: number;
+  /** Compute the prompt of a group once per micro-batch, and not once per sample. The same update, less work. */
+  share_prompts?: boolean;
+  /** Score every trajectory by itself: the learner's log-probabilities are the same to the last bit whatever else is
+in the batch, in whatever order and over how many ranks. Slower: without sharing, and without full micro-batches. */
+  batch_invariant?: boolean;
 }
 
 /**
@@ -5285,7 +5393,7 @@ export type RunSpecRequestLoss = RunSpecPPOClipLoss | RunSpecReinforceLoss | Run
  */
 export type RunSpecRequestProximal = RunSpecRecomputedProximal | RunSpecSnapshotProximal | RunSpecEWMAProximal | RunSpecInterpolatedProximal;
 
-export type RunSpecRequestCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking;
+export type RunSpecRequestCorrectionsItem = RunSpecTruncatedImportanceSampling | RunSpecMaskedImportanceSampling | RunSpecIcePopMasking | RunSpecOffPolicySequenceMasking | RunSpecRouterShiftWeighting;
 
 /**
  * Pull towards a stronger policy.
@@ -5509,6 +5617,22 @@ export interface RunSpecRolloutReplay {
    * @maximum 1000
    */
   uses?: number;
+}
+
+/**
+ * For mixtures of experts: ratios of tokens whose routing has moved since the step began count less.
+
+A changed choice of experts makes ratios jump that say little about the policy. The ratio is rescaled before it is
+clipped and, in GSPO, averaged. The weight is taken over the experts that the policy chose before the step; a policy
+without experts is refused when the run starts.
+ */
+export interface RunSpecRouterShiftWeighting {
+  type?: 'router_shift';
+  /**
+   * Least weight. The paper has a floor; 0.8 is that of a public implementation in verl.
+   * @minimum 0
+   */
+  floor?: number;
 }
 
 /**

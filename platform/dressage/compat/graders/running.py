@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import connection
+
 from dressage.common.actors import Actor
 from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards import needs
 from dressage.rewards.bench.samples import sample_document
-from dressage.rewards.bench.services import create_bench_job
+from dressage.rewards.bench.services import create_bench_job, give_up
 from dressage.rewards.bench.trial import needs_length
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
@@ -81,11 +83,14 @@ def _is_pure(definition: RewardDefinition) -> bool:
 def _awaited(job: BenchJob, parts: dict[str, Grader], started: float) -> Ran:
     pause, longest = _POLL_S
     while job.state in OPEN and time.monotonic() - started < WAIT_S:
+        # Back to the pool: callers who wait must not keep connections from everybody else.
+        connection.close()
         time.sleep(pause)
         pause = min(longest, 1.5 * pause)
         job.refresh_from_db()
     seconds = time.monotonic() - started
     if job.state in OPEN:
+        give_up(job.id, "Nobody waits for the answer any more.")
         return Ran({}, f"The cluster gave no answer within {WAIT_S:g} s.", None, seconds, late=True)
     if job.results is None:
         return Ran({}, job.error, None, seconds)

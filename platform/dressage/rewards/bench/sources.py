@@ -67,10 +67,11 @@ class FromRun(_Part):
 
 
 def _kind(data: Any) -> str:
+    # The tags are no keys of the data: the locations of faults hold both, and only the keys lead to a place.
     if isinstance(data, dict):
-        return "run" if "run" in data else "dataset"
+        return "from_run" if "run" in data else "from_dataset"
     if isinstance(data, FromDataset | FromRun):
-        return "run" if isinstance(data, FromRun) else "dataset"
+        return "from_run" if isinstance(data, FromRun) else "from_dataset"
     return "pasted"
 
 
@@ -80,7 +81,9 @@ Pasted = Annotated[list[PastedSample], Field(min_length=1, max_length=MAX_SAMPLE
 class BenchSamples(
     RootModel[
         Annotated[
-            Annotated[Pasted, Tag("pasted")] | Annotated[FromDataset, Tag("dataset")] | Annotated[FromRun, Tag("run")],
+            Annotated[Pasted, Tag("pasted")]
+            | Annotated[FromDataset, Tag("from_dataset")]
+            | Annotated[FromRun, Tag("from_run")],
             Discriminator(_kind),
         ]
     ]

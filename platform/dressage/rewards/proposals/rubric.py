@@ -23,7 +23,10 @@ def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) 
             raise conflict(detail, code="name_taken", errors=[FieldError(pointer="/name", detail=detail)])
         return [*items, item]
 
-    return _changed(definition, component, append)
+    try:
+        return _changed(definition, component, append)
+    except Problem as problem:
+        raise _of_item(problem, item) from problem
 
 
 def without_item(definition: dict[str, Any], component: str, name: str) -> RewardDefinition | None:
@@ -43,6 +46,15 @@ def _changed(definition: dict[str, Any], component: str, change: Callable[[Items
     rubric = _rubric(document, component)
     rubric["items"] = change(list(rubric["items"]))
     return validated(RewardDefinition, document)
+
+
+def _of_item(problem: Problem, item: dict[str, Any]) -> Problem:
+    """The same problem with pointers into the item, which is what the caller has sent."""
+    faults = [(error["pointer"].rpartition("/")[2], error["detail"]) for error in problem.errors]
+    if problem.status != 422:
+        return problem
+    errors = [FieldError(pointer=f"/{name}" if name in item else "", detail=detail) for name, detail in faults]
+    return Problem(422, problem.title, errors[0]["detail"], errors=errors, code=problem.code)
 
 
 def _rubric(document: dict[str, Any], component: str) -> dict[str, Any]:

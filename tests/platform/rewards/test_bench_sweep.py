@@ -1,0 +1,107 @@
+"""The sweep of bench jobs: lost messages and lost workers only delay, up to a limit."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models.functions import Now
+from django.test import TestCase
+
+from dressage.rewards.bench.sweep import sweep_bench
+from dressage.rewards.models import BenchJob
+from tests.platform.rewards.bench_fixtures import BenchWorker, bench_score
+
+GOOD = {"results": [[bench_score(1.0), bench_score(0.0)]]}
+
+
+@pytest.fixture
+def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the jobs for which the cluster was rung."""
+    from dressage.celery import app
+
+    sent: list[str] = []
+    monkeypatch.setattr(app, "send_task", lambda name, **options: sent.append(options["kwargs"]["job_id"]))
+    return sent
+
+
+def sweep() -> None:
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        sweep_bench()
+
+
+def age(job_id: str, **seconds: float) -> None:
+    """Move times of the job into the past."""
+    BenchJob.objects.filter(pk=job_id).update(
+        **{name: Now() - timedelta(seconds=value) for name, value in seconds.items()}
+    )
+
+
+def test_a_lost_message_is_sent_again(start_bench: Callable[..., Any], rings: list[str]) -> None:
+    job = start_bench()["id"]
+    sweep()
+    assert rings == [], "it was rung a moment ago"
+    age(job, rung_at=11)
+    sweep()
+    assert rings == [job]
+    sweep()
+    assert rings == [job]
+    BenchWorker(job).take()
+    age(job, rung_at=11)
+    sweep()
+    assert rings == [job], "a worker has it"
+
+
+def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], rings: list[str]) -> None:
+    job = start_bench()["id"]
+    for number in (1, 2, 3):
+        BenchWorker(job).take()
+        found = BenchJob.objects.get()
+        assert (found.state, found.tries) == ("running", number)
+        age(job, lease_expires_at=1)
+        sweep()
+    found = BenchJob.objects.get()
+    assert (found.state, found.error) == ("failed", "3 workers were lost or ran out of time while they scored it.")
+    assert rings == [job, job]
+    BenchWorker(job).take(409)
+    BenchWorker(job).answer(409, **GOOD)
+
+
+def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any], rings: list[str]) -> None:
+    job = start_bench()["id"]
+    BenchWorker(job).take()
+    age(job, lease_expires_at=1)
+    sweep()
+    assert BenchJob.objects.get().state == "queued"
+    assert BenchWorker(job).answer(**GOOD) == {"state": "done"}
+    sweep()
+    assert BenchJob.objects.get().state == "done"
+
+
+def test_taking_again_renews_the_lease(start_bench: Callable[..., Any]) -> None:
+    job = start_bench()["id"]
+    document = BenchWorker(job).take()
+    age(job, lease_expires_at=1)
+    assert BenchWorker(job).take() == document
+    sweep()
+    found = BenchJob.objects.get()
+    assert (found.state, found.tries) == ("running", 1)
+    assert BenchJob.objects.filter(lease_expires_at__gt=Now() + timedelta(seconds=document["lease_s"] - 5)).exists()
+
+
+def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], rings: list[str]) -> None:
+    job = start_bench()["id"]
+    age(job, created_at=601)
+    sweep()
+    found = BenchJob.objects.get()
+    assert (found.state, found.error) == ("failed", "No worker of the cluster has taken the job within ten minutes.")
+
+
+def test_old_jobs_are_forgotten(start_bench: Callable[..., Any]) -> None:
+    kept, old, hidden, fresh = (start_bench()["id"] for _ in range(4))
+    BenchJob.objects.filter(pk__in=(hidden, fresh)).update(hidden=True)
+    for job, days in ((kept, 29), (old, 31), (hidden, 2), (fresh, 0)):
+        BenchJob.objects.filter(pk=job).update(state="done")
+        age(job, created_at=days * 86_400 + 60)
+    sweep()
+    assert set(BenchJob.objects.values_list("id", flat=True)) == {kept, fresh}
