@@ -6,6 +6,7 @@ A name may hold placeholders, such as ``train/pass_rate/<source>``: ``find`` res
 import re
 from dataclasses import dataclass, field
 
+from trainer_core.judge_entries import JUDGE_ENTRIES
 from trainer_core.mismatch_entries import MISMATCH_ENTRIES
 
 
@@ -196,6 +197,13 @@ def _entries() -> list[Metric]:
             "mean weight of a token in the gradient against the same token on policy: SAPO 4σ(1 − σ), VESPO φ(W)",
             a,
         ),
+        Metric(
+            "actor/router_shift",
+            "Weight of moved routing",
+            "1",
+            "mean γ of tokens: 1 where the experts are chosen as before the step, less where not",
+            a,
+        ),
         Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", a),
         Metric("actor/kl_loss", "KL to the reference", "nats", "mean estimator value over tokens", a, {"trl": "kl"}),
         Metric(
@@ -341,6 +349,7 @@ def _entries() -> list[Metric]:
             "mismatch",
         ),
         *(Metric(*entry, "mismatch") for entry in MISMATCH_ENTRIES),
+        *(Metric(*entry, "judge") for entry in JUDGE_ENTRIES),
         Metric(
             "staleness/mean",
             "Staleness",

@@ -54,6 +54,10 @@ class Trajectory:
     """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated", "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = None
     entropy: NDArray[np.float32] | None = None
+    top_ids: NDArray[np.int32] | None = None
+    """The engine's likeliest tokens at each step, shape [T, K], where the run asks for them; 0 for forced tokens."""
+    top_logprobs: NDArray[np.float32] | None = None
+    """Their log-probabilities at ``temperature``, shape [T, K]."""
     generation_seconds: float = 0.0
 
     @property

@@ -86,7 +86,7 @@ class Brancher:
             spec=parent.spec,
             samples=len(states) * spec.branches,
             # No branch may be given up for the others' sake: they are compared with nobody.
-            sampling=replace(parent.sampling, prune=None),
+            sampling=replace(parent.sampling, prune=None, top_logprobs=0),
             parked=Parked({}, prefixes),
             asks=tuple(asks),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ class Chunk:
     thinking_tokens: NDArray[np.int32]
     budget_hit: NDArray[np.bool_]
     seconds: NDArray[np.float32]
+    top_ids: NDArray[np.int32] | None = None
+    """The likeliest tokens at each step, shape [T, K]; None where no completion was asked for them."""
+    top_logprobs: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -58,7 +62,19 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
         thinking_tokens=np.array([c.thinking_tokens for c in completions], np.int32),
         budget_hit=np.array([c.budget_hit for c in completions], np.bool_),
         seconds=np.array([c.finished_at - c.started_at for c in completions], np.float32),
+        **_top(completions),
     )
+
+
+def _top(completions: Sequence[Completion]) -> dict[str, NDArray[Any]]:
+    """The columns of the likeliest tokens; completions that were not asked for them have zeros."""
+    size = max((c.top.token_ids.shape[1] for c in completions if c.top is not None), default=0)
+    if not size:
+        return {}
+    rows = [(len(c.token_ids), c.top) for c in completions]
+    ids = [np.zeros((length, size), np.int32) if top is None else top.token_ids for length, top in rows]
+    logprobs = [np.zeros((length, size), np.float32) if top is None else top.logprobs for length, top in rows]
+    return {"top_ids": np.concatenate(ids), "top_logprobs": np.concatenate(logprobs)}
 
 
 def unpack(
@@ -91,6 +107,8 @@ def unpack(
                 temperature=temperatures[index],
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
+                top_ids=None if chunk.top_ids is None else chunk.top_ids[span],
+                top_logprobs=None if chunk.top_logprobs is None else chunk.top_logprobs[span],
                 generation_seconds=float(chunk.seconds[row]),
                 excluded="pruned" if FINISH_REASONS[chunk.finish[row]] == "pruned" else None,
             )

@@ -23,18 +23,24 @@ class TokenView:
     """bool: tokens that count. A sequence's ratio or mean is that of its counted tokens."""
     sequence: Tensor
     """int64: which trajectory a token belongs to; the numbers need be neither dense nor ascending."""
+    divergence: Tensor | None = None
+    """Between behaviour and current policy, where it was taken over more than the sampled token. No gradient."""
+    log_shift: Tensor | None = None
+    """Log of the weight, at most 0, by which the routing of experts has moved since the proximal policy. No
+    gradient."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value.is_floating_point():
+            if value is not None and value.is_floating_point():
                 value = value if field.name == "logprobs" else value.detach()
                 object.__setattr__(self, field.name, value.masked_fill(~self.mask, 0.0))
 
     @property
     def log_ratio(self) -> Tensor:
-        """log π_θ − log π_old, with gradient; 0 outside the mask."""
-        return self.logprobs - self.old_logprobs
+        """log π_θ − log π_old, with gradient, rescaled where the routing has moved; 0 outside the mask."""
+        difference = self.logprobs - self.old_logprobs
+        return difference if self.log_shift is None else difference + self.log_shift
 
     @property
     def log_mismatch(self) -> Tensor:

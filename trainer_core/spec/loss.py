@@ -91,14 +91,21 @@ class DPPOLoss(SpecModel):
     model_config = method_doc(
         "DPPO",
         "L = −M · sg(min(ρ, ratio_max)) · A · log π_θ, ρ = π_θ / π_behaviour; M = 0 where A·(ρ − 1) > 0 and "
-        "D > divergence_max; D = |π_θ − π_b| (tv) or π_b log(π_b / π_θ) + (1 − π_b) log((1 − π_b) / (1 − π_θ)) (kl)",
-        "Rethinking the Trust Region in LLM Reinforcement Learning (arXiv 2602.04879)",
+        "D > divergence_max; binary: D = |π_θ − π_b| (tv) or π_b log(π_b / π_θ) + (1 − π_b) log((1 − π_b) / (1 − π_θ)) "
+        "(kl); top_k: D = ½ Σ_v |π_θ(v) − π_b(v)| (tv) or Σ_v π_b(v) log(π_b(v) / π_θ(v)) (kl) over the sampled token, "
+        "the k likeliest of π_b, and all others as one",
+        "Rethinking the Trust Region in LLM Reinforcement Learning (arXiv 2602.04879); the authors' code, Stable-RL",
     )
     type: Literal["dppo"] = "dppo"
+    approximation: Literal["binary", "top_k"] = "binary"
+    """What the divergence is taken over: the sampled token and any other, or the engine's likeliest tokens too. For
+    the latter the engine tells their probabilities at every step, and the learner computes all logits."""
+    k: int = field(20, ge=1, le=1024, unit="tokens")
+    """How many of the likeliest tokens ``top_k`` looks at; TRL takes 20."""
     divergence: Literal["tv", "kl"] = "tv"
-    """Total variation or KL of the choice between the sampled token and any other."""
-    divergence_max: float = field(0.2, gt=0.0, le=10.0, steer="optimizer_step")
-    """Radius of the trust region."""
+    """Total variation or KL."""
+    divergence_max: float = field(0.15, gt=0.0, le=10.0, steer="optimizer_step")
+    """Radius of the trust region. The paper recommends 0.15 for ``tv`` and 0.05 for ``kl``, as TRL has it."""
     ratio_max: float = field(20.0, ge=1.0, le=1000.0, steer="optimizer_step")
     """Largest weight of a token that is left in."""
 
@@ -206,3 +213,8 @@ ANCHORED_ON_BEHAVIOUR = (DPPOLoss, MinPROLoss, VESPOLoss, SequenceMaskLoss)
 
 WEIGHTED_ALREADY = (*ANCHORED_ON_BEHAVIOUR, DecoupledPPOLoss)
 """Losses that weigh by the behaviour policy themselves: a correction must not do so a second time."""
+
+
+def top_tokens(loss: Loss) -> int:
+    """How many of the likeliest tokens the engine must tell at every step."""
+    return loss.k if isinstance(loss, DPPOLoss) and loss.approximation == "top_k" else 0

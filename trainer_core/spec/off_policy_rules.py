@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainer_core.spec.corrections import WEIGHTING, IcePopMasking, OffPolicySequenceMasking
+from trainer_core.spec.corrections import WEIGHTING, IcePopMasking, OffPolicySequenceMasking, RouterShiftWeighting
 from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, WEIGHTED_ALREADY, GSPOLoss, ReinforceLoss
 from trainer_core.spec.proximal import RecomputedProximal
 
@@ -24,13 +24,25 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         elif isinstance(correction, WEIGHTING) and weighting is not None:
             yield path, f"{weighting} has weighted every token by the importance ratio already"
         seen.append(correction.type)
-        if isinstance(correction, OffPolicySequenceMasking):
+        if isinstance(correction, RouterShiftWeighting):
+            yield from _router_shift(spec, path)
+        if isinstance(correction, OffPolicySequenceMasking | RouterShiftWeighting):
             continue
         weighting = weighting or correction.type
         if isinstance(spec.loss, WEIGHTED_ALREADY):
             yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
         elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
             yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+
+
+def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
+    """Where there is no ratio to rescale, or it cannot have moved."""
+    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+        yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
+    elif not isinstance(spec.proximal, RecomputedProximal):
+        yield path, f"the routing before the step is known, that of the proximal policy {spec.proximal.type} is not"
+    elif spec.schedule.updates_per_step == 1:
+        yield path, "with one update per step the routing has not moved yet: router_shift needs several"
 
 
 def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

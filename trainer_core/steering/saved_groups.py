@@ -31,7 +31,8 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
         if field.name in _CLEARED:
             value = None
         elif isinstance(value, np.ndarray):
-            value = {"dtype": value.dtype.str, "bytes": base64.b64encode(value.tobytes()).decode()}
+            data = base64.b64encode(value.tobytes()).decode()
+            value = {"dtype": value.dtype.str, "shape": list(value.shape), "bytes": data}
         packed[field.name] = value
     return packed
 
@@ -39,7 +40,8 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
 def _unpack(document: dict[str, Any]) -> Trajectory:
     values = {}
     for name, value in document.items():
-        if isinstance(value, dict) and set(value) == {"dtype", "bytes"}:
-            value = np.frombuffer(base64.b64decode(value["bytes"]), np.dtype(value["dtype"])).copy()
+        if isinstance(value, dict) and set(value) == {"dtype", "shape", "bytes"}:
+            flat = np.frombuffer(base64.b64decode(value["bytes"]), np.dtype(value["dtype"]))
+            value = flat.reshape(value["shape"]).copy()
         values[name] = value
     return Trajectory(**values)

@@ -34,6 +34,7 @@ from trainer_core.update.integrity import (
     verify_manifest,
     write_manifest,
 )
+from trainer_core.update.naming import as_in_memory
 from trainer_core.update.optimizer import VALUE_HEAD
 from trainer_core.update.saved import SavedCheckpoint
 
@@ -138,12 +139,18 @@ def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, T
     return {name: tensor for name, tensor in weights.items() if name not in head}, head
 
 
-def load(folder: Path, engine: UpdateEngine, held: Mapping[str, Mapping[str, Tensor]] | None = None) -> Restored:
+def load(
+    folder: Path,
+    engine: UpdateEngine,
+    model: PreTrainedModel,
+    held: Mapping[str, Mapping[str, Tensor]] | None = None,
+) -> Restored:
     """Verify a checkpoint and put its weights, moments and generator states in place. Collective.
 
     Args:
         folder: the checkpoint.
         engine: takes weights and moments.
+        model: the policy inside the engine; gives the names that its weights have in memory.
         held: tensors of the names and shapes that the caller expects beside them; given back from the files.
 
     Raises:
@@ -163,6 +170,7 @@ def load(folder: Path, engine: UpdateEngine, held: Mapping[str, Mapping[str, Ten
         found = {name: _read(training, name) for name in held or {}}
     except OSError as error:
         raise CheckpointError(f"{error.filename}: cannot be read ({error.strerror})") from error
+    weights = as_in_memory(model, folder, weights)
     _require_shapes(folder, weights, shapes)
     _require_shapes(training, moments, {f"{key}.{name}": shape for key in MOMENTS for name, shape in shapes.items()})
     for name, tensors in found.items():

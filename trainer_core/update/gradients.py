@@ -13,10 +13,12 @@ from torch import Tensor
 from trainer_core.methods.aggregation import Denominators, aggregate
 from trainer_core.methods.losses.supervised import negative_log_likelihood
 from trainer_core.spec import RunSpec
+from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import GAEAdvantage
 from trainer_core.spec.distillation import Distillation
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update import refine
+from trainer_core.update.asides import likeliest_divergence, needs_logits, routing_shift
 from trainer_core.update.objective import denominators, loss_share
 from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.parts import Parts
@@ -24,6 +26,7 @@ from trainer_core.update.policy import score
 from trainer_core.update.rate import SampleWeights
 from trainer_core.update.recording import add_entropy, record
 from trainer_core.update.returns import Known, estimate
+from trainer_core.update.routing import RouteWatch
 from trainer_core.update.sharding import shards
 from trainer_core.update.teacher import scored_logits
 from trainer_core.update.totals import Totals
@@ -70,13 +73,17 @@ class Gradients:
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
         early = len(plan) > 1 or refine.needs_scores(spec) or critical
+        shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[Known() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):
             for batch, one in zip(batches, looked, strict=True):
                 if self._parts.reference is not None and spec.kl.coefficient > 0:
                     one.reference = self._parts.reference.score(batch)
                 if early:
-                    one.before, entropies = score(self._parts.engine.forward, batch)
+                    watch = RouteWatch() if shifts else None
+                    one.before, entropies = score(self._parts.engine.forward, batch, watch)
+                    if watch is not None and self._parts.experts is not None:
+                        one.routes = watch.chosen(self._parts.experts)
                     record(mine, batch, one.before, entropies)
                     add_entropy(totals, batch, entropies)
                 if critical:
@@ -104,17 +111,28 @@ class Gradients:
             self._parts.head.detached = warming
         for batch, one in zip(batches, known, strict=True):
             own_logits = None
-            if spec.distillation is not None and spec.distillation.distribution != "sampled":
-                logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch)
+            watch = RouteWatch() if one.routes is not None else None
+            if needs_logits(spec):
+                logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch, watch)
             else:
-                logprobs, entropies = score(self._parts.engine.forward, batch)
+                logprobs, entropies = score(self._parts.engine.forward, batch, watch)
             current = logprobs.detach()
             if one.before is None:
                 record(mine, batch, current, entropies)
                 add_entropy(totals, batch, entropies)
             weights.add(batch, current)
             proximal = self._parts.proximal.logprobs(batch, current, one.before, step - 1)
-            loss = loss_share(spec, batch, logprobs, proximal, one.reference, whole, totals)
+            loss = loss_share(
+                spec,
+                batch,
+                logprobs,
+                proximal,
+                one.reference,
+                whole,
+                totals,
+                divergence=likeliest_divergence(spec, batch, current, own_logits),
+                log_shift=routing_shift(spec, one.routes, watch, current),
+            )
             if spec.distillation is not None:
                 loss = self._distil(spec, spec.distillation, batch, logprobs, own_logits, loss, whole, totals)
             if spec.critic is not None and one.returns is not None:

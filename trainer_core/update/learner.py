@@ -20,6 +20,7 @@ from trainer_core.update import checkpoint
 from trainer_core.update.engine import init_process_group
 from trainer_core.update.gradients import Gradients
 from trainer_core.update.integrity import CheckpointError
+from trainer_core.update.naming import as_in_files
 from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.parts import Parts
@@ -214,7 +215,9 @@ class Learner:
         self._require_whole()
         whole = self._engine.weights()
         policy, _ = checkpoint.apart(whole)
-        return {} if self.rank else {name: tensor.float().cpu().numpy() for name, tensor in policy.items()}
+        if self.rank:
+            return {}
+        return {name: t.float().cpu().numpy() for name, t in as_in_files(self._parts.model, policy).items()}
 
     @torch.no_grad()
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -265,7 +268,7 @@ class Learner:
         try:
             self._drop_streamed()
             held, _ = self._parts.held()
-            restored = checkpoint.load(Path(folder), self._engine, held)
+            restored = checkpoint.load(Path(folder), self._engine, self._parts.model, held)
         except CheckpointError:
             self._torn = torn
             raise

@@ -33,6 +33,9 @@ def loss_share(
     reference_logprobs: Tensor | None,
     whole: Denominators,
     totals: Totals,
+    *,
+    divergence: Tensor | None = None,
+    log_shift: Tensor | None = None,
 ) -> Tensor:
     """This micro-batch's share of the minibatch loss, a scalar with gradient.
 
@@ -48,6 +51,8 @@ def loss_share(
         reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
         whole: counts of the whole minibatch.
         totals: metrics are added here.
+        divergence: between behaviour and current policy over the likeliest tokens, [M]; where the loss asks for it.
+        log_shift: log weight of the moved routing, [M]; where a correction asks for it.
     """
     count = int(batch.mask.sum())
 
@@ -65,7 +70,16 @@ def loss_share(
         # With a critic the penalty has been paid as a reward of its token (``update/returns.py``).
         if spec.kl.placement == "reward" and spec.advantage.compares != "value":
             advantages = advantages - spec.kl.coefficient * penalty
-    view = TokenView(logprobs, old_logprobs, batch.behaviour_logprobs, advantages, batch.mask, batch.sequence)
+    view = TokenView(
+        logprobs,
+        old_logprobs,
+        batch.behaviour_logprobs,
+        advantages,
+        batch.mask,
+        batch.sequence,
+        divergence=divergence,
+        log_shift=log_shift,
+    )
     values, metrics = losses.token_loss(spec.loss, view)
     totals.add_metrics(metrics, count)
     for correction in spec.corrections:

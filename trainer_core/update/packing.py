@@ -47,6 +47,10 @@ class TokenBatch:
     """Weight version that sampled the target, int64 [M]."""
     prompt: Tensor
     """Key of the target's prompt, the same on every rank, int64 [M]; see ``prompt_key``."""
+    top_ids: Tensor | None = None
+    """The engine's likeliest tokens in the target's place, int64 [M, K], where all trajectories have them."""
+    top_logprobs: Tensor | None = None
+    """Their log-probabilities in the engine, float32 [M, K]."""
 
     @property
     def num_tokens(self) -> int:
@@ -57,7 +61,8 @@ class TokenBatch:
         """The batch on ``device``; itself when it is there."""
         if self.input_ids.device == device:
             return self
-        return TokenBatch(*(getattr(self, field.name).to(device) for field in fields(self)))
+        values = (getattr(self, field.name) for field in fields(self))
+        return TokenBatch(*(None if value is None else value.to(device) for value in values))
 
     def without_loss(self) -> "TokenBatch":
         """The same tokens, none of which takes part in the loss."""
@@ -188,6 +193,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
     def per_sequence(values: Sequence[float | int], dtype: type) -> Tensor:
         return torch.from_numpy(np.repeat(np.asarray(values, dtype=dtype), counts))
 
+    told = all(trajectory.top_ids is not None for trajectory, _ in chosen)
     return TokenBatch(
         input_ids=torch.from_numpy(np.concatenate(ids).astype(np.int64)),
         position_ids=torch.from_numpy(np.concatenate(positions)),
@@ -202,4 +208,6 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         temperature=per_sequence([trajectory.temperature for trajectory, _ in chosen], np.float32),
         versions=per_token("versions").long(),
         prompt=per_sequence([prompt_key(trajectory) for trajectory, _ in chosen], np.int64),
+        top_ids=per_token("top_ids").long() if told else None,
+        top_logprobs=per_token("top_logprobs").float() if told else None,
     )

@@ -7,11 +7,13 @@ import torch
 from torch import Tensor
 
 from trainer_core.spec import RunSpec
+from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import HeadCritic, SeparateCritic
 from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine
 from trainer_core.update.policy import load_policy
 from trainer_core.update.proximal import ProximalPolicy
+from trainer_core.update.routing import experts_per_token
 from trainer_core.update.supervised import Supervisor
 from trainer_core.update.teacher import Teacher
 from trainer_core.update.twin import Twin
@@ -28,6 +30,11 @@ class Parts:
         """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
         checkpointing = spec.policy.gradient_checkpointing
         self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
+        self.experts = experts_per_token(self.model)
+        if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
+            raise ValueError(
+                f"the correction router_shift weighs by the routing of experts: the policy {base.name!r} has none"
+            )
         self.head = ValueHead(self.model) if isinstance(spec.critic, HeadCritic) else None
         self.engine = UpdateEngine(self.model, spec, world_size=world_size)
         separate = isinstance(spec.critic, SeparateCritic)

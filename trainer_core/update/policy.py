@@ -14,6 +14,7 @@ from trainer_core.update.norms import use_lean_norms
 from trainer_core.update.output_layer import asking, can_fuse, find_fused, fuse, undo
 from trainer_core.update.packing import TokenBatch, pack
 from trainer_core.update.recording import as_trajectory
+from trainer_core.update.routing import RouteWatch
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
 
@@ -79,29 +80,34 @@ def use_fused_output(model: PreTrainedModel) -> bool:
     return False
 
 
-def score(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor]:
+def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> tuple[Tensor, Tensor]:
     """Log-probabilities (with gradient) and entropies of the batch's targets, float32 [M] each.
 
     Args:
         model: the policy, or the engine around it.
         batch: on the policy's device.
+        watch: told of the routing, which only a mixture of experts has.
     """
     layer = find_fused(model)
     if layer is None:
-        return token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+        return token_logprobs(logits(model, batch, watch), batch.targets, batch.temperature)
     with asking(layer, batch.targets, batch.temperature):
-        logprobs, entropies = logits(model, batch).unbind(dim=-1)
+        logprobs, entropies = logits(model, batch, watch).unbind(dim=-1)
     return logprobs, entropies.detach()
 
 
-def logits(model: nn.Module, batch: TokenBatch) -> Tensor:
+def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
     """The logits that predict the batch's targets, [M, V]."""
+    asked = {} if watch is None else {"output_router_logits": True}
     output = model(
         input_ids=batch.input_ids.unsqueeze(0),
         position_ids=batch.position_ids.unsqueeze(0),
         layout=batch.layout,
         logits_to_keep=batch.rows,
         use_cache=False,
+        **asked,
     )
+    if watch is not None:
+        watch.take(output.router_logits, batch.rows)
     found: Tensor = output.logits[0]
     return found

@@ -14,6 +14,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.critic import GAEAdvantage
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.packing import TokenBatch
+from trainer_core.update.routing import Routes
 
 
 @dataclass(slots=True)
@@ -27,6 +28,8 @@ class Known:
     """Values of the states, by the critic before the step."""
     returns: Tensor | None = None
     """Value targets."""
+    routes: Routes | None = None
+    """Experts that the policy chose before the step's first update, where a correction asks for them."""
 
 
 Scored = tuple[list[Trajectory], list[TokenBatch], list[Known]]

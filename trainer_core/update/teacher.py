@@ -10,6 +10,7 @@ from trainer_core.spec.distillation import Distillation
 from trainer_core.update.logprobs import token_logprobs
 from trainer_core.update.packing import TokenBatch
 from trainer_core.update.policy import load_policy, logits
+from trainer_core.update.routing import RouteWatch
 
 
 class Teacher:
@@ -50,8 +51,10 @@ class Teacher:
         return distillation.sparse_distribution(mine, likeliest.values, likeliest.indices)
 
 
-def scored_logits(model: nn.Module, batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
+def scored_logits(
+    model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """Log-probabilities [M] and logits [M, V], with gradient, and entropies [M] of the batch's targets."""
-    found = logits(model, batch)
+    found = logits(model, batch, watch)
     logprobs, entropies = token_logprobs(found, batch.targets, batch.temperature)
     return logprobs, found, entropies

@@ -17,6 +17,7 @@ from worker.engine.types import (
     Sampling,
     ThinkingState,
     ThinkTokens,
+    TopTokens,
     WeightsRefusedError,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "Sampling",
     "ThinkTokens",
     "ThinkingState",
+    "TopTokens",
     "WeightsRefusedError",
 ]

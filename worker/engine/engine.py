@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from worker.engine.checks import check_request
 from worker.engine.concurrency import ConcurrencyController, Load
@@ -123,7 +123,7 @@ class Engine:
             raise ValueError(f"request {request.request_id!r} is already unfinished")
         check_request(request, max_model_len=self._max_model_len, vocab_size=self._vocab_size, think=self._config.think)
         limit = min(sampling.max_tokens, self._max_model_len - len(prompt))
-        live = LiveRequest(request, self._config.think, limit=limit, version=self.version)
+        live = LiveRequest(request, self._config.think, limit=limit, version=self.version, vocab_size=self._vocab_size)
         self._live[request.request_id] = live
         self._pruner.enter(request)
         self._prompt_tokens += len(prompt) + len(live.token_ids)
@@ -145,6 +145,8 @@ class Engine:
             outputs, _ = self._core.step_fn()
             decoded = self._core.scheduler.take_decoded()
             if decoded is not None:
+                if decoded.top is not None:
+                    self._absorb_top(decoded.request_ids, *decoded.top)
                 halted = self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs)
                 self._settle(halted, decoded.finished)
             else:
@@ -276,7 +278,7 @@ class Engine:
             # A continued request must not repeat the draws of its first part.
             seed=None if sampling.seed is None else sampling.seed + live.segment,
             stop_token_ids=stops,
-            logprobs=0,  # the sampled token's only
+            logprobs=min(sampling.top_logprobs, self._vocab_size),  # 0: the sampled token's only
             detokenize=False,
         )
         core_request = self._new_core_request(
@@ -322,10 +324,20 @@ class Engine:
                 if output.finish_reason is not None:
                     ended[output.request_id] = str(output.finish_reason)
                 if output.new_token_ids:
+                    top = output.new_logprobs
+                    if top.logprobs.shape[1] > 1:
+                        self._absorb_top([output.request_id], top.logprob_token_ids, top.logprobs)
                     ids.append(output.request_id)
                     tokens.append(output.new_token_ids[0])
                     logprobs.append(float(output.new_logprobs.logprobs[0, 0]))
         return self._absorb_columns(ids, tokens, logprobs), ended
+
+    def _absorb_top(self, core_ids: Sequence[str], token_ids: Any, logprobs: Any) -> None:
+        """Hand its row of the likeliest tokens to each request that asked for them."""
+        for row, core_id in enumerate(core_ids):
+            live = self._by_core_id[core_id]
+            if live.top is not None:
+                live.top.feed(token_ids[row], logprobs[row])
 
     def _settle(self, halted: Halted, ended: Mapping[str, str]) -> None:
         """Deliver what ended in this step; close thinking where the budget ran out before the request did."""

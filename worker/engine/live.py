@@ -6,6 +6,7 @@ import time
 
 from worker.engine.repetition import RepetitionWatch
 from worker.engine.thinking import ThinkingTracker, count_thinking
+from worker.engine.top import TopRecorder
 from worker.engine.types import Completion, FinishReason, Partial, Request, ThinkTokens
 
 
@@ -26,9 +27,12 @@ class LiveRequest:
         "started_at",
         "thinking",
         "token_ids",
+        "top",
     )
 
-    def __init__(self, request: Request, markers: ThinkTokens | None, *, limit: int, version: int) -> None:
+    def __init__(
+        self, request: Request, markers: ThinkTokens | None, *, limit: int, version: int, vocab_size: int
+    ) -> None:
         self.request = request
         self._markers = markers
         self._limit = limit  # tokens that fit, sampled and forced together
@@ -52,6 +56,9 @@ class LiveRequest:
         )
         # Length at which pruning compares it with its group; 0 means never.
         self._look_at = sampling.prune.after if sampling.prune is not None else 0
+        size = min(sampling.top_logprobs, vocab_size)
+        brought = prefix.top if prefix is not None else None
+        self.top = TopRecorder(size, brought, len(self.token_ids)) if size else None
         self._version_runs: list[tuple[int, int]] = [(len(self.token_ids), version)]
         self._forced_spans: list[tuple[int, int]] = []
 
@@ -71,6 +78,8 @@ class LiveRequest:
         self.token_ids.extend(tokens)
         self.logprobs.extend([0.0] * len(tokens))
         self._forced_spans.append((start, len(self.token_ids)))
+        if self.top is not None:
+            self.top.skip(len(tokens))
         if self.repetition is not None:
             self.repetition.interrupt(self.token_ids, len(tokens))
 
@@ -109,6 +118,7 @@ class LiveRequest:
             budget_hit=self.thinking is not None and self.thinking.budget_hit,
             started_at=self.started_at,
             finished_at=time.monotonic(),
+            top=None if self.top is None else self.top.tokens(),
         )
 
     def partial(self) -> Partial:
@@ -125,6 +135,7 @@ class LiveRequest:
             segments=self.segment,
             started_at=self.started_at,
             seconds=time.monotonic() - self.started_at,
+            top=None if self.top is None else self.top.tokens(),
         )
 
     def _columns(self) -> tuple[list[int], list[bool]]:

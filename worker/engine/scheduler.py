@@ -22,12 +22,17 @@ from vllm.v1.request import Request
 
 @dataclass(slots=True)
 class DecodedStep:
-    """One short-path step in columns: request ids, one token each, its log-probability, and who finished how."""
+    """One short-path step in columns: request ids, one token each, its log-probability, and who finished how.
+
+    ``top`` holds ids and log-probabilities of the sampled and the likeliest tokens, a row for each request, where any
+    of them asked for those.
+    """
 
     request_ids: list[str]
     token_ids: list[int]
     logprobs: list[float]
     finished: dict[str, str] = field(default_factory=dict)
+    top: tuple[Any, Any] | None = None
 
 
 class DecodeScheduler(Scheduler):
@@ -128,6 +133,8 @@ class DecodeScheduler(Scheduler):
             token_ids=[tokens[0] for tokens in sampled],
             logprobs=model_runner_output.logprobs.logprobs[:, 0].tolist(),
         )
+        if model_runner_output.logprobs.logprobs.shape[1] > 1:
+            decoded.top = (model_runner_output.logprobs.logprob_token_ids, model_runner_output.logprobs.logprobs)
         requests, max_len, hash_size = self.requests, self.max_model_len, self.hash_block_size
         stopped: set[Request] = set()
         for request_id, token in zip(decoded.request_ids, decoded.token_ids, strict=True):

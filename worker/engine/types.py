@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
 AbortReason = Literal["aborted", "pruned"]
@@ -89,7 +93,7 @@ class Sampling:
     greedy. `seed` makes the request reproducible on its own, at a cost: seeded requests draw one by one.
     `probability_run` and `ngram_loop` end degenerate completions early, with finish reason "repetition"; `prune` ends
     those that others of their group outdo, with "pruned". `forced_end_ids`, where not empty, take the place of those
-    of the engine's `ThinkTokens`.
+    of the engine's `ThinkTokens`. `top_logprobs` is how many of the likeliest tokens are told at every step.
     """
 
     temperature: float
@@ -103,6 +107,7 @@ class Sampling:
     probability_run: ProbabilityRun | None = None
     ngram_loop: NgramLoop | None = None
     prune: Prune | None = None
+    top_logprobs: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.temperature <= 2:  # vLLM refuses hotter sampling
@@ -113,8 +118,20 @@ class Sampling:
             raise ValueError(f"top_k must be -1 (off) or positive, got {self.top_k}")
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens must be >= 1, got {self.max_tokens}")
+        if self.top_logprobs < 0:
+            raise ValueError(f"top_logprobs must be >= 0, got {self.top_logprobs}")
         if self.thinking_budget is not None and self.thinking_budget < 0:
             raise ValueError(f"thinking_budget must be >= 0 or None, got {self.thinking_budget}")
+
+
+@dataclass(frozen=True, slots=True)
+class TopTokens:
+    """The K likeliest tokens at each of T steps, the likeliest first, under the distribution that was drawn from."""
+
+    token_ids: NDArray[np.int32]
+    """Shape [T, K]; K is what was asked for, or the vocabulary where that is smaller."""
+    logprobs: NDArray[np.float32]
+    """Shape [T, K]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +170,8 @@ class Partial:
     """`time.monotonic()` of the engine's host when it was submitted, time already parked left out."""
     seconds: float
     """Time it spent in engines."""
+    top: TopTokens | None = None
+    """As in `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +212,8 @@ class Completion:
     budget_hit: bool
     started_at: float
     finished_at: float
+    top: TopTokens | None = None
+    """With `Sampling.top_logprobs`: the likeliest tokens at each step; zeros for forced tokens."""
 
 
 @dataclass(frozen=True, slots=True)

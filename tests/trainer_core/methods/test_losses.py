@@ -151,7 +151,7 @@ def test_a_huge_ratio_overflows_nowhere(spec: Loss, dtype: torch.dtype) -> None:
             zip(
                 TokenView.__dataclass_fields__,
                 (logprobs, old, old, torch.full((3,), advantage, dtype=dtype), mask, sequence),
-                strict=True,
+                strict=False,  # what only some losses ask for is left out
             )
         )
         values, gradient, metrics = evaluate(spec, tokens, torch.ones(3, dtype=dtype))

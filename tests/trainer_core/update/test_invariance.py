@@ -50,6 +50,9 @@ def batch_of(seed: int) -> list[Group]:
             trajectory.reward_parts = {"right": float(rng.integers(2)), "short": float(rng.normal())}
             trajectory.reward = sum(trajectory.reward_parts.values())
             trajectory.versions[:] = rng.integers(0, 3)
+            cuts = rng.choice(np.arange(1, trajectory.length), min(2, trajectory.length - 1), replace=False)
+            trajectory.step_starts = np.array([0, *sorted(cuts)], np.int32)
+            trajectory.state_values = rng.normal(size=len(trajectory.step_starts))
     groups[1].trajectories[2].excluded = "truncated"
     return groups
 
@@ -73,12 +76,26 @@ def objective(
         for batch in pack(mine, packing):
             old = batch.behaviour_logprobs.double() + noise(mine, batch, 1, 0.3)
             logprobs = (old + noise(mine, batch, 2, 0.3)).requires_grad_()
-            share = loss_share(spec, batch, logprobs, old, old + noise(mine, batch, 3, 0.1), whole, totals)
+            share = loss_share(
+                spec,
+                batch,
+                logprobs,
+                old,
+                old + noise(mine, batch, 3, 0.1),
+                whole,
+                totals,
+                divergence=noise(mine, batch, 5, 0.3).abs(),
+                log_shift=-noise(mine, batch, 6, 0.1).abs() if shifts(spec) else None,
+            )
             (slopes,) = torch.autograd.grad(share, logprobs, allow_unused=True)
             total += share.item()
             for s, o, slope in zip(batch.sequence.tolist(), batch.offset.tolist(), slopes.tolist(), strict=True):
                 gradient[mine[s].trajectory_id, o] = slope
     return total, gradient, totals.values()
+
+
+def shifts(spec: RunSpec) -> bool:
+    return any(correction.type == "router_shift" for correction in spec.corrections)
 
 
 def same(spec: RunSpec, seed: int, order: int, ranks: int, packing: Packing) -> None:
@@ -120,7 +137,18 @@ def test_every_loss_is_the_same_however_it_is_cut(
 def test_every_correction_is_the_same_however_it_is_cut(
     correction: Any, seed: int, order: int, ranks: int, packing: Packing
 ) -> None:
-    same(make_spec(corrections=[{"type": of_type(correction)}]), seed, order, ranks, packing)
+    schedule = {"steps": 10, "prompts_per_step": 4, "updates_per_step": 2}
+    same(make_spec(corrections=[{"type": of_type(correction)}], schedule=schedule), seed, order, ranks, packing)
+
+
+@pytest.mark.parametrize("divergence", ["tv", "kl"])
+@settings(max_examples=4, deadline=None)
+@CUTS
+def test_dppo_over_the_likeliest_tokens_is_the_same_however_it_is_cut(
+    divergence: str, seed: int, order: int, ranks: int, packing: Packing
+) -> None:
+    loss = {"type": "dppo", "approximation": "top_k", "divergence": divergence}
+    same(make_spec(loss=loss, corrections=[]), seed, order, ranks, packing)
 
 
 def advantage_spec(model: Any) -> RunSpec:
@@ -143,8 +171,14 @@ def test_every_advantage_is_the_same_in_any_order(model: Any, seed: int, order: 
     found = []
     for given_groups in (groups, mixed):
         assign(spec.advantage, given_groups)
-        found.append({t.trajectory_id: t.advantage for group in given_groups for t in group.trajectories})
-    assert found[1] == pytest.approx(found[0], rel=1e-9, abs=1e-9)
+        everybody = [t for group in given_groups for t in group.trajectories]
+        found.append({t.trajectory_id: t.advantage for t in everybody})
+        for t in everybody if model.compares == "branches" else ():
+            assert t.token_advantages is not None
+            found[-1] |= {(t.trajectory_id, place): float(a) for place, a in enumerate(t.token_advantages)}
+    # Advantages of tokens are kept in float32.
+    close = 1e-6 if model.compares == "branches" else 1e-9
+    assert found[1] == pytest.approx(found[0], rel=close, abs=close)
 
 
 @pytest.mark.parametrize("model", [m for m in ADVANTAGES if m.compares == "value"], ids=of_type)

@@ -1,17 +1,20 @@
 """Corrections: weights for tokens that another policy than the learner's has sampled."""
 
+import torch
 from torch import Tensor
 
 from trainer_core.methods.corrections.icepop import icepop
 from trainer_core.methods.corrections.masked_is import masked_is
 from trainer_core.methods.corrections.opsm import opsm
 from trainer_core.methods.corrections.truncated_is import truncated_is
+from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
 from trainer_core.spec.corrections import (
     Correction,
     IcePopMasking,
     MaskedImportanceSampling,
     OffPolicySequenceMasking,
+    RouterShiftWeighting,
     TruncatedImportanceSampling,
 )
 
@@ -30,3 +33,9 @@ def token_weights(spec: Correction, view: TokenView) -> tuple[Tensor, dict[str, 
             return icepop(spec, view)
         case OffPolicySequenceMasking():
             return opsm(spec, view)
+        case RouterShiftWeighting():
+            # It rescales the ratio itself (``TokenView.log_ratio``), ahead of every clip: nothing is left to weigh.
+            if view.log_shift is None:
+                raise ValueError("router_shift needs the routing of the policy before and now")
+            shift = masked_mean(view.log_shift.exp(), view.mask)
+            return torch.ones_like(view.advantages), {"actor/router_shift": shift}

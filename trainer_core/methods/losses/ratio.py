@@ -35,7 +35,7 @@ def share(tokens: Tensor, view: TokenView) -> Tensor:
 @torch.no_grad()
 def drift(view: TokenView) -> dict[str, Tensor]:
     """How far the policy has moved since the step began."""
-    return {"actor/ppo_kl": masked_mean(-view.log_ratio, view.mask)}
+    return {"actor/ppo_kl": masked_mean(view.old_logprobs - view.logprobs, view.mask)}
 
 
 @torch.no_grad()
