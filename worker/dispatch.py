@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from trainer_core.rollout_metrics import pass_rate
 from trainer_core.spec import RunSpec
+from trainer_core.spec.loss import top_tokens
 from trainer_core.spec.rollout import TailBatchingScheduler
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.curriculum import Curriculum
@@ -288,6 +289,7 @@ def sampling(spec: RunSpec) -> Sampling:
         top_k=rollout.top_k or -1,
         max_tokens=rollout.max_tokens,
         thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
+        top_logprobs=top_tokens(spec.loss),
     )
     return with_early_stops(drawn, rollout.early_stop)
 

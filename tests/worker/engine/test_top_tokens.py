@@ -1,4 +1,4 @@
-"""The likeliest tokens of every step, as the engine tells them: those of a plain forward pass, across cuts and force."""
+"""The likeliest tokens of every step, as the engine tells them: as in a plain forward pass, across cuts and force."""
 
 from __future__ import annotations
 
