@@ -78,6 +78,7 @@ class RewardWorker:
 
     def equip(self, versions: Versions) -> None:
         """Be ready for these versions as well. Raises JailError and StartError with a sentence: all is as before."""
+        self._up.wait()
         self._benches.equip(versions)
 
     def score(

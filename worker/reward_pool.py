@@ -58,15 +58,19 @@ class RewardPool:
     def equip(self, versions: Versions) -> str | None:
         """Have every worker made ready for further versions: None, or why one cannot be, as a sentence."""
         with self._lock:
-            handles = list(self._workers)
+            before, handles = self._versions, list(self._workers)
+            self._versions = {**before, **versions}  # a worker that is replaced meanwhile comes up with them
         try:
             ray.get([handle.equip.remote(versions) for handle in handles], timeout=EQUIP_S)
         except RayTaskError as error:
-            return f"the reward workers cannot be made ready: {error.cause}"
+            trouble = f"the reward workers cannot be made ready: {error.cause}"
         except (GetTimeoutError, RayActorError) as error:
-            return f"the reward workers did not get ready: {str(error).splitlines()[0]}"
-        self._versions = {**self._versions, **versions}
-        return None
+            trouble = f"the reward workers did not get ready: {str(error).splitlines()[0]}"
+        else:
+            return None
+        with self._lock:
+            self._versions = before
+        return trouble
 
     def submit(
         self,

@@ -1,0 +1,75 @@
+"""What a step tells of its rewards: metrics, an alert, and a reason to pause."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group, Trajectory
+from worker.link import Link
+from worker.reward_desk import RewardDesk
+from worker.reward_version import RewardVersion
+from worker.reward_versions import RewardVersions
+
+DEFINITION = RewardDefinition.model_validate({"components": [{"name": "style", "grader": {"type": "numeric"}}]})
+
+
+class Events:
+    """Takes what is emitted."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, dict[str, Any], int]] = []
+
+    def emit(self, kind: str, data: dict[str, Any], step: int) -> int:
+        self.seen.append((kind, data, step))
+        return len(self.seen)
+
+
+def group(ref: str) -> Group:
+    """64 samples whose grade is their length."""
+    rows = [
+        Trajectory(
+            trajectory_id=f"t{length}",
+            prompt_ids=np.zeros(1, np.int32),
+            token_ids=np.zeros(length, np.int32),
+            behaviour_logprobs=np.zeros(length, np.float32),
+            versions=np.zeros(length, np.int32),
+            sampled=np.ones(length, np.bool_),
+            finish_reason="stop",
+            temperature=1.0,
+            reward=length / 64,
+            reward_parts={"style": length / 64},
+            shadow_rewards={"shadow@1": 1.0},
+        )
+        for length in range(1, 65)
+    ]
+    return Group("1-0", "a:0", "a", "a@1", {"prompt": "p"}, "", 0, rows, reward_ref=ref)
+
+
+@pytest.mark.parametrize("reaction", ["alert", "pause"])
+def test_a_bias_is_told_and_pauses_where_that_is_the_reaction(spec: Callable[..., Any], reaction: str) -> None:
+    bias = {"component": "style", "window": 64, "reaction": reaction}
+    document = RunSpec.model_validate(spec(reward={"definition": "a@1", "shadow": ["shadow@1"], "length_bias": bias}))
+    known = {ref: RewardVersion(definition=DEFINITION) for ref in ("a@1", "shadow@1")}
+    versions, events = RewardVersions(document, known, {}, lambda fresh: None), Events()
+
+    def nobody() -> Any:
+        raise AssertionError("no rubric evolves")
+
+    desk = RewardDesk(document, versions, cast(Link, events), nobody, {})
+    batch = [group("a@1")]
+    desk.correct(batch)
+    metrics, hold = desk.close(1, batch, lambda item: item["prompt"])
+    assert metrics["reward/length_bias"] == pytest.approx(1.0)
+    assert metrics["reward_shadow/shadow@1/mean"] == 1.0
+    ((kind, data, step),) = events.seen
+    assert (kind, data["title"], step) == ("alert", "The judge pays for length", 1)
+    assert hold == (data["message"] if reaction == "pause" else None)
+    saved = desk.state()
+    assert set(saved["definitions"]) == {"a@1", "shadow@1"}
+    again = RewardDesk(document, versions, cast(Link, events), nobody, saved)
+    assert again.state() == saved
+    assert desk.last is None
