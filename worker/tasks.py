@@ -6,6 +6,7 @@ import ray
 from ray.exceptions import RayActorError
 
 from worker import cluster
+from worker.bench.actor import BenchWorker
 from worker.celery_app import app
 from worker.controller import RunController
 
@@ -29,6 +30,24 @@ def start(run_id: str, attempt: int, link_url: str, link_token: str) -> bool:
             return False
         except RayActorError:
             log.warning("attempt %d of %s ended as soon as it had begun", attempt, run_id)
+        return True
+
+
+@app.task(name="worker.tasks.bench")
+def bench(job_id: str, link_url: str, token: str) -> bool:
+    """Make the worker of a bench job, which then works by itself. False: it is there already."""
+    with cluster.connected():
+        name = cluster.bench_name(job_id)
+        if cluster.find(name) is not None:
+            return False
+        options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
+        try:
+            actor = ray.remote(BenchWorker).options(**options).remote(job_id, link_url, token)
+            ray.get(actor.ping.remote())
+        except ValueError:
+            return False
+        except RayActorError:
+            log.warning("bench job %s ended as soon as it had begun", job_id)
         return True
 
 

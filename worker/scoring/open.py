@@ -9,7 +9,6 @@ from pathlib import Path
 
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.graders.tools import Tools
-from worker.bundle import StartError
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.reward_models import MOST_AT_ONCE, LocalRewardModels
 from worker.judge.use import Tally, Use
@@ -50,11 +49,9 @@ class Workbench:
             capability.require()
             size = max(1, min(MOST_JAILS, (os.cpu_count() or 1) // setup.processes))
             jails, width = Jails(size), max(width, 2 * size)
-        if wanted := dict.fromkeys(policy for definition in definitions for policy in definition.reward_models):
-            missing = [policy for policy in wanted if policy not in setup.reward_models]
-            if missing:
-                raise StartError(f"The folder of the reward model {missing[0]} is not known.")
-            models = LocalRewardModels({policy: setup.reward_models[policy] for policy in wanted})
+        wanted = {policy for definition in definitions for policy in definition.reward_models}
+        if folders := {policy: setup.reward_models[policy] for policy in wanted & setup.reward_models.keys()}:
+            models = LocalRewardModels(folders)  # the grader says where one is missing
             width = max(width, MOST_AT_ONCE)
         if setup.judges.endpoints:
             shared = setup.judges.shared(setup.processes)

@@ -9,7 +9,7 @@ from worker.cluster import ClusterError
 
 
 def test_tasks_are_found_by_name_and_take_json_only() -> None:
-    assert {"worker.tasks.start", "worker.tasks.stop"} <= set(app.tasks)
+    assert {"worker.tasks.start", "worker.tasks.stop", "worker.tasks.bench"} <= set(app.tasks)
     assert (app.conf.task_default_queue, app.conf.accept_content, app.conf.task_serializer) == (
         "cluster",
         ["json"],

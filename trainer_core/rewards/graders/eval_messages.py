@@ -1,20 +1,22 @@
 """OpenAI's messages to a model grader: roles, and text that may hold templates."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from trainer_core.rewards.graders.template import check_template, render
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import SpecModel
+
+Text = Annotated[str, Field(max_length=50_000)]
 
 
 class TextContent(SpecModel):
     """A piece of text. Images and audio are refused."""
 
     type: Literal["input_text", "output_text"] = "input_text"
-    text: str = field(max_length=50_000)
+    text: Text
     """Template of the text."""
 
     _templates = field_validator("text")(check_template)
@@ -25,7 +27,7 @@ class EvalMessage(SpecModel):
 
     role: Literal["user", "assistant", "system", "developer"] = "user"
     """Who speaks."""
-    content: str | TextContent | tuple[TextContent | str, ...] = field(max_length=50_000)
+    content: Text | TextContent | tuple[TextContent | Text, ...]
     """Template of the text, or pieces of it."""
     type: Literal["message"] = "message"
 

@@ -1,0 +1,50 @@
+"""The link of a bench job: the job down, its result up. The platform may be away for a while."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from worker.bundle import FencedError
+
+RETRY_S = 1.0
+FENCED = (401, 403, 404, 409)
+"""The job is over, or somebody else's."""
+
+
+class BenchLink:
+    """One job's connection. Not thread-safe: the heartbeat has one of its own."""
+
+    def __init__(self, url: str, token: str, job_id: str) -> None:
+        self._path = f"/api/v1/link/bench/{job_id}"
+        self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30.0)
+
+    def fetch(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+        """The job; each call renews its lease. Waits for a platform that is away. Raises FencedError."""
+        return dict(self._until_answered(lambda: self._client.get(self._path), stopped).json())
+
+    def answer(self, result: dict[str, Any]) -> None:
+        """Hand over the result. Waits for a platform that is away. Raises FencedError."""
+        self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result))
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _until_answered(
+        self, send: Callable[[], httpx.Response], stopped: Callable[[], bool] = lambda: False
+    ) -> httpx.Response:
+        while not stopped():
+            try:
+                response = send()
+            except httpx.TransportError:
+                time.sleep(RETRY_S)
+                continue
+            if response.status_code in FENCED:
+                raise FencedError(f"the platform refuses the bench job: {response.status_code}")
+            if response.status_code < 400:
+                return response
+            if response.status_code < 500 and response.status_code != 429:
+                raise FencedError(f"the platform does not understand: {response.status_code} {response.text[:300]}")
+            time.sleep(RETRY_S)
+        raise FencedError("stopped")
