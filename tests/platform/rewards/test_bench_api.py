@@ -18,6 +18,7 @@ from tests.platform.rewards.bench_fixtures import DEFINITION, PASTED, BenchWorke
 from tests.platform.runs.fixtures import Worker
 from tests.platform.runs.test_link import ROW
 
+GOOD = [[bench_score(1.0), bench_score(0.0)]]
 KEY = "sk-very-secret-0123456789"
 
 
@@ -219,27 +220,38 @@ def test_only_the_token_of_the_job(start_bench: Callable[..., Any], api: Callabl
     assert set(BenchJob.objects.values_list("state", flat=True)) == {"queued"}
 
 
-def test_results_that_do_not_fit(start_bench: Callable[..., Any], read_bench: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"results": [[bench_score(1.0)]]},
+        {"results": GOOD * 2},
+        {"results": [[bench_score(1.0), {**bench_score(1.0), "error": "both"}]]},
+        {"results": [[bench_score(1.0), {**bench_score(None), "error": None}]]},
+        {"results": GOOD, "error": "both"},
+        {},
+    ],
+)
+def test_an_answer_that_cannot_be_read_ends_the_job(
+    start_bench: Callable[..., Any], read_bench: Callable[[str], Any], body: dict[str, Any]
+) -> None:
     job = start_bench()
     worker = BenchWorker(job["id"])
     worker.take()
-    good = [[bench_score(1.0), bench_score(0.0)]]
-    bad: list[dict[str, Any]] = [
-        {"results": [[bench_score(1.0)]]},
-        {"results": good * 2},
-        {"results": [[bench_score(1.0), {**bench_score(1.0), "error": "both"}]]},
-        {"results": [[bench_score(1.0), {**bench_score(None), "error": None}]]},
-        {"results": good, "error": "both"},
-        {},
-    ]
-    for body in bad:
-        assert worker.answer(422, **body)["errors"]
-    assert read_bench(job["id"])["state"] == "running"
+    worker.answer(422, **body)
+    failed = read_bench(job["id"])
+    assert (failed["state"], failed["results"]) == ("failed", None)
+    assert failed["error"].startswith("The worker's answer cannot be read: ")
+
+
+def test_a_worker_that_cannot(start_bench: Callable[..., Any], read_bench: Callable[[str], Any]) -> None:
+    job = start_bench()
+    worker = BenchWorker(job["id"])
+    worker.take()
     assert worker.answer(error="There is no jail on the cluster.") == {"state": "failed"}
     failed = read_bench(job["id"])
     assert (failed["state"], failed["error"]) == ("failed", "There is no jail on the cluster.")
     assert worker.take(409)["error"]["code"] == "job_is_over"
-    assert worker.answer(409, results=good)["error"]["code"] == "job_is_over"
+    assert worker.answer(409, results=GOOD)["error"]["code"] == "job_is_over"
 
 
 def test_lists_are_light_and_hide_single_answers(

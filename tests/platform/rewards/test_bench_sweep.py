@@ -61,7 +61,7 @@ def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], rings:
         age(job, lease_expires_at=1)
         sweep()
     found = BenchJob.objects.get()
-    assert (found.state, found.error) == ("failed", "3 workers were lost or ran out of time while they scored it.")
+    assert (found.state, found.error) == ("failed", "3 workers were lost while they scored it.")
     assert rings == [job, job]
     BenchWorker(job).take(409)
     BenchWorker(job).answer(409, **GOOD)
@@ -95,6 +95,15 @@ def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], rings: l
     sweep()
     found = BenchJob.objects.get()
     assert (found.state, found.error) == ("failed", "No worker of the cluster has taken the job within ten minutes.")
+
+
+def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], rings: list[str]) -> None:
+    job = start_bench()["id"]
+    BenchWorker(job).take()
+    age(job, started_at=3601)
+    sweep()
+    assert BenchJob.objects.get().error == "The job was not done within an hour."
+    BenchWorker(job).take(409)
 
 
 def test_old_jobs_are_forgotten(start_bench: Callable[..., Any]) -> None:

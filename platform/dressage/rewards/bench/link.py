@@ -1,6 +1,5 @@
 """The link of a bench job: what its worker may ask and tell, with a token that is good for this job alone."""
 
-import math
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -9,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
@@ -26,10 +25,10 @@ from dressage.rewards.models.bench import OPEN, BenchState
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.tokens import token_hash
 
-BASE_LEASE_S, LOADING_S = 60.0, 600.0
-"""Every worker's first moments; and the time that a model on the cluster may take to be loaded."""
-AT_ONCE = 4
-"""Scores that a worker is sure to compute side by side."""
+LEASE_S = 30.0
+"""Seconds after which a worker that has not asked again is believed dead."""
+MAX_ERROR = 20_000
+Message = Annotated[str, AfterValidator(lambda text: text[:MAX_ERROR])]
 
 
 class _Message(BaseModel):
@@ -41,8 +40,8 @@ class BenchScore(_Message):
 
     reward: FiniteFloat | None
     parts: dict[str, FiniteFloat] = {}
-    error: Annotated[str, Field(max_length=20_000)] | None = None
-    traceback: Annotated[str, Field(max_length=20_000)] | None = None
+    error: Message | None = None
+    traceback: Message | None = None
     seconds: Annotated[float, Field(ge=0.0)] = 0.0
     forgiven: tuple[str, ...] = ()
 
@@ -121,11 +120,11 @@ class BenchTakeView(BenchLinkView):
     def get(self, request: Request, job_id: str) -> Response:
         """What to score. Takes the job, or renews its lease; 409 when it is over."""
         try:
-            document = worker_job(request.auth, lease_s(request.auth))
+            document = worker_job(request.auth, LEASE_S)
         except Problem as problem:
             give_up(job_id, problem.detail)
             raise conflict(problem.detail, code="job_is_over") from problem
-        _take(job_id, document)
+        _take(job_id)
         return Response(document)
 
 
@@ -133,27 +132,24 @@ class BenchResultView(BenchLinkView):
     @extend_schema(exclude=True)
     def post(self, request: Request, job_id: str) -> Response:
         """The scores, or why there are none."""
-        body = validated(BenchResult, request.data)
-        results = None if body.results is None else [[s.model_dump() for s in scores] for scores in body.results]
-        job = take_result(job_id, results, body.judge and body.judge.model_dump(), body.error)
+        try:
+            body = validated(BenchResult, request.data)
+            results = None if body.results is None else [[s.model_dump() for s in scores] for scores in body.results]
+            job = take_result(job_id, results, body.judge and body.judge.model_dump(), body.error)
+        except Problem as problem:
+            if problem.status == 422:  # the same worker would say the same again
+                give_up(job_id, f"The worker's answer cannot be read: {problem.detail}")
+            raise
         return Response({"state": job.state})
 
 
-def lease_s(job: BenchJob) -> float:
-    """Seconds after which a worker that has not answered is believed dead."""
-    rounds = math.ceil(len(job.samples) * len(job.definitions) / AT_ONCE)
-    return min(BASE_LEASE_S + job.timeout_s * rounds, 3600.0)
-
-
 @transaction.atomic
-def _take(job_id: str, document: dict[str, Any]) -> None:
+def _take(job_id: str) -> None:
     job = BenchJob.objects.select_for_update().get(pk=job_id)
     if job.state not in OPEN:
         raise conflict(f"The job is {job.state}.", code="job_is_over")
-    serves = bool(document["reward_models"]) or any(judge["model_dir"] for judge in document["judges"].values())
-    lease = document["lease_s"] + (LOADING_S if serves else 0.0)
     if job.state == BenchState.QUEUED:
         job.tries += 1
     job.state, job.started_at = BenchState.RUNNING, job.started_at or timezone.now()
     job.save(update_fields=["state", "tries", "started_at"])
-    BenchJob.objects.filter(pk=job_id).update(lease_expires_at=Now() + timedelta(seconds=lease))
+    BenchJob.objects.filter(pk=job_id).update(lease_expires_at=Now() + timedelta(seconds=LEASE_S))

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from dressage.rewards.bench.bell import ring_bench
 from dressage.rewards.bench.services import fail
 from dressage.rewards.models import BenchJob
-from dressage.rewards.models.bench import BenchState
+from dressage.rewards.models.bench import OPEN, BenchState
 
 logger = structlog.get_logger(__name__)
 
@@ -19,6 +19,8 @@ RING_AGAIN_S = 10
 """A job that no worker has taken for this long is rung again."""
 FIRST_TAKE_LIMIT_S = 600
 """A job that no worker has taken in this time has failed."""
+MAX_S = 3600
+"""A job that takes longer, from its first worker on, has failed."""
 MAX_TRIES = 3
 """Workers that may be lost before a job has failed."""
 KEPT_DAYS, HIDDEN_KEPT_DAYS = 30, 1
@@ -29,6 +31,7 @@ def sweep_bench() -> None:
     """One round."""
     _each(_lost(), _after_loss)
     _each(_untaken(), lambda job: fail(job, "No worker of the cluster has taken the job within ten minutes."))
+    _each(_endless(), lambda job: fail(job, "The job was not done within an hour."))
     _each(_silent(), ring_bench)
     old = Q(created_at__lt=Now() - timedelta(days=KEPT_DAYS))
     old |= Q(created_at__lt=Now() - timedelta(days=HIDDEN_KEPT_DAYS), hidden=True)
@@ -56,6 +59,11 @@ def _untaken() -> QuerySet[BenchJob]:
     return BenchJob.objects.filter(state=BenchState.QUEUED, tries=0, created_at__lt=since)
 
 
+def _endless() -> QuerySet[BenchJob]:
+    """A worker that hangs may go on asking: its lease alone does not tell."""
+    return BenchJob.objects.filter(state__in=OPEN, started_at__lt=Now() - timedelta(seconds=MAX_S))
+
+
 def _silent() -> QuerySet[BenchJob]:
     rung = Now() - timedelta(seconds=RING_AGAIN_S)
     return BenchJob.objects.filter(Q(rung_at__lt=rung) | Q(rung_at=None), state=BenchState.QUEUED)
@@ -63,7 +71,7 @@ def _silent() -> QuerySet[BenchJob]:
 
 def _after_loss(job: BenchJob) -> None:
     if job.tries >= MAX_TRIES:
-        fail(job, f"{job.tries} workers were lost or ran out of time while they scored it.")
+        fail(job, f"{job.tries} workers were lost while they scored it.")
         return
     job.state, job.lease_expires_at = BenchState.QUEUED, None
     job.save(update_fields=["state", "lease_expires_at"])
