@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tests.worker.loop.platform_double import PlatformDouble
 from worker import cluster
 from worker.buffer import Batch
 from worker.controller import RunController
-from worker.engine import EngineConfig
+from worker.engine import EngineConfig, KvOnUpdate
 from worker.jobs import Collected
 from worker.learner import LearnerWorker
 from worker.learning import Learned
@@ -46,9 +47,17 @@ class KeptRouter(Router):
     """A router that outlives its run."""
 
     _serving = False
+    _base: ray.ObjectRef | None = None
+    """The policy that every run starts from: the first weights that were sent."""
+
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+        self._base = self._base or bundle
+        return super().update(bundle, version, kv, alone)
 
     def lend(self, config: EngineConfig, batch: int) -> KeptRouter:
-        """For a run with the same engine. Nothing of the run before is left in it."""
+        """For a run with the same engine, which starts with the base policy as a fresh one does."""
+        assert self._base is not None
+        self.update(self._base, config.version, "recompute", True).result()
         if replace(config, seed=0) != replace(self._config, seed=0):
             raise ValueError(f"the engine was built for {self._config}, the run asks for {config}")
         self._flush, self.started = max(1, batch // (4 * len(self._slots))), []

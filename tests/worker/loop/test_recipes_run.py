@@ -73,11 +73,13 @@ def test_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, p
     for step, m in enumerate(metrics, 1):
         assert all(isinstance(value, int | float) and math.isfinite(value) for value in m.values()), m
         assert m["training/policy_version"] == step and m["groups/count"] == spec.schedule.prompts_per_step
-        assert m["reward/error_share"] == 0.0 and m["actor/grad_norm"] > 0.0
+        assert m["reward/error_share"] == 0.0
         assert m["probe/max_abs_diff"] < spec.rollout.engine.probe_tolerance
+    # So few groups may all be without a signal in one step: then there is no update to tell of.
+    assert any(m.get("actor/grad_norm", 0.0) > 0.0 for m in metrics)
     assert_weights_moved(platform, policy, spec)
     assert_age(metrics, spec)
-    assert_parts(metrics[-1], spec)
+    assert_parts(metrics, spec)
     for batch, _ in seen:
         assert_sampling(batch, spec)
         assert_advantages(batch, spec)
@@ -97,12 +99,14 @@ def assert_weights_moved(platform: PlatformDouble, policy: Path, spec: RunSpec) 
 
 def assert_age(metrics: list[dict[str, float]], spec: RunSpec) -> None:
     """Its mode: tokens are as old as it allows, and where it overlaps they are indeed old."""
-    oldest = max(m["staleness/max"] for m in metrics)
+    ages = {int(name.rpartition("/")[2]) for m in metrics for name in m if name.startswith("staleness/share/")}
+    assert min(ages) >= 0
+    oldest = max(ages)
     assert oldest <= spec.rollout.max_staleness
     assert (oldest > 0) == spec.rollout.overlaps
 
 
-def assert_parts(metrics: dict[str, float], spec: RunSpec) -> None:
+def assert_parts(metrics: list[dict[str, float]], spec: RunSpec) -> None:
     """What a recipe has beside its loss shows in the metrics, and only then."""
     shown = {
         "actor/kl_loss": spec.kl is not None and spec.kl.coefficient > 0.0,
@@ -112,7 +116,8 @@ def assert_parts(metrics: dict[str, float], spec: RunSpec) -> None:
         "reward_parts/overlong/mean": spec.reward.overlong is not None,
         "reward_parts/length_shaping/mean": spec.reward.length is not None,
     }
-    assert {name for name, wanted in shown.items() if wanted} == shown.keys() & metrics.keys()
+    found = {name for m in metrics for name in m}
+    assert {name for name, wanted in shown.items() if wanted} == shown.keys() & found
 
 
 def assert_sampling(batch: Batch, spec: RunSpec) -> None:
@@ -134,7 +139,6 @@ def assert_advantages(batch: Batch, spec: RunSpec) -> None:
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
     found = [t.advantage for t in everybody(batch.groups)]
     assert found == pytest.approx([t.advantage for t in everybody(groups)])
-    assert any(found)
 
 
 def assert_filters(batch: Batch, spec: RunSpec) -> None:
