@@ -86,9 +86,8 @@ class RewardDesk:
 
     def state(self) -> dict[str, Any]:
         """For the checkpoint."""
-        refs = dict.fromkeys((self._spec.reward.definition, *self._spec.reward.shadow))
         return {
-            "definitions": self._versions.state(list(refs)),
+            "definitions": self._versions.state(),
             "length_bias": None if self._watch is None else self._watch.state(),
             "proposed": [] if self._evolution is None else self._evolution.state(),
         }

@@ -9,7 +9,7 @@ bundle · checkpoint ──► known ◄── commands (``definitions``)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -101,9 +101,9 @@ class RewardVersions:
         """``threshold`` of all that are known."""
         return {ref: version.definition.success_threshold for ref, version in self._known.items()}
 
-    def state(self, refs: Sequence[str]) -> dict[str, Any]:
-        """For the checkpoint: these definitions. Endpoints and their keys stay out: the bundle brings them anew."""
-        return {ref: self._known[ref].definition.model_dump(mode="json") for ref in refs}
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint: the definitions. Endpoints and their keys stay out: the bundle brings them anew."""
+        return {ref: version.definition.model_dump(mode="json") for ref, version in self._known.items()}
 
     def _misfit(self, spec: RunSpec) -> str | None:
         """What the definition lacks for being trained on."""
