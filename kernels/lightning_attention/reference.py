@@ -1,0 +1,46 @@
+"""Linear attention with decay over packed sequences, chunk by chunk: memory grows with tokens, not with their square.
+
+Inside a chunk the scores are a masked matrix; everything before it is one state [D, E] per head.
+"""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+CHUNK = 64
+
+
+def scan(
+    query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, starts: Tensor, initial: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Outputs [N, H, E] and the states [B, H, D, E] behind each sequence's last token.
+
+    Args:
+        query: [N, H, D].
+        key: [N, H, D].
+        value: [N, H, E].
+        slopes: [H]; a head's decay per token is exp(−slope).
+        starts: int64 [B + 1]; sequence b is tokens starts[b] … starts[b + 1] − 1.
+        initial: [B, H, D, E]; the state before each first token.
+    """
+    out, final = torch.empty_like(value), initial.clone()
+    edges = starts.tolist()
+    place = torch.arange(CHUNK, device=query.device)
+    rate = slopes.view(-1, 1, 1)
+    # [H, C, C]: exp(−slope·(t − s)) for s ≤ t, 0 for others.
+    apart = (place.unsqueeze(1) - place).clamp(min=0)
+    inside = torch.exp(-rate * apart) * (place.unsqueeze(1) >= place)
+    since_start = torch.exp(-rate * (place + 1).view(1, -1, 1))
+    for sequence, (first, last) in enumerate(pairwise(edges)):
+        state = final[sequence]
+        for low in range(first, last, CHUNK):
+            high = min(low + CHUNK, last)
+            size = high - low
+            q, k, v = (part[low:high].transpose(0, 1) for part in (query, key, value))
+            scores = (q @ k.transpose(1, 2)) * inside[:, :size, :size]
+            out[low:high] = (scores @ v + (q * since_start[:, :size]) @ state).transpose(0, 1)
+            to_end = torch.exp(-rate * (size - 1 - place[:size]).view(1, -1, 1))
+            state = torch.exp(-rate * size) * state + (k * to_end).transpose(1, 2) @ v
+        final[sequence] = state
+    return out, final
