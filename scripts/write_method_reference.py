@@ -124,6 +124,8 @@ def _table(member: Schema) -> str:
 
 def _row(name: str, info: Schema, required: bool) -> str:
     default = info.get("default")
+    if isinstance(default, str):
+        default = default.replace("\n", "\\n")  # a line break would end the row
     shown = "required" if required else "" if isinstance(default, dict) or "default" not in info else f"`{default}`"
     meaning = _flat(info.get("description", ""))
     if steer := info.get("steer"):

@@ -49,6 +49,10 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         "Long completions whose reward says little about single tokens, and the budget for a critic.",
         ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     ),
+    "advantage/vine": (
+        "Answers of several steps whose reward comes at the end, when generation is cheap against learning.",
+        ("vine/token_share", "vine/value/mean", "vine/error_share", "critic/score/mean"),
+    ),
     "critic": ("Needed by GAE; warm it up before the policy listens to it.", ("critic/score/mean",)),
     "loss": ("See its description.", _RATIO),
     "loss/ppo_clip": (
@@ -64,7 +68,8 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
     "loss/gspo": ("Mixture-of-experts policies and long completions, where token ratios are too noisy.", _RATIO),
     "loss/sapo": ("As PPO clip, when a hard edge makes training jump.", (*_RATIO, "actor/gate_mean")),
     "loss/dppo": (
-        "Stale or mismatched samples: bounds the move in probability, so that rare tokens are not clipped for nothing.",
+        "Stale or mismatched samples: bounds the move in probability, so that rare tokens are not clipped for nothing. "
+        "Over the likeliest tokens it sees moves that the sampled one does not tell, at the price of all logits.",
         (*_RATIO, "rollout_corr/kl"),
     ),
     "loss/decoupled_ppo": (
@@ -99,6 +104,10 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
     "corrections/opsm": (
         "Stale samples of bad completions that the policy has already left behind.",
         ("rollout_corr/opsm_masked_share", "staleness/mean"),
+    ),
+    "corrections/router_shift": (
+        "Mixture-of-experts policies with several updates per step, whose experts change under way.",
+        ("actor/router_shift", "actor/pg_clipfrac", "actor/ppo_kl"),
     ),
     "proximal": ("Several updates per step, or stale samples.", ("actor/ppo_kl", "staleness/mean")),
     "kl": (

@@ -64,7 +64,7 @@ class OffPolicySequenceMasking(SpecModel):
     )
     type: Literal["opsm"] = "opsm"
     divergence_max: float = field(0.01, gt=0.0, le=100.0, unit="nats", steer="optimizer_step")
-    """δ: largest mean log ratio of a completion that is kept. DeepSeek does not publish its own."""
+    """δ: largest mean log ratio of a completion that is kept. DeepSeek publishes none; TRL starts from 0.5."""
 
 
 class RouterShiftWeighting(SpecModel):

@@ -7,6 +7,7 @@ nothing and is left out. Only positions that predict a sampled token get logits.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,8 +62,9 @@ class TokenBatch:
         """The batch on ``device``; itself when it is there."""
         if self.input_ids.device == device:
             return self
-        values = (getattr(self, field.name) for field in fields(self))
-        return TokenBatch(*(None if value is None else value.to(device) for value in values))
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if value is not None}
+        return TokenBatch(**moved)
 
     def without_loss(self) -> "TokenBatch":
         """The same tokens, none of which takes part in the loss."""

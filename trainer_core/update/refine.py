@@ -36,8 +36,8 @@ def whole_step(spec: RunSpec) -> str | None:
     advantage = spec.advantage
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
-    alone = isinstance(advantage, GroupAdvantage) and advantage.compares == "group"
-    if not (alone or isinstance(advantage, VineAdvantage)) or advantage.whiten == "batch":
+    own = isinstance(advantage, GroupAdvantage | VineAdvantage) and advantage.whiten != "batch"
+    if not own or advantage.compares not in ("group", "branches"):
         return f"the advantage {advantage.type} cannot be streamed: it is measured against the whole batch"
     if needs_scores(spec):
         return "the advantages cannot be streamed: they need the learner's scores of the whole step"
