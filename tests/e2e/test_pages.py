@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.installation import EMAIL, PASSWORD, ROOT, Installation
+from tests.support.installation import EMAIL, PASSWORD, ROOT, Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -24,6 +24,7 @@ def paths(installation: Installation) -> dict[str, str]:
         spec = api.get("/spec/recipes")["data"][0]["spec"]
         runs = [api.post("/runs", {"name": "A draft", "spec": spec, "start": False})]
     run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
+    rubric, bench = _rubric_on_the_bench(installation)
     return {
         "runs": "/runs",
         "new run": "/runs/new",
@@ -33,8 +34,12 @@ def paths(installation: Installation) -> dict[str, str]:
         "rewards": "/rewards",
         "new reward": "/rewards/new",
         "reward": f"/rewards/{reward}",
+        "rubric": f"/rewards/{rubric}",
+        **{f"reward, {tab}": f"/rewards/{rubric}?tab={tab}" for tab in ("bench", "proposals", "versions")},
+        "bench": f"/rewards/{rubric}?tab=bench&job={bench}",
         "policies": "/policies",
         "team": "/team",
+        "judges": "/team?tab=judges",
     }
 
 
@@ -70,6 +75,30 @@ def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[
         if trouble:
             found[name] = trouble
     assert not found, "\n".join(f"{name}: {'; '.join(trouble)}" for name, trouble in found.items())
+
+
+def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
+    """A reward with a rubric, whose judge nobody has set up, and a bench job of another that flips."""
+    api = installation.api
+    if not any(judge["slug"] == "default" for judge in api.get("/judge-endpoints")["data"]):
+        api.post(
+            "/judge-endpoints",
+            {"name": "House judge", "slug": "default", "base_url": "http://127.0.0.1:9/v1", "model": "judge"},
+        )
+    items = [{"name": "correct", "description": "The answer is right.", "weight": 2}]
+    items.append({"name": "invents", "description": "The answer invents facts.", "weight": -1})
+    component = {"name": "quality", "grader": {"type": "rubric", "items": items}}
+    reward = api.post("/rewards", {"name": "With a rubric", "definition": {"components": [component]}})
+    graders = (
+        {"type": "numeric"},
+        {"type": "string_check", "input": "{{sample.output_text}}", "reference": "", "operation": "eq"},
+    )
+    drafts = [{"components": [{"name": "part", "grader": grader}]} for grader in graders]
+    body = {"definitions": [{"definition": draft} for draft in drafts], "probes": True}
+    body["samples"] = [{"output_text": text, "item": {"prompt": "12+12=", "answer": "24"}} for text in ("24", "25", "")]
+    job = api.post("/rewards/bench", body)["id"]
+    wait_until(lambda: api.get(f"/rewards/bench/{job}")["state"] == "done", 120, installation.log_tail)
+    return reward["id"], job
 
 
 def _violations(page: Page) -> list[str]:

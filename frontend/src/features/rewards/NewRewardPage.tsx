@@ -1,6 +1,6 @@
 /** A first version: a name, a definition, and samples to try it on. */
 import { rewards } from "@/api/client";
-import { Anchor, Breadcrumbs, Button, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
+import { Anchor, Breadcrumbs, Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,7 +10,7 @@ import { useCan } from "@/features/session/session";
 import { fieldError, formError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
-import ui from "@/ui/ui.module.css";
+import classes from "./definition/definition.module.css";
 import { DefinitionForm } from "./definition/DefinitionForm";
 import { definitionErrors } from "./definition/errors";
 import { QuickTry } from "./definition/QuickTry";
@@ -52,7 +52,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
         <span className="mono">new</span>
       </Breadcrumbs>
       <PageHeader title="New reward" />
-      <div className={ui.split}>
+      <div className={classes.split}>
         <Stack gap="sm">
           <Paper p="md" component="section" aria-label="Definition">
             <Title order={2} mb="xs">
@@ -78,18 +78,21 @@ function NewReward({ schema }: { schema: JsonSchema }) {
           </Paper>
           {formError(save.error) !== null && <ErrorState error={save.error} />}
           {editor && (
-            <Button
-              style={{ alignSelf: "flex-end" }}
-              loading={save.isPending}
-              disabled={!name.trim()}
-              onClick={() => save.mutate()}
-              data-testid="save-reward"
-            >
-              Create the reward
-            </Button>
+            <Group justify="flex-end" className={classes.bar}>
+              <Button
+                loading={save.isPending}
+                disabled={!name.trim()}
+                onClick={() => save.mutate()}
+                data-testid="save-reward"
+              >
+                Create the reward
+              </Button>
+            </Group>
           )}
         </Stack>
-        <QuickTry definition={draft.definition} samples={samples} onSamples={setSamples} />
+        <div className={classes.side}>
+          <QuickTry definition={draft.definition} samples={samples} onSamples={setSamples} />
+        </div>
       </div>
     </>
   );

@@ -14,11 +14,13 @@ interface Props {
   /** What stands under a sample, such as its score. */
   below?: (index: number) => ReactNode;
   maxRows?: number;
+  /** Beside the button that adds a sample. */
+  tools?: ReactNode;
 }
 
 const MONO = { input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } };
 
-export function PastedSamples({ samples, onChange, error, pointer = "/samples", below, maxRows = 8 }: Props) {
+export function PastedSamples({ samples, onChange, error, pointer = "/samples", below, maxRows = 8, tools }: Props) {
   const set = (index: number, change: Partial<Pasted>) =>
     onChange(samples.map((one, at) => (at === index ? { ...one, ...change } : one)));
   return (
@@ -78,7 +80,7 @@ export function PastedSamples({ samples, onChange, error, pointer = "/samples", 
           </Stack>
         </Paper>
       ))}
-      <Group>
+      <Group gap="xs">
         <Button
           size="compact-xs"
           variant="subtle"
@@ -88,6 +90,7 @@ export function PastedSamples({ samples, onChange, error, pointer = "/samples", 
         >
           Add a sample
         </Button>
+        {tools}
       </Group>
     </Stack>
   );

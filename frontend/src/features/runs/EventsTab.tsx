@@ -18,6 +18,7 @@ const KINDS = [
   { value: "alert", label: "Alerts" },
   { value: "checkpoint", label: "Checkpoints" },
   { value: "eval", label: "Evaluations" },
+  { value: "rubric_proposals", label: "Proposals" },
   { value: "log", label: "Log" },
 ];
 const COLORS: Record<Level, string> = { info: "gray", good: "green", warn: "yellow", error: "red", control: "grape" };

@@ -65,6 +65,14 @@ export function describe(event: RunEvent): Description {
           .join(" · "),
       };
     }
+    case "rubric_proposals": {
+      const names = (data.names ?? []) as string[];
+      return {
+        level: "info",
+        text: `${names.length} ${names.length === 1 ? "item" : "items"} proposed for the rubric of ${word("component")}`,
+        detail: `${names.join(", ")} · to be decided among the proposals of ${word("reward_version")}`,
+      };
+    }
     case "log":
       return {
         level: data.level === "error" ? "error" : data.level === "warn" ? "warn" : "info",

@@ -96,7 +96,7 @@ export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
   });
 
 /** All kinds but the ones that come with every step. */
-const EVERY_KIND = "state,desired,control,eval,checkpoint,alert,log,run";
+const EVERY_KIND = "state,desired,control,eval,rubric_proposals,checkpoint,alert,log,run";
 
 export const eventsQuery = (id: string, kind?: string) =>
   infiniteQueryOptions({

@@ -66,6 +66,7 @@ export function receive(client: QueryClient, runId: string, frame: Frame): void 
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
   if (kinds.has("checkpoint")) void client.invalidateQueries({ queryKey: ["run", runId, "checkpoints"] });
   if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId, "targets"] });
+  if (kinds.has("rubric_proposals")) void client.invalidateQueries({ queryKey: ["rewards"] });
   // The applied spec changes with applied controls; the stream does not repeat it.
   if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId], exact: true });
 }

@@ -71,7 +71,9 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
       <Paper p="md" component="section" aria-label="Set up the bench">
         <div className={classes.setup}>
           <Stack gap="sm">
-            <Title order={2}>Definitions</Title>
+            <Title order={2} className={classes.title}>
+              Definitions
+            </Title>
             <DefinitionPick
               reward={reward}
               versions={versions}

@@ -55,15 +55,18 @@ export function Paste({ samples, onSamples, error }: Props) {
     );
   }
   return (
-    <Stack gap="xs">
-      <div className={classes.scroll}>
-        <PastedSamples samples={samples} onChange={onSamples} error={error} maxRows={5} />
-      </div>
-      <Group>
-        <Button size="compact-xs" variant="subtle" onClick={open}>
-          Paste many as JSON Lines
-        </Button>
-      </Group>
-    </Stack>
+    <div className={classes.scroll}>
+      <PastedSamples
+        samples={samples}
+        onChange={onSamples}
+        error={error}
+        maxRows={5}
+        tools={
+          <Button size="compact-xs" variant="subtle" onClick={open}>
+            Paste many as JSON Lines
+          </Button>
+        }
+      />
+    </div>
   );
 }

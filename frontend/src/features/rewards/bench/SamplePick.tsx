@@ -3,6 +3,7 @@ import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { fieldError } from "@/lib/problems";
 import { MAX_SAMPLES, type Pasted } from "../samples";
 import { sampleCount, type Samples } from "./bench";
+import classes from "./bench.module.css";
 import { DatasetRows } from "./DatasetRows";
 import { Paste } from "./Paste";
 import { RunRollouts } from "./RunRollouts";
@@ -33,7 +34,9 @@ export function SamplePick(props: Props) {
   return (
     <Stack gap="sm" miw={0} data-testid="bench-samples">
       <Group justify="space-between" gap="xs">
-        <Title order={2}>Samples</Title>
+        <Title order={2} className={classes.title}>
+          Samples
+        </Title>
         <Group gap="sm">
           <Text size="xs" c="dimmed" className="num" role="status">
             {sampleCount(chosen)} of at most {MAX_SAMPLES}

@@ -6,8 +6,8 @@ import type { FieldError } from "@/api/http";
 import type { Reward, RewardVersion, Spec } from "@/api/model";
 import type { JsonSchema } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
-import ui from "@/ui/ui.module.css";
 import type { Pasted } from "../samples";
+import classes from "./definition.module.css";
 import { DefinitionForm } from "./DefinitionForm";
 import { QuickTry } from "./QuickTry";
 import { SaveVersion } from "./SaveVersion";
@@ -32,7 +32,7 @@ export function DefinitionTab(props: Props) {
   const editor = useCan("editor");
   const next = (versions[0]?.number ?? 0) + 1;
   return (
-    <div className={ui.split}>
+    <div className={classes.split}>
       <Stack gap="sm">
         <Paper p="md" component="section" aria-label="Definition">
           <Title order={2} mb="xs">
@@ -48,7 +48,7 @@ export function DefinitionTab(props: Props) {
           />
         </Paper>
         {editor && (
-          <Group gap="xs" justify="flex-end">
+          <Group gap="xs" justify="flex-end" className={classes.bar}>
             <Text size="xs" c="dimmed" flex={1} miw={180}>
               {draft.changed ? "Runs that name an earlier version keep it: versions never change." : "No changes yet."}
             </Text>
@@ -68,7 +68,9 @@ export function DefinitionTab(props: Props) {
           </Group>
         )}
       </Stack>
-      <QuickTry definition={draft.definition} samples={samples} onSamples={onSamples} onBench={onBench} />
+      <div className={classes.side}>
+        <QuickTry definition={draft.definition} samples={samples} onSamples={onSamples} onBench={onBench} />
+      </div>
       <SaveVersion
         opened={saving}
         onClose={close}

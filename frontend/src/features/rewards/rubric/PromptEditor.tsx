@@ -38,12 +38,9 @@ export function PromptEditor({ grader, path, onChange }: Props) {
   return (
     <section aria-label="Prompt of the judge" className={classes.prompt}>
       <Stack gap={4}>
-        <Group justify="space-between" mih={30}>
+        <Group mih={30}>
           <Text component="label" htmlFor={id} size="sm" fw={550}>
             Prompt
-          </Text>
-          <Text size="xs" c="dimmed" className="mono">
-            {"{{item.…}}  {{sample.answer_text}}"}
           </Text>
         </Group>
         <Textarea
@@ -59,6 +56,11 @@ export function PromptEditor({ grader, path, onChange }: Props) {
           styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
           data-testid="rubric-prompt"
         />
+        <Text size="xs" c="dimmed">
+          Fields of the row: <span className="mono">{"{{item.prompt}}"}</span>; of the completion:{" "}
+          <span className="mono">{"{{sample.answer_text}}"}</span>, <span className="mono">thinking_text</span>,{" "}
+          <span className="mono">output_text</span>, <span className="mono">output_json</span>.
+        </Text>
       </Stack>
       <Stack gap={4}>
         <Group justify="space-between" mih={30} gap="xs">
