@@ -1,0 +1,24 @@
+"""A run under a teacher: its folder comes with the bundle, and every step tells the distance to it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.worker.loop.conftest import POLICY
+from tests.worker.loop.platform_double import PlatformDouble
+
+
+def test_run_is_pulled_to_its_teacher(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+    distillation = {"teacher": "large", "distribution": "sparse", "k": 8, "alone": True}
+    launcher.prepare(
+        spec(distillation=distillation, filters=[], schedule__steps=2),
+        teacher={"name": "large", "path": str(POLICY)},
+    )
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
+    first, second = (event["data"]["metrics"]["actor/distill_loss"] for event in platform.of("step"))
+    # The teacher is the base policy itself: the first step finds no distance, and hardly moves.
+    assert abs(first) < 1e-6
+    assert abs(second) < 1e-3
+    launcher.until_gone()
