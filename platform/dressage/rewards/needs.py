@@ -10,24 +10,23 @@ from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.selectors import judge_endpoints, unfit, worker_document
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.graders import JudgedGrader, RewardModelGrader
 from trainer_core.spec.base import SpecModel
 
-_ASKING = ("rubric", "label_model", "score_model")
-"""Graders with an ``endpoint``."""
 Place = tuple[str | int, ...]
 
 
 def named_endpoints(definition: SpecModel) -> Iterator[tuple[Place, str]]:
     """(path, slug) of every judge that a definition, or a grader, names."""
     for place, grader in _graders(definition, ()):
-        if grader.type in _ASKING:
+        if isinstance(grader, JudgedGrader):
             yield (*place, "endpoint"), grader.endpoint
 
 
 def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
     """(path, policy's slug) of every reward model that a definition, or a grader, names."""
     for place, grader in _graders(definition, ()):
-        if grader.type == "reward_model":
+        if isinstance(grader, RewardModelGrader):
             yield (*place, "policy"), grader.policy
 
 

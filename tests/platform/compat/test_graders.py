@@ -19,6 +19,7 @@ from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
 from dressage.teams.services import create_token
 from tests.support.installation import wait_until
+from trainer_core.rewards.graders.judge import JudgeError, read_json
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -200,6 +201,11 @@ def test_judges(client: openai.OpenAI, live_server: Any, team: Team, actor: Acto
         response = client.fine_tuning.alpha.graders.run(grader=SCORE, model_sample="x")
     assert (response.reward, flags(response)) == (None, {"api_model_grader_server_error"})
     assert response.metadata.errors.api_model_grader_server_error_details == "the judge did not answer"
+    with pytest.raises(JudgeError) as unreadable:
+        read_json("4", {"type": "string"})
+    with cluster(live_server.url, lambda _: failed(f"g0: {unreadable.value}")):
+        response = client.fine_tuning.alpha.graders.run(grader=SCORE, model_sample="x")
+    assert (response.reward, flags(response)) == (None, {"api_model_grader_parse_error"})
 
 
 def test_a_cluster_that_does_not_answer(client: openai.OpenAI, live_server: Any, monkeypatch: Any) -> None:

@@ -10,13 +10,15 @@ from rest_framework.test import APIClient
 from dressage.datasets.services import create_dataset
 from dressage.rewards.bench.tokens import bench_token
 from dressage.rewards.judges.services import create_judge_endpoint
-from dressage.rewards.models import BenchJob
+from dressage.rewards.models import BenchJob, JudgeEndpoint
+from dressage.rewards.services import create_reward
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Rollout
 from tests.platform.rewards.bench_fixtures import DEFINITION, PASTED, BenchWorker, bench_score
 from tests.platform.runs.fixtures import Worker
 from tests.platform.runs.test_link import ROW
+from trainer_core.rewards import RewardDefinition
 
 GOOD = [[bench_score(1.0), bench_score(0.0)]]
 KEY = "sk-very-secret-0123456789"
@@ -193,7 +195,8 @@ def test_keys_of_judges_reach_the_worker_alone(
     rubric = {"type": "rubric", "endpoint": "strict", "items": [{"name": "clear", "description": "Is clear."}]}
     definition = {"components": [{"name": "quality", "grader": rubric}]}
     refused = start_bench(422, definitions=[{"definition": definition}])
-    assert refused["errors"][0]["pointer"].startswith("/definitions/0/definition")
+    pointers = [error["pointer"] for error in refused["errors"]]
+    assert pointers == ["/definitions/0/definition/components/0/grader/endpoint"]
     for name in ("Strict", "Unused"):
         create_judge_endpoint(team, actor, name=name, slug=None, base_url="http://j/v1", model="m", api_key=KEY)
     job = start_bench(definitions=[{"definition": definition}])
@@ -206,6 +209,14 @@ def test_keys_of_judges_reach_the_worker_alone(
     }  # fmt: skip
     assert KEY not in str(read_bench(job["id"]))
     assert KEY not in str(list(BenchJob.objects.values()))
+    create_reward(team, actor, name="Judged", definition=RewardDefinition.model_validate(definition))
+    JudgeEndpoint.objects.all().delete()
+    refused = start_bench(422, definitions=[{"ref": "judged@1"}])
+    assert refused["errors"] == [
+        {"pointer": "/definitions/0/ref", "detail": "There is no judge endpoint 'strict' in this team."}
+    ]
+    worker = BenchWorker(job["id"])
+    assert worker.take()["judges"] == {}, "what is gone is left out: its grader says so"
 
 
 def test_only_the_token_of_the_job(start_bench: Callable[..., Any], api: Callable[..., APIClient]) -> None:

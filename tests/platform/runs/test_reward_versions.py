@@ -1,9 +1,11 @@
 """A run's reward versions: in the bundle, in commands, on rollouts; what the team lacks is refused beforehand."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import connection
 from rest_framework.test import APIClient
 
 from dressage.rewards.judges.services import create_judge_endpoint
@@ -154,3 +156,13 @@ def test_rollouts_bear_their_reward_version_and_shadows(launch: Launch, api: Cal
     shown = api("viewer").get(f"/api/v1/runs/{run.id}/rollouts").json()["data"]
     assert [row["reward_version"] for row in shown] == ["exact@1", "judged@1"]
     assert shown[1]["shadow"] == marked.shadow
+
+
+def test_rollouts_of_before_get_the_version_of_their_run(launch: Launch) -> None:
+    backfill = import_module("dressage.telemetry.migrations.0002_rollout_reward").BACKFILL
+    _, worker = launch()
+    worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [ROW]}})
+    Rollout.objects.update(reward_version=None)
+    with connection.cursor() as cursor:
+        cursor.execute(backfill)
+    assert Rollout.objects.get().reward_version == "exact@1"

@@ -14,6 +14,8 @@ _FLAGS = (
     "model_grader_server_error", "other_error", "python_grader_runtime_error", "python_grader_server_error",
     "sample_parse_error", "truncated_observation_error", "unresponsive_reward_error",
 )  # fmt: skip
+_UNREADABLE = "the judge's answer is"
+"""How the errors of ``trainer_core.rewards.graders.judge`` begin for answers that are not of the asked form."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 
@@ -78,6 +80,9 @@ def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> dict[str,
     elif failed is not None and failed.type == "python":
         errors["python_grader_runtime_error"] = True
         errors["python_grader_runtime_error_details"] = error
+    elif failed is not None and error.startswith(_UNREADABLE):
+        errors["model_grader_parse_error"] = True
+        errors["other_error_details"] = error
     elif failed is not None and failed.type in _JUDGES:
         errors["model_grader_server_error"] = True
         errors["model_grader_server_error_details"] = error

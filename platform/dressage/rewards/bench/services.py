@@ -11,7 +11,6 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
 from dressage.common.problems import Problem, conflict, invalid
-from dressage.rewards import needs
 from dressage.rewards.bench.bell import ring_bench
 from dressage.rewards.bench.samples import probe_samples
 from dressage.rewards.bench.tokens import bench_token
@@ -125,13 +124,6 @@ def fail(job: BenchJob, reason: str) -> BenchJob:
     job.finished_at, job.lease_expires_at = timezone.now(), None
     job.save()
     return job
-
-
-def require_needs(team: Team, definitions: Sequence[tuple[tuple[str | int, ...], RewardDefinition]]) -> None:
-    """Raises a 422 problem that points to everything that the definitions need and the team lacks."""
-    errors = [error for path, definition in definitions for error in needs.missing(team, definition, *path)]
-    if errors:
-        raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
 
 
 def _require_lengths(samples: list[dict[str, Any]], source: str) -> None:

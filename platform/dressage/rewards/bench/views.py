@@ -11,6 +11,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, validated
 from dressage.common.views import ApiView, TeamRequest
+from dressage.rewards import needs
 from dressage.rewards.bench import selectors, services
 from dressage.rewards.bench.documents import bench_document, bench_row
 from dressage.rewards.bench.samples import collect
@@ -71,11 +72,13 @@ class BenchJobsView(ApiView):
                 continue
             where = ("definitions", index, "definition")
             definition = entry["definition"] if stored is None else validated(RewardDefinition, stored, *where)
+            faults = needs.missing(self.request.team, definition, *where)
+            errors += [
+                FieldError(pointer=f"/definitions/{index}/ref", detail=f["detail"]) if ref else f for f in faults
+            ]
             entries.append((entry.get("label") or ref or "draft", ref, definition))
         if errors:
-            raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reward")
-        places = [("definitions", index, "ref" if ref else "definition") for index, (_, ref, _) in enumerate(entries)]
-        services.require_needs(self.request.team, [(p, entry[2]) for p, entry in zip(places, entries, strict=True)])
+            raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
         return entries
 
 
