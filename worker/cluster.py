@@ -82,12 +82,12 @@ def kill_attempt(run_id: str, attempt: int) -> list[str]:
     return doomed
 
 
-def check_resources(num_cpus: float) -> None:
-    """Refuse a run that the cluster could never place.
+def check_resources(num_cpus: float, what: str = "run") -> None:
+    """Refuse a run, or other work, that the cluster could never place.
 
     Raises:
-        ClusterError: the cluster has fewer CPUs in all than the run reserves.
+        ClusterError: the cluster has fewer CPUs in all than the work reserves.
     """
     total = ray.cluster_resources().get("CPU", 0.0)
     if total < num_cpus:
-        raise ClusterError(f"The run needs {num_cpus:g} CPUs for engines and learners; the cluster has {total:g}.")
+        raise ClusterError(f"The {what} needs {num_cpus:g} CPUs for engines and learners; the cluster has {total:g}.")

@@ -1,37 +1,20 @@
-"""The worker of one bench job: a Ray actor that fetches, scores, answers, and is gone."""
+"""The worker of one bench job: a Ray actor around its work, gone when that is done."""
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 
 import ray
-from pydantic import ValidationError
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from trainer_core.rewards.errors import GraderError
-from worker import cluster
-from worker.bench.job import BenchJob
-from worker.bench.link import BenchLink
-from worker.bench.score import score_job
-from worker.bundle import FencedError, StartError
-from worker.judge.open import JudgeSetup
-from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
-from worker.scoring.open import ToolSetup
-
-log = logging.getLogger(__name__)
-
-SERVERS_UP_S = 600.0
-"""How long the engine of a judge may take to find its place and to start."""
+from worker.bench.work import BenchWork
 
 
 class BenchWorker:
     """Detached, named after the job. The work is done in a thread, so that ``ping`` is answered."""
 
     def __init__(self, job_id: str, link_url: str, token: str) -> None:
-        self._job_id, self._url, self._token = job_id, link_url, token
-        self._over = threading.Event()
+        self._work = BenchWork(job_id, link_url, token)
         self._myself = ray.get_runtime_context().current_actor
         threading.Thread(target=self._main, name="bench", daemon=True).start()
 
@@ -41,59 +24,6 @@ class BenchWorker:
 
     def _main(self) -> None:
         try:
-            self._attend()
-        except FencedError as error:
-            log.warning("bench job %s: %s", self._job_id, error)
-        except Exception:
-            log.exception("bench job %s", self._job_id)
+            self._work.run()
         finally:
-            self._over.set()
             ray.kill(self._myself, no_restart=True)
-
-    def _attend(self) -> None:
-        """From the job to its answer."""
-        link = BenchLink(self._url, self._token, self._job_id)
-        try:
-            document = link.fetch()
-            try:
-                job = BenchJob.model_validate(document)
-            except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                link.answer({"error": f"The job is not valid here: {first['msg']} (at {where})"})
-                return
-            threading.Thread(target=self._keep_lease, args=(job.lease_s / 3,), name="lease", daemon=True).start()
-            link.answer(self._result(job))
-        finally:
-            link.close()
-
-    def _result(self, job: BenchJob) -> dict[str, object]:
-        """Scores, or the reason why there are none."""
-        servers: JudgeServers | None = None
-        try:
-            cluster.check_resources(SERVER_CPUS * len(served(job.judges)))
-            servers = start_servers(job.judges, lambda slug: f"{cluster.bench_name(job.id)}/judge-{slug}")
-            ray.get(servers.started, timeout=SERVERS_UP_S)
-            return score_job(job, ToolSetup(JudgeSetup(job.judges, servers.handles), job.reward_models))
-        except GetTimeoutError:
-            return {"error": f"The cluster found no place for the judge's engine within {SERVERS_UP_S:g} s."}
-        except RayTaskError as error:
-            return {"error": f"The judge's engine could not start: {error.cause}"}
-        except (GraderError, StartError, cluster.ClusterError, RayError) as error:
-            return {"error": str(error)}
-        except Exception as error:
-            log.exception("bench job %s", job.id)
-            return {"error": f"{type(error).__name__}: {error}"}
-        finally:
-            if servers is not None:
-                servers.close()
-
-    def _keep_lease(self, every_s: float) -> None:
-        link = BenchLink(self._url, self._token, self._job_id)
-        try:
-            while not self._over.wait(every_s):
-                link.fetch(self._over.is_set)
-        except FencedError as error:
-            log.info("bench job %s: %s", self._job_id, error)
-        finally:
-            link.close()

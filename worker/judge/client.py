@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+import uvloop
+
 from trainer_core.rewards.graders.judge import JudgeError, JudgeReply, JudgeRequest
 from worker.judge.cache import AnswerCache
 from worker.judge.config import JudgeEndpoint
@@ -47,7 +49,8 @@ class JudgeClient:
     ) -> None:
         """``endpoints``: by slug."""
         self._cache, self._tally = cache, tally
-        self._loop, self._closed = asyncio.new_event_loop(), False
+        self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._closed = False
         self._judges = {
             slug: _Judge(config, endpoint, asyncio.Semaphore(config.max_in_flight))
             for slug, (config, endpoint) in endpoints.items()
@@ -184,6 +187,8 @@ class JudgeClient:
 
 async def _all(questions: Sequence[Coroutine[Any, Any, JudgeReply]]) -> list[JudgeReply]:
     """All answers, in order; where one fails the others are given up."""
+    if len(questions) == 1:
+        return [await questions[0]]
     tasks = [asyncio.ensure_future(question) for question in questions]
     try:
         return list(await asyncio.gather(*tasks))

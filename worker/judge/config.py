@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from trainer_core.rewards.graders.judge import JudgeRequest
+
+_FIELDS = tuple(one.name for one in fields(JudgeRequest))
 
 
 class JudgeEndpoint(BaseModel):
@@ -40,5 +42,6 @@ class JudgeEndpoint(BaseModel):
     def key(self, request: JudgeRequest) -> str:
         """Hash of all that decides the answer: where, which model, and the whole request."""
         where = self.base_url or str(self.model_dir)
-        content = json.dumps([where, self.model, asdict(request)], sort_keys=True, ensure_ascii=False)
+        given = [getattr(request, name) for name in _FIELDS]
+        content = json.dumps([where, self.model, given], sort_keys=True, ensure_ascii=False, default=dict)
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,217 @@
+"""Bench jobs from the ring to the result: a real Ray, a platform and a judge on the loopback."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from tests.support.judge_endpoint import JudgeServer
+from worker import cluster as ray_cluster
+from worker.bench import link
+from worker.bench.work import BenchWork
+from worker.tasks import bench
+
+EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
+JUDGED = {
+    "components": [
+        {"name": "right", "weight": 2.0, "grader": {"type": "exact"}},
+        {"name": "style", "grader": {"type": "rubric", "items": [{"name": "calm", "description": "is calm"}]}},
+    ]
+}
+FAILING = {"type": "python", "source": "def grade(sample, item): return 1/0"}
+PYTHON = {"components": [{"name": "own", "grader": FAILING}]}
+SAMPLES = [
+    {"id": "a", "output_text": "<think>x</think>4", "item": {"prompt": "2+2=", "answer": "4"}, "probe": None},
+    {"id": "b", "output_text": "5", "item": {"prompt": "2+2=", "answer": "4"}, "completion_tokens": 1},
+    {"id": "c", "output_text": "6", "item": {"prompt": "2+2="}, "finish_reason": "length", "probe": "empty"},
+]
+
+
+class BenchPlatform:
+    """Hands out one job and keeps what it is told."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job, self.token = job, "bnc_secret"
+        self.status = [200]
+        """Of the next answers; the last stays."""
+        self.fetched, self.results = 0, []  # type: ignore[var-annotated]
+        self.changed = threading.Condition()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def wait(self, condition: Any) -> None:
+        with self.changed:
+            assert self.changed.wait_for(condition, 60.0)
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            with platform.changed:
+                platform.fetched += 1
+                self._answer(platform.job)
+                platform.changed.notify_all()
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with platform.changed:
+                assert self.path == f"/api/v1/link/bench/{platform.job['id']}/result"
+                if self._answer({"state": "done"}) == 200:
+                    platform.results.append(body)
+                platform.changed.notify_all()
+
+        def _answer(self, body: Any) -> int:
+            status = platform.status.pop(0) if len(platform.status) > 1 else platform.status[0]
+            if self.headers["Authorization"] != f"Bearer {platform.token}":
+                status = 401
+            data = json.dumps(body if status == 200 else {"detail": "no"}).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+            return status
+
+        def log_message(self, format: str, *args: Any) -> None:
+            return
+
+    return Handler
+
+
+@pytest.fixture
+def judge() -> Iterator[JudgeServer]:
+    made = JudgeServer('{"verdicts": [{"criterion": 1, "reason": "", "met": true}]}')
+    yield made
+    made.close()
+
+
+def job(job_id: str, *definitions: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "id": job_id,
+        "definitions": [{"label": f"v{n}", "definition": one} for n, one in enumerate(definitions)],
+        "samples": SAMPLES,
+        "thinking": {"start": "<think>", "end": "</think>"},
+        "judges": {},
+        "reward_models": {},
+        "timeout_s": 10.0,
+        "lease_s": 60.0,
+        **more,
+    }
+
+
+@pytest.fixture
+def platform_of() -> Iterator[Any]:
+    """Makes a platform for a job."""
+    platforms = []
+
+    def make(document: dict[str, Any]) -> BenchPlatform:
+        platforms.append(BenchPlatform(document))
+        return platforms[-1]
+
+    yield make
+    for platform in platforms:
+        platform.close()
+
+
+@pytest.fixture
+def done(platform_of: Any) -> Any:
+    """Works on a job in this process: the platform afterwards."""
+
+    def work(document: dict[str, Any], *statuses: int) -> BenchPlatform:
+        platform = platform_of(document)
+        platform.status = list(statuses) or [200]
+        BenchWork(document["id"], platform.url, platform.token).run()
+        return platform
+
+    return work
+
+
+def gone(job_id: str) -> None:
+    """Wait until the job's actor has ended."""
+    deadline = time.monotonic() + 30.0
+    while ray_cluster.find(ray_cluster.bench_name(job_id)) is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_two_definitions_side_by_side(done: Any, judge: JudgeServer) -> None:
+    endpoint = {"base_url": judge.url, "model": "m", "api_key": "sk-1", "price_prompt": 1.0, "price_completion": 1.0}
+    (result,) = done(job("two", EXACT, JUDGED, judges={"default": endpoint})).results
+    rewards = [[score["reward"] for score in row] for row in result["results"]]
+    assert rewards == [[1.0, 0.0, None], [3.0, 1.0, None]]
+    assert result["results"][1][0]["parts"] == {"right": 1.0, "style": 1.0}
+    assert result["results"][0][2]["error"] == "right: the row has no field 'answer' to compare with"
+    assert all(score["seconds"] > 0 and score["forgiven"] == [] for row in result["results"] for score in row)
+    spent = result["judge"]
+    assert (spent["calls"], spent["cached"], spent["prompt_tokens"], spent["completion_tokens"]) == (3, 0, 300, 30)
+    assert spent["cost"] == pytest.approx(330 / 1e6)
+    assert spent["seconds_p95"] >= spent["seconds_p50"] > 0
+    assert (spent["agreement_repeat"], spent["agreement_swap"]) == (None, None)
+
+
+def test_the_lease_is_kept_while_a_judge_hangs(done: Any, judge: JudgeServer) -> None:
+    judge.hang = lambda body: True
+    endpoint = {"base_url": judge.url, "model": "m"}
+    platform = done(job("slow", JUDGED, judges={"default": endpoint}, lease_s=0.3, timeout_s=1.5))
+    errors = [score["error"] for score in platform.results[0]["results"][0]]
+    assert errors == ["the reward took longer than 1.5 s"] * 3
+    assert platform.fetched >= 3
+
+
+def test_untrusted_code_runs_in_the_jail_and_its_traceback_is_told(done: Any) -> None:
+    (row,) = done(job("jailed", PYTHON)).results[0]["results"]
+    assert all(score["reward"] is None and "ZeroDivisionError" in score["error"] for score in row)
+
+
+def test_lengths_nobody_knows_are_errors(done: Any) -> None:
+    graded = {"components": [{"name": "short", "grader": {"type": "length_penalty", "full": 10}}]}
+    (row,) = done(job("length", graded)).results[0]["results"]
+    assert [score["reward"] for score in row] == [None, pytest.approx(-0.1), None]
+    assert "number of tokens is not known" in row[0]["error"]
+
+
+def test_a_platform_that_stumbles_gets_its_result(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "RETRY_S", 0.01)
+    assert len(done(job("stumble", EXACT), 503, 200, 500, 429, 200).results) == 1
+
+
+@pytest.mark.parametrize("status", [401, 409])
+def test_a_job_that_is_over_is_left_alone(done: Any, status: int) -> None:
+    platform = done(job("over", EXACT), status)
+    assert (platform.fetched, platform.results) == (1, [])
+
+
+def test_a_bad_job_is_refused_with_its_place(done: Any) -> None:
+    bad = {**job("bad", EXACT), "definitions": [{"label": "x", "definition": {"components": []}}]}
+    (result,) = done(bad).results
+    assert result["error"].startswith("The job is not valid here: ")
+    assert result["error"].endswith("(at definitions.0.definition.components)")
+
+
+def test_the_task_makes_one_worker_which_is_gone_with_its_job(
+    platform_of: Any, judge: JudgeServer, cluster: None
+) -> None:
+    judge.hang = lambda body: True
+    document = job("once", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, timeout_s=2.0)
+    platform = platform_of(document)
+    assert bench("once", platform.url, platform.token)
+    assert not bench("once", platform.url, platform.token)
+    platform.wait(lambda: platform.results)
+    errors = [score["error"] for score in platform.results[0]["results"][0]]
+    assert errors == ["the reward took longer than 2 s"] * 3
+    gone("once")
+
+
+def test_judges_that_the_cluster_cannot_serve_are_named(done: Any, cluster: None) -> None:
+    judges = {f"j{n}": {"model_dir": "/nowhere", "model": "m"} for n in range(9)}
+    assert done(job("big", EXACT, judges=judges)).results == [
+        {"error": "The bench job needs 9 CPUs for engines and learners; the cluster has 4."}
+    ]
