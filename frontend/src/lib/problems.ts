@@ -13,3 +13,9 @@ export function formError(error: unknown): unknown {
   if (error === null || error === undefined) return null;
   return error instanceof Problem && error.status === 422 && error.errors.some(one => one.pointer) ? null : error;
 }
+
+/** The error, unless every fault of it stands at a field: `shown` matches the pointers of those. */
+export function restError(error: unknown, shown: RegExp): unknown {
+  if (formError(error) !== null) return error;
+  return error instanceof Problem && error.errors.some(one => !shown.test(one.pointer)) ? error : null;
+}

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
 import { initialValue, type JsonSchema } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { PageHeader } from "@/ui/PageHeader";
 import classes from "./definition/definition.module.css";
@@ -76,7 +76,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
               onChange={draft.set}
             />
           </Paper>
-          {formError(save.error) !== null && <ErrorState error={save.error} />}
+          {save.error && <ErrorState error={save.error} />}
           {editor && (
             <Group justify="flex-end" className={classes.bar}>
               <Button

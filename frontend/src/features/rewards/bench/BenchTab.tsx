@@ -8,7 +8,7 @@ import { useState } from "react";
 import type { Reward, RewardVersion } from "@/api/model";
 import { curl } from "@/features/runs/snippets";
 import { useCan } from "@/features/session/session";
-import { formError } from "@/lib/problems";
+import { restError } from "@/lib/problems";
 import { CopyIcon } from "@/ui/CopyText";
 import { ErrorState } from "@/ui/ErrorState";
 import type { Draft } from "../definition/useDraft";
@@ -19,6 +19,10 @@ import { BenchJobView } from "./BenchJobView";
 import { DefinitionPick } from "./DefinitionPick";
 import { EarlierJobs } from "./EarlierJobs";
 import { SamplePick } from "./SamplePick";
+
+/** Faults that stand at fields of the set-up. */
+const AT_FIELDS =
+  /^\/(definitions\/\d+(\/ref)?|samples(\/(dataset|rows|run|rollouts|step|\d+\/(output_text|item|completion_tokens)))?)$/;
 
 interface Props {
   reward: Reward;
@@ -104,7 +108,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
             error={start.error}
           />
         </div>
-        {formError(start.error) !== null && <ErrorState error={start.error} />}
+        {restError(start.error, AT_FIELDS) !== null && <ErrorState error={start.error} />}
         <Group justify="flex-end" gap="xs" mt="sm">
           <Text size="xs" c="dimmed" flex={1}>
             {editor ? "Scored on the cluster, where there are a jail and judges." : "Scoring needs the role of editor."}

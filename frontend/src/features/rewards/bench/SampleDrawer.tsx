@@ -2,6 +2,7 @@
 import { Code, Drawer, Group, Paper, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
 import type { BenchDefinition, BenchJob, BenchScore, Json } from "@/api/model";
+import { Pre } from "@/features/rollouts/Pre";
 import rollouts from "@/features/rollouts/rollouts.module.css";
 import { splitThinking } from "@/features/rollouts/thinking";
 import { getIn } from "@/features/schema-form/pointer";
@@ -52,19 +53,21 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
       {prompt && (
         <>
           <div className={rollouts.caption}>Prompt</div>
-          <pre className={rollouts.pre}>{prompt}</pre>
+          <Pre label="Prompt">{prompt}</Pre>
         </>
       )}
       {sample.item.answer !== undefined && (
         <>
           <div className={rollouts.caption}>Reference answer</div>
-          <pre className={rollouts.pre}>{formatValue(sample.item.answer)}</pre>
+          <Pre label="Reference answer">{formatValue(sample.item.answer)}</Pre>
         </>
       )}
       {thinking !== null && (
         <>
           <div className={rollouts.caption}>Thinking {!closed && <span>not closed</span>}</div>
-          <pre className={`${rollouts.pre} ${rollouts.thinking}`}>{thinking.trim() || " "}</pre>
+          <Pre label="Thinking" className={rollouts.thinking}>
+            {thinking.trim()}
+          </Pre>
         </>
       )}
       <div className={rollouts.caption}>
@@ -74,10 +77,10 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
           {sample.finish_reason}
         </span>
       </div>
-      <pre className={rollouts.pre}>{answer.trim() || " "}</pre>
+      <Pre label="Answer">{answer.trim()}</Pre>
       <details style={{ marginTop: 12 }}>
         <summary style={{ fontSize: 12, cursor: "pointer" }}>The dataset row</summary>
-        <pre className={rollouts.pre}>{JSON.stringify(sample.item, null, 2)}</pre>
+        <Pre label="The dataset row">{JSON.stringify(sample.item, null, 2)}</Pre>
       </details>
       {sample.stored?.rollout && (
         <Text size="xs" c="dimmed" mt="xs" className="num">

@@ -6,11 +6,13 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Row, Spec } from "@/api/model";
 import { datasetsQuery } from "@/features/datasets/queries";
 import { useCan } from "@/features/session/session";
-import { formError } from "@/lib/problems";
+import { restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { PastedSamples } from "../PastedSamples";
 import { fromRow, isObjectText, type Pasted, toBody } from "../samples";
 import { TryResultLine } from "./TryResultLine";
+
+const AT_FIELDS = /^\/samples\/\d+\/(output_text|item|completion_tokens)$/;
 
 interface Props {
   definition: Spec;
@@ -51,7 +53,7 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
       </Group>
       <Stack gap="sm">
         <FromDataset onRows={rows => set(rows.map(fromRow))} />
-        {formError(run.error) !== null && <ErrorState error={run.error} />}
+        {restError(run.error, AT_FIELDS) !== null && <ErrorState error={run.error} />}
         <PastedSamples
           samples={samples}
           onChange={set}

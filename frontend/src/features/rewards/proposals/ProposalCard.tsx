@@ -2,6 +2,7 @@
 import { Badge, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Reward, RubricProposal } from "@/api/model";
+import { Pre } from "@/features/rollouts/Pre";
 import rollouts from "@/features/rollouts/rollouts.module.css";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { useCan } from "@/features/session/session";
@@ -52,7 +53,9 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
         <Provenance proposal={proposal} />
       </Group>
       <div className={rollouts.caption}>Prompt</div>
-      <pre className={`${rollouts.pre} ${classes.prompt}`}>{proposal.prompt_text || " "}</pre>
+      <Pre label={`Prompt of ${proposal.name}`} className={classes.prompt}>
+        {proposal.prompt_text}
+      </Pre>
       <div className={classes.pair}>
         <Side title="Better" reward={proposal.better_reward} text={proposal.better} good />
         <Side title="Worse" reward={proposal.worse_reward} text={proposal.worse} />
@@ -152,7 +155,7 @@ function Side({ title, reward, text, good }: { title: string; reward: number | n
       <div className={rollouts.caption}>
         {title} <span className="num">reward {formatNumber(reward, 3)}</span>
       </div>
-      <pre className={rollouts.pre}>{text || " "}</pre>
+      <Pre label={`${title} rollout`}>{text}</Pre>
     </section>
   );
 }

