@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from trainer_core.rewards.graders import Grader, JudgedGrader, RewardModelGrader, leaves, needs_jail
+from trainer_core.rewards.graders import Grader, JudgedGrader, RewardModelGrader, leaves, needs_jail, needs_packages
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
@@ -47,6 +47,11 @@ class RewardDefinition(SpecModel):
     def needs_jail(self) -> bool:
         """Whether a part runs untrusted text, which is graded only where there is a jail."""
         return any(needs_jail(component.grader) for component in self.components)
+
+    @property
+    def needs_packages(self) -> bool:
+        """Whether the jail must hold the installed packages, which takes seconds to load."""
+        return any(needs_packages(component.grader) for component in self.components)
 
     @property
     def endpoints(self) -> tuple[str, ...]:

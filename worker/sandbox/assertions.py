@@ -41,8 +41,13 @@ def judge(setup: str, tests: list[str], entry_point: str) -> list[bool]:
         modules = {str(name): str(module) for name, module in hello["modules"].items()}
     except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return [False] * len(tests)
-    # A test may rely on an import of the solution: it gets the standard library's module, never the solution's object.
-    proxies = {name: importlib.import_module(module) for name, module in modules.items() if module in STANDARD}
+    # A test may rely on an import of the solution: it gets the standard library's module, never the solution's object,
+    # and under no other module's name.
+    proxies = {
+        name: importlib.import_module(module)
+        for name, module in modules.items()
+        if module in STANDARD and (name == module or name not in STANDARD)
+    }
     proxies |= {name: _proxy(line, name) for name in {*names, *([entry_point] if entry_point else [])}}
     return [_passes(setup, test, Space(proxies, entry_point)) for test in tests]
 

@@ -84,16 +84,15 @@ def fork_first_process() -> int:
 
     A raw clone: what Python does after a fork is not needed here, and costs as much as the fork.
     """
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # inherited: the kernel buries them
     process = call(numbers().clone, signal.SIGCHLD, 0, 0, 0, 0)
     if process == 0:
         try:
             call(CLOSE_RANGE, 0, 0xFFFFFFFF, 0)
+            _libc.signal(signal.SIGCHLD, ctypes.c_void_p(signal.SIG_IGN))  # the kernel buries them
             while True:
                 _libc.pause()
         finally:
             os._exit(1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     return process
 
 

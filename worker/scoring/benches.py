@@ -91,4 +91,5 @@ def _needs(versions: Versions, base: ToolSetup) -> tuple[object, ...]:
     """What a workbench is made of, to be compared."""
     definitions = [version.definition for version in versions.values()]
     models = {policy for definition in definitions for policy in definition.reward_models}
-    return any(definition.needs_jail for definition in definitions), models, _setup(versions, base).judges.endpoints
+    jails = [any(one.needs_jail for one in definitions), any(one.needs_packages for one in definitions)]
+    return jails, models, _setup(versions, base).judges.endpoints

@@ -20,7 +20,9 @@ T = TypeVar("T")
 class Jails:
     """See ``trainer_core.rewards.graders.jail.Jail``. Thread-safe. Waiting for a free jail costs a sample no time."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, packages: bool) -> None:
+        """``packages``: what is scored needs the installed packages, which are then loaded at the start."""
+        self._packages = packages
         self._pools = [JailPool() for _ in range(size)]
         self._free: LifoQueue[JailPool] = LifoQueue()
         self._starting = threading.Lock()
@@ -28,7 +30,7 @@ class Jails:
 
     def start(self) -> None:
         """Start one jail now and the others in the background. Raises JailError."""
-        self._pools[0].start()
+        self._pools[0].start(self._packages)
         self._free.put(self._pools[0])
         threading.Thread(target=self._start_others, name="jails", daemon=True).start()
 
@@ -70,7 +72,7 @@ class Jails:
                 if self._closed:
                     return
                 try:
-                    pool.start()
+                    pool.start(self._packages)
                 except JailError:
                     return  # the first one serves all; a jail that cannot start at all was refused with it
             self._free.put(pool)

@@ -48,7 +48,7 @@ class Workbench:
         if any(definition.needs_jail for definition in definitions):
             capability.require()
             size = max(1, min(MOST_JAILS, (os.cpu_count() or 1) // setup.processes))
-            jails, width = Jails(size), max(width, 2 * size)
+            jails, width = Jails(size, any(one.needs_packages for one in definitions)), max(width, 2 * size)
         wanted = {policy for definition in definitions for policy in definition.reward_models}
         if folders := {policy: setup.reward_models[policy] for policy in wanted & setup.reward_models.keys()}:
             models = LocalRewardModels(folders)  # the grader says where one is missing

@@ -111,6 +111,80 @@ for process in (1, 2, os.getppid(), 0):
     except OSError: pass
 """,
     "guessing by the source": "print(open('/proc/self/cmdline').read(), globals())\ndouble = lambda x: 0",
+    "an endless generator": "def double(x):\n    while True: yield 42",
+    "a huge answer": "def double(x): return [0] * (1 << 24)",
+    "a string that is always equal": """
+class Yes(str):
+    def __eq__(self, other): return True
+    __hash__ = str.__hash__
+def double(x): return Yes('42')
+""",
+    "arguments changed in place": """
+def double(x):
+    if isinstance(x, list): x.clear()
+    return x
+""",
+    "exceptions with names of builtins": """
+class AssertionError(Exception): pass
+class SystemExit(Exception): pass
+def double(x): raise (AssertionError if x else SystemExit)(0)
+""",
+    "interrupts in the call": "def double(x): raise KeyboardInterrupt",
+    "a closed channel": "import os\ndef double(x): os.close(102)",
+    "nonsense on the channel": """
+import os
+os.write(102, b'{"names": ["double", "assert", "check"], "modules": {"double": "os"}}\\n' + b'[' * 100000 + b'\\n')
+def double(x):
+    os.write(102, b'{"value": {"handle": "x"}, "arguments": [')
+    return 0
+""",
+    "modules under other names": """
+import sys, types
+import operator as double
+import unittest as check
+""",
+    "a poisoned module table": """
+import sys, types
+class Any(types.ModuleType):
+    def __getattr__(self, name): return lambda *a, **k: True
+for name in ("json", "socket", "builtins", "traceback", "os"):
+    sys.modules[name] = Any(name)
+def double(x): return None
+""",
+    "a traced interpreter": """
+import sys
+def trace(frame, event, value):
+    for name in ("value", "expected", "output"):
+        if name in frame.f_locals: frame.f_locals[name] = 42
+    return trace
+sys.settrace(trace); sys.setprofile(trace)
+def double(x): return 0
+""",
+    "an exit hook": """
+import atexit, os
+atexit.register(lambda: os._exit(0))
+atexit.register(print, 42)
+def double(x): raise SystemExit
+""",
+    "the parent's memory": """
+import os, re
+def double(x):
+    for process in (1, os.getppid(), os.getpid()):
+        try:
+            data = open(f'/proc/{process}/mem', 'rb')
+        except OSError:
+            continue
+        for line in open(f'/proc/{process}/maps'):
+            start, end = (int(part, 16) for part in line.split()[0].split('-'))
+            try:
+                data.seek(start)
+                found = re.search(rb'double\\(21\\) == (\\d+)', data.read(min(end - start, 1 << 22)))
+            except (OSError, OverflowError, ValueError):
+                continue
+            if found: return int(found[1])
+    return 0
+print(double(21))
+""",
     "syntax error": "def double(x) return 2 * x",
     "empty": "",
 }

@@ -99,3 +99,10 @@ def leaves(grader: Grader) -> Iterator[Any]:
 def needs_jail(grader: Grader) -> bool:
     """Whether the grader, or one inside it, runs untrusted text."""
     return any(isinstance(leaf, JailedGrader) for leaf in leaves(grader))
+
+
+def needs_packages(grader: Grader) -> bool:
+    """Whether the grader, or one inside it, needs a jail in which the installed packages are loaded: SymPy's."""
+    return any(
+        isinstance(leaf, MathGrader) or (isinstance(leaf, PluginGrader) and leaf.packages) for leaf in leaves(grader)
+    )
