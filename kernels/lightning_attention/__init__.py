@@ -76,15 +76,17 @@ def decode_step(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, state
     return out.to(value.dtype), new
 
 
-def _scan(triton: bool, *given: Tensor) -> tuple[Tensor, Tensor]:
+def _scan(
+    triton: bool, query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, starts: Tensor, initial: Tensor
+) -> tuple[Tensor, Tensor]:
     if triton:
         from kernels.lightning_attention.triton import scan
 
-        return scan(*given)
-    query, key, value, slopes, starts, initial = given
+        return scan(query, key, value, slopes, starts, initial)
     # Sums are in float32 at least; the state keeps that precision between chunks.
     kind = initial.dtype
-    out, final = reference.scan(*(part.to(kind) for part in (query, key, value, slopes)), starts, initial)
+    q, k, v, rates = (part.to(kind) for part in (query, key, value, slopes))
+    out, final = reference.scan(q, k, v, rates, starts, initial)
     return out.to(value.dtype), final
 
 

@@ -51,7 +51,7 @@ def linear_logprob(
 
 def _implementation(triton: bool) -> Any:
     if triton:
-        from kernels.linear_logprob import triton as compiled
+        import kernels.linear_logprob.triton as compiled
 
         return compiled
     return reference

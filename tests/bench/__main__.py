@@ -5,7 +5,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import long_tail, planner, rollout_share, staleness, time_to_reward, web_memory, weight_update
+from tests.bench import (
+    kernels,
+    learner_step,
+    long_tail,
+    planner,
+    rollout_share,
+    staleness,
+    time_to_reward,
+    web_memory,
+    weight_update,
+)
 from tests.bench.report import Figure, show
 from tests.support.installation import Installation
 
@@ -30,9 +40,16 @@ SCRIPTS = {
 """Benchmarks that bring a platform of their own."""
 
 
+ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
+    "kernels": ("Operations of kernels/, one core", kernels.measure),
+    "learner": ("Learner's step, one core", learner_step.measure),
+}
+"""Benchmarks without a platform."""
+
+
 def main() -> None:
     """Run the named benchmarks, or all."""
-    known = [*SCRIPTS, *BENCHMARKS]
+    known = [*SCRIPTS, *ALONE, *BENCHMARKS]
     chosen = sys.argv[1:] or known
     unknown = [name for name in chosen if name not in known]
     if unknown:
@@ -40,6 +57,9 @@ def main() -> None:
     for name in (name for name in chosen if name in SCRIPTS):
         print(flush=True)
         subprocess.run([sys.executable, str(Path(__file__).with_name(SCRIPTS[name]))], check=True)
+    for name in (name for name in chosen if name in ALONE):
+        title, alone = ALONE[name]
+        show(title, alone())
     trained = [name for name in chosen if name in BENCHMARKS]
     if trained:
         with Installation() as installation:

@@ -1,0 +1,56 @@
+"""Time and peak memory of a function in this process, both apart from what other processes of the machine do."""
+
+import ctypes
+import gc
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+PAGE = 4096
+
+
+def cpu_seconds(function: Callable[[], Any]) -> float:
+    """Processor time of one call, over all threads of the process."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def in_turns(functions: Mapping[str, Callable[[], Any]], rounds: int, warm: int = 1) -> dict[str, float]:
+    """Median processor time of each, called in turns so that other work on the machine meets all alike."""
+    taken: dict[str, list[float]] = {name: [] for name in functions}
+    for turn in range(warm + rounds):
+        for name, function in functions.items():
+            seconds = cpu_seconds(function)
+            if turn >= warm:
+                taken[name].append(seconds)
+    return {name: sorted(values)[len(values) // 2] for name, values in taken.items()}
+
+
+def peak_bytes(function: Callable[[], Any]) -> int:
+    """Most resident memory during one call beyond what there was before it."""
+    gc.collect()
+    # What the allocator holds back would hide the first part of the growth.
+    ctypes.CDLL(None).malloc_trim(0)
+    before = most = _resident()
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.wait(0.002):
+            most = max(most, _resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        function()
+    finally:
+        done.set()
+        watcher.join()
+    return most - before
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
