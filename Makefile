@@ -23,6 +23,10 @@ bench: ## measure speed as ratios in one run
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench
 
+bench-learner: ## measure the learner's step and the kernels alone
+	@scripts/setup.sh dev
+	@$(PY) -m tests.bench learner kernels
+
 bench-recipes: ## train every recipe on the demo's task, and write docs/benchmarks-recipes.md
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench.recipes
@@ -31,4 +35,4 @@ docs: ## write the method reference from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 
-.PHONY: help demo test lint bench bench-recipes docs
+.PHONY: help demo test lint bench bench-learner bench-recipes docs
