@@ -51,11 +51,13 @@ def math500(folder: Path) -> Iterator[Case]:
 
 
 def other_answer(answer: str) -> str:
-    """An answer of the same form that is another one: with another last digit, or one more, or other words."""
+    """An answer of the same form that is another one: with another first number, or one more, or other words."""
     if answer.startswith("\\text"):
         return "\\text{something else}"
-    head, digit, tail = re.fullmatch(r"(?s)(.*?)(\d?)(\D*)", answer).groups()  # type: ignore[union-attr]
-    return f"{head}{'8' if digit == '9' else int(digit) + 1}{tail}" if digit else f"{answer}+1"
+    if not (number := re.search(r"\d+", answer)):
+        return f"{answer}+1"
+    last = number.end() - 1
+    return f"{answer[:last]}{'8' if answer[last] == '9' else int(answer[last]) + 1}{answer[last + 1 :]}"
 
 
 def humaneval(folder: Path) -> Iterator[Case]:
@@ -97,7 +99,7 @@ SETS: dict[str, tuple[Callable[[Path], Iterator[Case]], Any]] = {
     "gsm8k": (gsm8k, MathGrader(extraction="last_number")),
     "math500": (math500, MathGrader(timeout_s=10.0)),
     "humaneval": (humaneval, CodeTestsGrader(entry_point="entry_point", timeout_s=20.0)),
-    "mbpp": (mbpp, CodeTestsGrader(setup="setup", entry_point="entry_point", timeout_s=20.0)),
+    "mbpp": (mbpp, CodeTestsGrader(setup="setup", entry_point="entry_point", timeout_s=60.0)),
 }
 
 

@@ -38,3 +38,10 @@ def test_a_gold_answer_that_takes_too_long_is_an_error(jail: JailPool) -> None:
 ])  # fmt: skip
 def test_words(jail: JailPool, gold: str, answer: str, score: float) -> None:
     assert grade(MathGrader(timeout_s=20.0), boxed(answer), {"answer": gold}, Tools(jail)) == score
+
+
+@pytest.mark.parametrize(("answer", "score"), [
+    ("52_8", 1.0), (r"52_{8}", 1.0), ("52_9", 0.0), ("53_8", 0.0), ("52", 1.0), ("53", 0.0),
+])  # fmt: skip
+def test_the_base_of_a_number_counts_where_it_is_given(jail: JailPool, answer: str, score: float) -> None:
+    assert grade(MathGrader(timeout_s=20.0), boxed(answer), {"answer": "52_8"}, Tools(jail)) == score

@@ -17,6 +17,7 @@ _DEGREES = re.compile(r"\^\{?\\circ\}?|\\degree(?![A-Za-z])|°")
 _NUMBER = re.compile(
     r"[-+]?(?:\d{1,3}(?:(?:,|\{,\})\d{3})+|\d+)?(?:\.\d+)?|[-+]?\d+(?:\.\d*)?/\d+|[-+]?\\frac\{-?\d+\}\{-?\d+\}"
 )
+_IN_BASE = re.compile(r"(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)_\{?(\d+)\}?")
 _FORBIDDEN = re.compile(
     r"__|[\"`#@;\x00-\x08]|[A-Za-z_]\.[A-Za-z_]|\b(?:import|lambda|exec|eval|open|globals|locals|getattr)\b",
     re.IGNORECASE,
@@ -44,6 +45,12 @@ def number(text: str) -> Fraction | None:
         over, under = (int(part) for part in re.findall(r"-?\d+", text[text.index("{") :]))
         return sign * Fraction(over, under) if under else None
     return last_number(text.replace("{,}", "").replace("+", ""))
+
+
+def in_base(text: str) -> tuple[str, str] | None:
+    """Digits and base of ``normal`` text that is a number with its base, as in ``1011_2``, else None."""
+    match = _IN_BASE.fullmatch(text)
+    return None if match is None else (match[1].upper(), match[2])
 
 
 def is_safe(text: str) -> bool:

@@ -62,6 +62,9 @@ class MathGrader(SpecModel):
         gold_number, answer_number = latex.number(plain_gold), latex.number(plain_answer)
         if gold_number is not None and answer_number is not None:
             return gold_number == answer_number
+        gold_digits, answer_digits = latex.in_base(plain_gold), latex.in_base(plain_answer)
+        if gold_digits is not None and answer_digits is not None:
+            return gold_digits == answer_digits  # math-verify does not look at the base
         if not latex.is_safe(gold):
             return _same_words(plain_gold, plain_answer)
         if not plain_answer or not latex.is_safe(answer):
