@@ -36,6 +36,7 @@ SCRIPTS = {
     "query": "telemetry_query.py",
     "sandbox": "sandbox.py",
     "graders": "graders.py",
+    "judge": "judge.py",
 }
 """Benchmarks that bring a platform of their own."""
 
