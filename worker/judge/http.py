@@ -16,6 +16,9 @@ from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Answer
 from worker.judge.retry import TRANSIENT, Transient, retry_after
 
+MOST_BYTES = 16 << 20
+"""A longer body is no answer."""
+
 
 class HttpEndpoint:
     """See ``worker.judge.endpoint.Endpoint``."""
@@ -61,7 +64,11 @@ class HttpEndpoint:
         try:
             # A redirect could take the key elsewhere.
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                data = await response.read()
+                data = b""
+                async for part in response.content.iter_any():
+                    data += part
+                    if len(data) > MOST_BYTES:
+                        raise JudgeError(f"the judge {self._config.model} sends more than {MOST_BYTES >> 20} MiB")
                 return response.status, response.headers, data.decode(errors="replace")
         except TimeoutError:
             raise Transient(f"it did not answer within {self._config.timeout_s:g} s") from None

@@ -105,6 +105,15 @@ def test_a_redirect_is_not_followed_with_the_key(server: JudgeServer, open_clien
         open_client().ask("default", question())
 
 
+def test_an_endless_answer_is_not_read_to_its_end(
+    server: JudgeServer, open_client: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.judge.http.MOST_BYTES", 1 << 20)
+    server.say = lambda body: "x" * (3 << 20)
+    with pytest.raises(JudgeError, match="sends more than 1 MiB"):
+        open_client().ask("default", question())
+
+
 def test_a_cut_answer_is_an_error(server: JudgeServer, open_client: Open) -> None:
     server.say = lambda body: Reply(completion("{", finish="length"))
     with pytest.raises(JudgeError, match="cut off at 5 tokens"):
