@@ -6,7 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from trainer_core.rewards.errors import GraderError
-from trainer_core.rewards.graders import grade, needs_jail
+from trainer_core.rewards.graders import grade, needs_jail, needs_packages
+from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.graders.plugin import PluginFunction, PluginGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
@@ -183,3 +185,10 @@ def test_plugins_that_cannot_work_are_refused(values: dict[str, Any], message: s
 def test_without_a_jail_nothing_runs() -> None:
     with pytest.raises(GraderError, match="on the cluster"):
         grade(trl(format_reward=1.0), sample("42"), ROW)
+
+
+def test_installed_packages_are_loaded_only_where_they_are_needed() -> None:
+    plain, packed = trl(format_reward=1.0), trl(format_reward=1.0).model_copy(update={"packages": True})
+    assert [needs_packages(grader) for grader in (plain, packed, MathGrader(), CodeTestsGrader())] == [
+        False, True, True, False,
+    ]  # fmt: skip
