@@ -186,6 +186,12 @@ def test_the_parts_of_a_multi_are_kept_apart(client: openai.OpenAI, live_server:
     assert details.endswith("Traceback: …")
 
 
+def test_a_score_that_takes_too_long(client: openai.OpenAI, live_server: Any) -> None:
+    with cluster(live_server.url, lambda _: failed("the reward took longer than 45 s")):
+        response = client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")
+    assert (response.reward, flags(response)) == (None, {"unresponsive_reward_error"})
+
+
 def test_judges(client: openai.OpenAI, live_server: Any, team: Team, actor: Actor) -> None:
     create_judge_endpoint(team, actor, name="Default", slug="default", base_url="http://j/v1", model="judge-8b")
     judge = {"calls": 1, "prompt_tokens": 20, "completion_tokens": 4}

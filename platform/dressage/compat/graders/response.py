@@ -16,6 +16,8 @@ _FLAGS = (
 )  # fmt: skip
 _UNREADABLE = "the judge's answer is"
 """How the errors of ``trainer_core.rewards.graders.judge`` begin for answers that are not of the asked form."""
+_TOO_SLOW = "the reward took longer"
+"""How the cluster tells that a score ran into its time-out."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 
@@ -71,7 +73,7 @@ def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> dict[str,
     if error is None:
         return errors
     failed = parts_of(grader).get(ran.failed or "")
-    if ran.late:
+    if ran.late or error.startswith(_TOO_SLOW):
         errors["unresponsive_reward_error"] = True
         errors["other_error_details"] = error
     elif error.startswith("the row has no"):
