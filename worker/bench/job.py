@@ -10,6 +10,9 @@ from worker.judge.config import JudgeEndpoint
 from worker.judge.use import Use, mean
 from worker.scoring.scorer import Graded
 
+MOST_TEXT = 10_000
+"""Characters of an error or a traceback: of a deep recursion, the end is what tells."""
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -85,8 +88,8 @@ def _score(graded: Graded) -> dict[str, Any]:
     return {
         "reward": score.reward,
         "parts": score.parts,
-        "error": score.error,
-        "traceback": graded.traceback,
+        "error": score.error and score.error[:MOST_TEXT],
+        "traceback": graded.traceback and graded.traceback[-MOST_TEXT:],
         "seconds": graded.seconds,
         "forgiven": list(score.forgiven),
     }

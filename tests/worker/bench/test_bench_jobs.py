@@ -183,6 +183,16 @@ def test_a_platform_that_stumbles_gets_its_result(done: Any, monkeypatch: pytest
     assert len(done(job("stumble", EXACT), 503, 200, 500, 429, 200).results) == 1
 
 
+def test_the_end_of_a_long_traceback_is_told(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, sample: Any, item: Any) -> float:
+        raise KeyError("x" * 30_000 + "end")
+
+    monkeypatch.setattr("trainer_core.rewards.graders.exact.ExactGrader.grade", broken)
+    (row,) = done(job("long", EXACT)).results[0]["results"]
+    assert row[0]["error"].startswith("KeyError: 'xxx") and len(row[0]["error"]) == 10_000
+    assert row[0]["traceback"].endswith("end'\n") and len(row[0]["traceback"]) == 10_000
+
+
 @pytest.mark.parametrize("status", [401, 409])
 def test_a_job_that_is_over_is_left_alone(done: Any, status: int) -> None:
     platform = done(job("over", EXACT), status)
