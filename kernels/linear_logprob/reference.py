@@ -118,7 +118,8 @@ def backward(
     slope = torch.zeros_like(saved.logsumexp) if slope is None else slope.to(kind)
     tilt = None if entropy_slope is None else entropy_slope.to(kind).unsqueeze(1)
     to_hidden = torch.zeros_like(scaled) if needs[0] else None
-    to_weight = torch.zeros_like(weight) if needs[1] else None
+    # Every run of columns is written by its first tile of tokens, and so nothing has to be zero before.
+    to_weight = (torch.empty_like(weight) if tokens else torch.zeros_like(weight)) if needs[1] else None
     to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
     tiles = [(slice(0, vocabulary), slice(0, tokens))] if saved.kept is not None else _tiles(tokens, vocabulary)
     # Low-precision weights get their gradient from a sum in full precision, one run of columns at a time.
@@ -143,7 +144,9 @@ def backward(
         if to_hidden is not None:
             to_hidden[rows].addmm_(flow, weight[columns].to(kind))
         if to_weight is not None:
-            if weight.dtype == kind:
+            if weight.dtype == kind and rows.start == 0:
+                torch.mm(flow.T, part, out=to_weight[columns])
+            elif weight.dtype == kind:
                 to_weight[columns].addmm_(flow.T, part)
             else:
                 product = flow.T @ part

@@ -19,7 +19,7 @@ from kernels.ragged import bench as ragged
 from tests.bench.measured import in_turns, peak_bytes
 from tests.bench.report import Figure
 
-VOCABULARY, TOKENS, WIDTHS = 151_936, 256, (128, 256, 1024)
+VOCABULARY, TOKENS, WIDTHS = 151_936, 128, (128, 256, 1024)
 
 
 def measure() -> list[Figure]:
