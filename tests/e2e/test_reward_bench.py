@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ ITEMS = ("correct", "brief")
 def reward(installation: Installation) -> dict[str, Any]:
     """Version 1 pays for the right number, version 2 more for a short answer."""
     api = installation.api
-    made = api.post("/rewards", {"name": "Right and short", "definition": {"components": [RIGHT]}})
+    made = api.post("/rewards", {"name": f"Right and short {token_hex(3)}", "definition": {"components": [RIGHT]}})
     api.post(
         f"/rewards/{made['id']}/versions", {"definition": {"components": RIGHT_AND_SHORT}, "note": "short answers pay"}
     )
@@ -47,14 +48,15 @@ def reward(installation: Installation) -> dict[str, Any]:
 
 
 @pytest.fixture
-def judge(installation: Installation) -> Iterator[JudgeServer]:
-    """The team's judge ``lenient``, which finds every criterion met."""
+def judge(installation: Installation) -> Iterator[tuple[JudgeServer, str]]:
+    """A judge of the team that finds every criterion met, and its slug."""
+    slug = f"lenient-{token_hex(3)}"
     server = JudgeServer(lambda body: _all_met(body["messages"][-1]["content"]))
     endpoint = installation.api.post(
-        "/judge-endpoints", {"name": "Lenient", "slug": "lenient", "base_url": server.url, "model": "judge"}
+        "/judge-endpoints", {"name": "Lenient", "slug": slug, "base_url": server.url, "model": "judge"}
     )
     assert "api_key" not in endpoint
-    yield server
+    yield server, slug
     server.close()
 
 
@@ -93,11 +95,12 @@ def test_bench_shows_two_versions_side_by_side(page: Page, installation: Install
 
 
 def test_rubric_editor_makes_versions_that_a_judge_scores(
-    page: Page, installation: Installation, judge: JudgeServer
+    page: Page, installation: Installation, judge: tuple[JudgeServer, str]
 ) -> None:
+    server, slug = judge
     _sign_in(page)
     page.goto("/rewards/new")
-    page.get_by_label("Name").first.fill("Judged arithmetic")
+    page.get_by_label("Name").first.fill(f"Asks {slug}")
     grader = page.get_by_label("Grader", exact=True).first
     _choose(page, grader, "Rubric")
     editor = page.get_by_test_id("rubric-editor")
@@ -116,7 +119,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     names = [item.get_attribute("data-name") for item in editor.get_by_test_id("rubric-item").all()]
     assert names == ["brief", "correct", "invents"]
     expect(editor.get_by_role("textbox", name="Description of brief")).to_be_focused()
-    editor.get_by_label("Endpoint").fill("lenient")
+    editor.get_by_label("Endpoint").fill(slug)
     page.get_by_test_id("save-reward").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+"))
 
@@ -139,7 +142,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     # Met everything, the pitfall too: (6 + 2 − 1) / 8.
     expect(page.get_by_test_id("bench-row").first).to_contain_text("0.875")
     expect(page.get_by_test_id("bench-judge")).to_contain_text("3, 0 from the cache")
-    assert len(judge.requests) == 3
+    assert len(server.requests) == 3
 
 
 def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation: Installation) -> None:
@@ -198,5 +201,5 @@ def _run_with_rollouts(installation: Installation) -> str:
     spec = recipes["demo"]
     spec["schedule"] = {**spec["schedule"], "steps": 2}
     made = api.post("/runs", {"name": "Two steps for the bench", "spec": spec, "start": True})["id"]
-    wait_until(lambda: api.get(f"/runs/{made}/rollouts")["data"], 180, installation.log_tail)
+    wait_until(lambda: api.get(f"/runs/{made}/rollouts")["data"], 240, installation.log_tail)
     return str(made)

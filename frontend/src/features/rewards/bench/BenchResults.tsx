@@ -4,7 +4,7 @@ import { IconShieldExclamation } from "@tabler/icons-react";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { BenchFlag, BenchJob } from "@/api/model";
-import { benchRows, counts, SHOWN, type Shown, shownRows } from "./bench";
+import { benchRows, counts, flagLines, SHOWN, type Shown, shownRows } from "./bench";
 import { BenchSummaries } from "./BenchSummaries";
 import { BenchTable } from "./BenchTable";
 import { SampleDrawer } from "./SampleDrawer";
@@ -75,21 +75,15 @@ function Flags({ flags }: { flags: BenchFlag[] }) {
       data-testid="bench-flags"
     >
       <List size="sm" spacing={2} listStyleType="disc">
-        {sentences(flags).map(({ text, label }) => (
-          <List.Item key={label + text}>
-            <Text span size="sm" className="mono">
-              {label}
+        {flagLines(flags).map(({ label, detail, rows, severity }) => (
+          <List.Item key={label + detail}>
+            <Text span inherit c={severity === "warn" ? undefined : "dimmed"}>
+              <span className="mono">{label}</span>: {detail}
+              {rows > 1 && ` So on ${rows} rows.`}
             </Text>
-            : {text}
           </List.Item>
         ))}
       </List>
     </Alert>
   );
-}
-
-/** Probes are made from several rows: what is said of one is said once. */
-function sentences(flags: BenchFlag[]): { label: string; text: string }[] {
-  const found = new Map(flags.map(flag => [`${flag.label}:${flag.detail}`, { label: flag.label, text: flag.detail }]));
-  return [...found.values()];
 }

@@ -3,7 +3,7 @@ import { Paper, Text, Title } from "@mantine/core";
 import type { BenchJob, BenchJudge, BenchSummary } from "@/api/model";
 import { DASH, formatCount, formatNumber, formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
-import { formatLatency } from "./bench";
+import { errorParts, formatLatency } from "./bench";
 import classes from "./bench.module.css";
 
 export function BenchSummaries({ job }: { job: BenchJob }) {
@@ -42,7 +42,7 @@ function Card({ title, summary }: { title: string; summary: BenchSummary }) {
       )}
       {summary.error_kinds.map(({ message, count }) => (
         <Text key={message} size="xs" c="var(--c-bad)" mt={4} lineClamp={2}>
-          {count} × {message}
+          {count} × {errorParts({ error: message, traceback: null }).message}
         </Text>
       ))}
     </Paper>

@@ -3,7 +3,7 @@ import { Badge, Group, Paper, Table, Text, Tooltip } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { BenchJob, BenchScore } from "@/api/model";
 import { DASH, formatNumber } from "@/lib/format";
-import { type BenchRow, formatLatency, promptOf, probeName, type Shown } from "./bench";
+import { type BenchRow, errorParts, formatLatency, promptOf, probeName, type Shown } from "./bench";
 import classes from "./bench.module.css";
 
 interface Props {
@@ -148,7 +148,7 @@ export function Reward({ score }: { score: BenchScore | null }) {
   if (score === null) return DASH;
   if (score.error !== null) {
     return (
-      <Tooltip label={score.error}>
+      <Tooltip label={errorParts(score).message}>
         <Badge color="red">error</Badge>
       </Tooltip>
     );

@@ -7,7 +7,7 @@ import rollouts from "@/features/rollouts/rollouts.module.css";
 import { splitThinking } from "@/features/rollouts/thinking";
 import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
-import { type BenchRow, formatLatency, probeName, promptOf } from "./bench";
+import { type BenchRow, type ErrorParts, errorParts, formatLatency, probeName, promptOf } from "./bench";
 import classes from "./bench.module.css";
 import { Reward } from "./BenchTable";
 
@@ -137,22 +137,26 @@ function Verdict({ definition, score }: { definition: BenchDefinition; score: Be
           Failed and counted as 0: {score.forgiven.join(", ")}
         </Text>
       )}
-      {score?.error && (
-        <>
-          <Text size="sm" c="var(--c-bad)" mt={4} role="alert" data-testid="bench-error">
-            {score.error}
-          </Text>
-          {score.traceback && (
-            <details>
-              <summary style={{ fontSize: 12, cursor: "pointer" }}>Traceback</summary>
-              <Code block fz={11} data-testid="bench-traceback">
-                {score.traceback}
-              </Code>
-            </details>
-          )}
-        </>
-      )}
+      {score?.error && <Failure {...errorParts(score)} />}
     </Paper>
+  );
+}
+
+function Failure({ message, traceback }: ErrorParts) {
+  return (
+    <>
+      <Text size="sm" c="var(--c-bad)" mt={4} role="alert" data-testid="bench-error">
+        {message}
+      </Text>
+      {traceback && (
+        <details>
+          <summary style={{ fontSize: 12, cursor: "pointer" }}>Traceback</summary>
+          <Code block fz={11} data-testid="bench-traceback">
+            {traceback}
+          </Code>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { BenchJob, BenchScore } from "@/api/model";
-import { benchBody, benchRows, counts, DRAFT, formatLatency, promptOf, shownRows, spread, toggled } from "./bench";
+import type { BenchFlag, BenchJob, BenchScore } from "@/api/model";
+import {
+  benchBody,
+  benchRows,
+  counts,
+  DRAFT,
+  errorParts,
+  flagLines,
+  formatLatency,
+  promptOf,
+  shownRows,
+  spread,
+  toggled,
+} from "./bench";
 
 const score = (reward: number | null, more: Partial<BenchScore> = {}): BenchScore =>
   ({
@@ -99,4 +111,29 @@ it("finds the prompt of a row, chat or plain", () => {
     }),
   ).toBe("hi");
   expect(promptOf({ question: "?" })).toBe("");
+});
+
+it("says in a line what failed and keeps the traceback for those who ask", () => {
+  const error = "short: the grader failed\nTraceback (most recent call last):\n  line 3\nValueError: no such unit";
+  expect(errorParts({ error, traceback: null })).toEqual({
+    message: "short: the grader failed: ValueError: no such unit",
+    traceback: "Traceback (most recent call last):\n  line 3\nValueError: no such unit",
+  });
+  expect(errorParts({ error: "no judge", traceback: "T" })).toEqual({ message: "no judge", traceback: "T" });
+});
+
+it("says once what is flagged on several rows, the highest reward of each, warnings first", () => {
+  const flag = (probe: string, reward: number, severity = "warn", definition = 0) =>
+    ({ probe, reward, severity, definition, label: "d", detail: `${probe} ${reward}` }) as BenchFlag;
+  const lines = flagLines([
+    flag("gold_echoed", 1, "info"),
+    flag("empty", 0.6),
+    flag("empty", 0.9),
+    flag("empty", 1, "warn", 1),
+  ]);
+  expect(lines.map(line => [line.detail, line.rows])).toEqual([
+    ["empty 0.9", 2],
+    ["empty 1", 1],
+    ["gold_echoed 1", 1],
+  ]);
 });

@@ -137,3 +137,44 @@ const PROBES: Record<string, string> = {
 export function probeName(probe: string): string {
   return PROBES[probe] ?? probe.replaceAll("_", " ");
 }
+
+export interface ErrorParts {
+  message: string;
+  traceback: string | null;
+}
+
+/** A score's error in a line, and its traceback, which may stand in the error itself. */
+export function errorParts(score: Pick<BenchScore, "error" | "traceback">): ErrorParts {
+  const error = score.error ?? "";
+  const at = error.indexOf(TRACEBACK);
+  if (at === -1) return { message: error, traceback: score.traceback };
+  const traceback = error.slice(at).trim();
+  const head = error.slice(0, at).trim().replace(/:$/, "");
+  const last = traceback.split("\n").at(-1)?.trim() ?? "";
+  return { message: [head, last].filter(Boolean).join(": "), traceback: score.traceback ?? traceback };
+}
+
+const TRACEBACK = "Traceback (most recent call last)";
+
+export interface FlagLine {
+  label: string;
+  /** Of the probe that earns most. */
+  detail: string;
+  severity: BenchFlag["severity"];
+  /** Rows on which a probe of this kind earns a success. */
+  rows: number;
+}
+
+/** One line for each kind of probe and definition, warnings first. */
+export function flagLines(flags: BenchFlag[]): FlagLine[] {
+  const kinds = new Map<string, BenchFlag[]>();
+  for (const flag of flags) {
+    const key = `${flag.definition}/${flag.probe}`;
+    kinds.set(key, [...(kinds.get(key) ?? []), flag]);
+  }
+  const lines = [...kinds.values()].map(alike => {
+    const most = alike.reduce((best, flag) => (flag.reward > best.reward ? flag : best));
+    return { label: most.label, detail: most.detail, severity: most.severity, rows: alike.length };
+  });
+  return [...lines.filter(line => line.severity === "warn"), ...lines.filter(line => line.severity !== "warn")];
+}
