@@ -1,4 +1,4 @@
-"""Rules of a run's reward. What depends on a reward definition is checked where that is known: ``rewards/matching.py``."""
+"""Rules of a run's reward. Those that need its definition are checked in ``rewards/matching.py``."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
