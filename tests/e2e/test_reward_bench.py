@@ -100,7 +100,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     server, slug = judge
     _sign_in(page)
     page.goto("/rewards/new")
-    page.get_by_label("Name").first.fill(f"Asks {slug}")
+    page.get_by_role("textbox", name="Name").first.fill(f"Asks {slug}")
     grader = page.get_by_label("Grader", exact=True).first
     _choose(page, grader, "Rubric")
     editor = page.get_by_test_id("rubric-editor")
@@ -119,7 +119,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     names = [item.get_attribute("data-name") for item in editor.get_by_test_id("rubric-item").all()]
     assert names == ["brief", "correct", "invents"]
     expect(editor.get_by_role("textbox", name="Description of brief")).to_be_focused()
-    editor.get_by_label("Endpoint").fill(slug)
+    editor.get_by_role("textbox", name="Endpoint", exact=True).fill(slug)
     page.get_by_test_id("save-reward").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+"))
 
@@ -129,7 +129,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     page.get_by_test_id("save-reward").click()
     expect(page.get_by_test_id("definition-diff")).to_contain_text("items.correct.weight")
     expect(page.get_by_test_id("definition-diff")).to_contain_text("2 → 6")
-    page.get_by_label("Note").fill("being right counts more")
+    page.get_by_role("textbox", name="Note").fill("being right counts more")
     page.get_by_test_id("confirm-save").click()
     expect(page.get_by_text("being right counts more")).to_be_visible()
     page.get_by_role("tab", name="Versions").click()

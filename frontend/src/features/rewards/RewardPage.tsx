@@ -82,11 +82,23 @@ function Workbench({ schema, reward, versions, version }: Props) {
       />
       <Tabs value={tab} onChange={next => go(next as RewardTab)} keepMounted={false}>
         <Tabs.List mb="md" style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
-          <Tabs.Tab value="definition" rightSection={draft.changed ? <Badge>draft</Badge> : undefined}>
+          <Tabs.Tab
+            value="definition"
+            rightSection={draft.changed ? <Badge miw="max-content">draft</Badge> : undefined}
+          >
             Definition
           </Tabs.Tab>
           <Tabs.Tab value="bench">Bench</Tabs.Tab>
-          <Tabs.Tab value="proposals" rightSection={open > 0 ? <Badge color="grape">{open}</Badge> : undefined}>
+          <Tabs.Tab
+            value="proposals"
+            rightSection={
+              open > 0 ? (
+                <Badge color="grape" miw="max-content">
+                  {open}
+                </Badge>
+              ) : undefined
+            }
+          >
             Proposals
           </Tabs.Tab>
           <Tabs.Tab value="versions">Versions</Tabs.Tab>

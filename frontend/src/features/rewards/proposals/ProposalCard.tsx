@@ -99,6 +99,15 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
       )}
       {editor && (
         <Group gap="xs" mt="sm">
+          <TextInput
+            size="xs"
+            flex={{ base: "1 1 100%", xs: 1 }}
+            placeholder="Reason (kept with the decision)"
+            aria-label={`Reason for the decision on ${proposal.name}`}
+            value={note}
+            maxLength={2000}
+            onChange={event => setNote(event.currentTarget.value)}
+          />
           {proposal.state !== "accepted" && !edit && (
             <Button size="xs" variant="default" onClick={() => setEdit(startEdit(proposal))} disabled={busy}>
               Edit
@@ -109,16 +118,6 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
               Discard edits
             </Button>
           )}
-          <TextInput
-            size="xs"
-            flex={1}
-            miw={160}
-            placeholder="Reason (kept with the decision)"
-            aria-label={`Reason for the decision on ${proposal.name}`}
-            value={note}
-            maxLength={2000}
-            onChange={event => setNote(event.currentTarget.value)}
-          />
           {proposal.state !== "retired" && (
             <Button
               size="xs"
