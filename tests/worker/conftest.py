@@ -15,6 +15,8 @@ def cluster() -> Iterator[None]:
     import ray
 
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    # Ray lends its workers little priority; on a busy machine the tests would wait for them beyond their patience.
+    os.environ["RAY_worker_niceness"] = "0"
     path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
     ray.init(
         "local",
