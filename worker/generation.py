@@ -23,7 +23,7 @@ from worker.buffer import Batch, Ticket
 from worker.chunk import repack, unpack
 from worker.engine import KvOnUpdate
 from worker.jobs import Collected, Parked
-from worker.judge.use import Use
+from worker.judge.use import Tally, Use
 from worker.judge.use import metrics as judge_metrics
 from worker.reward import Scored
 from worker.reward_pool import PendingScores, RewardPool
@@ -71,7 +71,9 @@ class GenerationStage:
         self._since: float | None = None
         self._generated_s = 0.0
         self._judges = Use()
-        """What judges were asked, as far as it was not reported."""
+        """What reward workers asked judges, as far as it was not reported."""
+        self.tally = Tally()
+        """Counts what this process asks them itself."""
         self.reward_s = 0.0
         """Seconds of reward computation so far."""
         self.pauses: deque[float] = deque()
@@ -143,6 +145,7 @@ class GenerationStage:
         """The ``judge/…`` metrics of what was asked since the last call; none where nothing was."""
         with self._lock:
             use, self._judges = self._judges, Use()
+        use.add(self.tally.take())
         return judge_metrics(use)
 
     def close(self) -> None:

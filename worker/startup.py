@@ -152,7 +152,16 @@ class Startup:
         sources, evaluations = data.result()
         state = learner.result()[0]
         return Parts(
-            generation, learning, tokenizer, sources, evaluations, state, timeline, self._open_judges, stirred, seconds
+            generation,
+            learning,
+            tokenizer,
+            sources,
+            evaluations,
+            state,
+            timeline,
+            partial(self._open_judges, generation.tally),
+            stirred,
+            seconds,
         )
 
     def close(self) -> None:
@@ -206,9 +215,9 @@ class Startup:
         options = cluster.actor_options(self._name("reward", index, generation))
         return ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote(config)
 
-    def _open_judges(self) -> JudgeClient:
+    def _open_judges(self, tally: Tally) -> JudgeClient:
         answers = self.bundle.run_dir / "judge-answers" / "evolution.sqlite"
-        client = open_judges(JudgeSetup(self.bundle.judges, self._judges.handles, answers), Tally())
+        client = open_judges(JudgeSetup(self.bundle.judges, self._judges.handles, answers), tally)
         self._closers.append(client.close)
         return client
 
