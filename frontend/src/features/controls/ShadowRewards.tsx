@@ -18,6 +18,7 @@ interface Props {
 
 export function ShadowRewards({ runId, definition, shadow, state }: Props) {
   const rewards = useQuery(rewardsQuery);
+  // What the person is at or what is staged: it trains only when the worker says so.
   const trained = state.value(definition.path);
   const shadows = refsOf(state.value(shadow.path));
   const known = refsOf(shadow.value);
@@ -32,7 +33,7 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
           Reward
         </Text>
         <Text size="xs" c="dimmed" className="mono" truncate>
-          {String(trained)}
+          now {String(definition.value)}
         </Text>
       </Group>
       {shadows.map(ref => (
@@ -42,8 +43,8 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
               <Text size="xs" className="mono" truncate>
                 {ref}
               </Text>
-              <Badge color="gray" style={{ flex: "none" }}>
-                {ref === trained ? "trains" : "shadow"}
+              <Badge color={ref === trained ? "grape" : "gray"} style={{ flex: "none" }}>
+                {ref === definition.value ? "trains" : ref === trained ? "to be promoted" : "shadow"}
               </Badge>
             </Group>
             <Group gap={2} wrap="nowrap">
