@@ -87,7 +87,7 @@ def test_bench_shows_two_versions_side_by_side(page: Page, installation: Install
     page.get_by_test_id("bench-row").last.click()
     drawer = page.get_by_test_id("bench-sample")
     expect(drawer.get_by_test_id("bench-error")).to_contain_text("no such unit")
-    drawer.get_by_text("Traceback").click()
+    drawer.get_by_text("Traceback", exact=True).click()
     expect(drawer.get_by_test_id("bench-traceback")).to_contain_text("ValueError: no such unit")
     page.keyboard.press("Escape")
     page.reload()  # the job and the filter are in the address
