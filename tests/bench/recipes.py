@@ -1,6 +1,6 @@
 """``python -m tests.bench.recipes``: the learning curve of every recipe on the demo's task, a few seeds each.
 
-A run that is done is kept (in ``--cache``, by recipe, seed and the very spec), so a second call goes on where the
+A run that is done is kept (in ``--cache``, by recipe as it is written, and seed), so a second call goes on where the
 first was ended; then docs/benchmarks-recipes.md is written from all that is there.
 """
 
@@ -69,11 +69,13 @@ def main() -> None:
     # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
     wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]
     missing = [(recipe, seed) for recipe, seed in wanted if read(given.cache, recipe, seed) is None]
-    if missing:
-        with bench() as (loop, policy):
-            for recipe, seed in missing:
-                measure(loop, policy, given.cache, recipe, seed)
-    write([found for recipe, seed in wanted if (found := read(given.cache, recipe, seed)) is not None])
+    try:
+        if missing:
+            with bench() as (loop, policy):
+                for recipe, seed in missing:
+                    measure(loop, policy, given.cache, recipe, seed)
+    finally:  # ended early, the page tells what there is
+        write([found for recipe, seed in wanted if (found := read(given.cache, recipe, seed)) is not None])
 
 
 @contextmanager
@@ -140,10 +142,8 @@ def read(cache: Path, recipe: Recipe, seed: int) -> Curve | None:
 
 
 def place(cache: Path, recipe: Recipe, seed: int) -> Path:
-    """Where the curve of this spec lies, however long it is: of another spec it is another file."""
-    spec = document(recipe, seed)
-    del spec["schedule"]["steps"], spec["checkpoint"]
-    text = json.dumps(spec, sort_keys=True)
+    """Where the curve of the recipe as it is written lies, however long it is: of another recipe it is another file."""
+    text = json.dumps([recipe.spec, SOURCES, EVERY, HELD_OUT], sort_keys=True)
     return cache / f"{recipe.name}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
 
 

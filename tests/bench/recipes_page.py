@@ -51,6 +51,9 @@ def write(curves: Sequence[Curve]) -> None:
     missed = [r.name for r, found in measured if any(steps_to(c, LEVEL) == inf for c in found)]
     if missed:
         lines += [f"Not at {LEVEL} within {STEPS} steps with every seed: {', '.join(missed)}.", ""]
+    absent = [recipe.name for recipe in list_recipes() if recipe.name not in {r.name for r, _ in measured}]
+    if absent:
+        lines += [f"Not measured yet: {', '.join(absent)}.", ""]
     PAGE.write_text("\n".join(lines))
     PICTURE.write_text(picture({recipe.name: found for recipe, found in measured}, LEVEL, STEPS))
 
