@@ -97,7 +97,7 @@ def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
     body = {"definitions": [{"definition": draft} for draft in drafts], "probes": True}
     body["samples"] = [{"output_text": text, "item": {"prompt": "12+12=", "answer": "24"}} for text in ("24", "25", "")]
     job = api.post("/rewards/bench", body)["id"]
-    wait_until(lambda: api.get(f"/rewards/bench/{job}")["state"] == "done", 120, installation.log_tail)
+    wait_until(lambda: api.get(f"/rewards/bench/{job}")["state"] == "done", 240, installation.log_tail)
     return reward["id"], job
 
 
