@@ -39,7 +39,7 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
         assert m["timing_s/wait"] >= 0.0 and m["probe/max_abs_diff"] < 0.05
     assert any("perf/engine_busy_share" in m for m in metrics)
     replayed = [m for m in metrics if "rollout_corr/cause/numerics" in m]
-    assert 2 <= len(replayed) <= 4, "due after steps 3, 6, 9 and 12; the last may come too late to be reported"
+    assert 1 <= len(replayed) <= 4, "due at steps 3, 6, 9 and 12; the next waits for an answer, the last may come late"
     for m in replayed:
         assert 0.0 < m["rollout_corr/cause/numerics"] < 1e-3
         assert m["rollout_corr/cause/unexplained"] < 1e-3

@@ -16,6 +16,7 @@ class TextContent(SpecModel):
     """A piece of text. Images and audio are refused."""
 
     type: Literal["input_text", "output_text"] = "input_text"
+    """Whether the text asks or answers; both are shown to the judge alike."""
     text: Text
     """Template of the text."""
 
