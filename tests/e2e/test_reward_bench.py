@@ -123,6 +123,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     page.get_by_test_id("save-reward").click()
     page.wait_for_url(re.compile(r"/rewards/rwd_\w+"))
 
+    expect(page.get_by_role("tab", name="Definition")).to_be_visible()  # no longer the form of a new reward
     weight = page.get_by_role("textbox", name="Weight of correct")
     expect(weight).to_have_value("2")
     weight.fill("6")

@@ -19,7 +19,7 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
   return (
     <Paper p="sm" component="section" aria-label="Time and cost" data-testid="plan">
       <Title order={3} mb={6} style={{ display: "flex", alignItems: "center", gap: 8 }}>
-        Time and cost {found.isFetching && <Loader size={12} aria-label="Planning" />}
+        Time and cost {found.isFetching && <Loader size={12} role="status" aria-label="Planning" />}
       </Title>
       {found.data && !found.error ? (
         <Prediction plan={found.data} />

@@ -10,17 +10,17 @@ export function BenchSummaries({ job }: { job: BenchJob }) {
   return (
     <div className={classes.summary} data-testid="bench-summary">
       {job.summary.map((summary, index) => (
-        <Card key={index} title={summary.label} summary={summary} />
+        <Card key={index} title={summary.label} place={index + 1} summary={summary} />
       ))}
       {job.judge !== null && job.judge.calls > 0 && <Judge judge={job.judge} />}
     </div>
   );
 }
 
-function Card({ title, summary }: { title: string; summary: BenchSummary }) {
+function Card({ title, place, summary }: { title: string; place: number; summary: BenchSummary }) {
   const spread = summary.std === null ? "" : ` ± ${formatNumber(summary.std, 2)}`;
   return (
-    <Paper p="md" component="section" aria-label={`Summary of ${title}`}>
+    <Paper p="md" component="section" aria-label={`Summary of definition ${place}, ${title}`}>
       <Title order={2} size="h3" mb="xs" className="mono">
         {title}
       </Title>

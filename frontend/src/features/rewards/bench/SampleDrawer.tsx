@@ -47,7 +47,7 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
       ))}
       <div className={classes.verdicts}>
         {job.definitions.map((definition, index) => (
-          <Verdict key={index} definition={definition} score={scores[index] ?? null} />
+          <Verdict key={index} place={index + 1} definition={definition} score={scores[index] ?? null} />
         ))}
       </div>
       {prompt && (
@@ -92,10 +92,16 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
   );
 }
 
-function Verdict({ definition, score }: { definition: BenchDefinition; score: BenchScore | null }) {
+interface VerdictProps {
+  place: number;
+  definition: BenchDefinition;
+  score: BenchScore | null;
+}
+
+function Verdict({ place, definition, score }: VerdictProps) {
   const parts = Object.entries(score?.parts ?? {});
   return (
-    <Paper p="sm" component="section" aria-label={`Score by ${definition.label}`}>
+    <Paper p="sm" component="section" aria-label={`Score by definition ${place}, ${definition.label}`}>
       <Group justify="space-between" wrap="nowrap" mb={4}>
         <Title order={3} className="mono">
           {definition.label}

@@ -31,6 +31,7 @@ export function VersionsTab({ schema, versions }: { schema: JsonSchema; versions
                   to="/rewards/$rewardId"
                   search={{ version: version.number }}
                   size="xs"
+                  underline="always"
                 >
                   open
                 </TextLink>

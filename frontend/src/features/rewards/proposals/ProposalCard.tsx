@@ -168,6 +168,7 @@ function Provenance({ proposal }: { proposal: RubricProposal }) {
           params={{ runId: proposal.run }}
           search={{ tab: "rollouts", step: proposal.step }}
           size="xs"
+          underline="always"
         >
           {proposal.run_name ?? proposal.run}, step {proposal.step}
         </TextLink>
