@@ -16,7 +16,7 @@ def cluster() -> Iterator[None]:
 
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     # Ray lends its workers little priority; on a busy machine the tests would wait for them beyond their patience.
-    os.environ["RAY_worker_niceness"] = "0"
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
     path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
     ray.init(
         "local",
