@@ -54,12 +54,14 @@ class KeptRouter(Router):
         self._base = self._base or bundle
         return super().update(bundle, version, kv, alone)
 
+    def fits(self, config: EngineConfig) -> bool:
+        """Whether a run may be lent this engine."""
+        return replace(config, seed=0) == replace(self._config, seed=0)
+
     def lend(self, config: EngineConfig, batch: int) -> KeptRouter:
         """For a run with the same engine, which starts with the base policy as a fresh one does."""
         assert self._base is not None
         self.update(self._base, config.version, "recompute", True).result()
-        if replace(config, seed=0) != replace(self._config, seed=0):
-            raise ValueError(f"the engine was built for {self._config}, the run asks for {config}")
         self._flush, self.started = max(1, batch // (4 * len(self._slots))), []
         return self
 
@@ -156,6 +158,9 @@ class WarmLoop:
 
     def _lend_engines(self, spawn: Any, size: int, config: EngineConfig, *others: Any) -> KeptRouter:
         assert size == 1
+        if self._engines is not None and not self._engines.fits(config):
+            self._engines.end()  # another way to end thinking, or another head, is another engine
+            self._engines = None
         if self._engines is None:
             tolerance, batch, notify = others
             self._engines = KeptRouter(lambda *_: _spawn_engine(), 1, config, tolerance, batch, notify)
