@@ -71,6 +71,7 @@ def test_data_that_cannot_fill_a_batch_is_told_once(
     document = spec(
         rollout__dynamic_sampling={"enabled": True, "max_refills": 1}, schedule__steps=3, evaluation__sources=[]
     )
+    document["reward"]["definition"] = "never@1"
     metrics = train(launcher, platform, document, reward={"ref": "never@1", "definition": NEVER_RIGHT})
     assert [m["rollouts/rejected"] for m in metrics] == [8.0, 8.0, 8.0], "as many as max_refills allows"
     assert {m["groups/zero_advantage_share"] for m in metrics} == {1.0}

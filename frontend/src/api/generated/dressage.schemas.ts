@@ -2467,7 +2467,6 @@ export type RewardDefinitionEvalMessageContentAnyOfItem = RewardDefinitionTextCo
 
 /**
  * Template of the text, or pieces of it.
- * @maxLength 50000
  */
 export type RewardDefinitionEvalMessageContent = string | RewardDefinitionTextContent | RewardDefinitionEvalMessageContentAnyOfItem[];
 
@@ -2477,10 +2476,7 @@ export type RewardDefinitionEvalMessageContent = string | RewardDefinitionTextCo
 export interface RewardDefinitionEvalMessage {
   /** Who speaks. */
   role?: MessageRoleEnum;
-  /**
-   * Template of the text, or pieces of it.
-   * @maxLength 50000
-   */
+  /** Template of the text, or pieces of it. */
   content: RewardDefinitionEvalMessageContent;
   type?: 'message';
 }
@@ -3136,6 +3132,7 @@ export interface RewardDefinitionStringCheckGrader {
  * A piece of text. Images and audio are refused.
  */
 export interface RewardDefinitionTextContent {
+  /** Whether the text asks or answers; both are shown to the judge alike. */
   type?: RewardDefinitionTextContentTypeEnum;
   /**
    * Template of the text.
@@ -4945,7 +4942,7 @@ group carries no signal). */
 export interface RunSpecOffPolicySequenceMasking {
   type?: 'opsm';
   /**
-   * δ: largest mean log ratio of a completion that is kept. DeepSeek does not publish its own.
+   * δ: largest mean log ratio of a completion that is kept. DeepSeek publishes none; TRL starts from 0.5.
    * @maximum 100
    */
   divergence_max?: number;
