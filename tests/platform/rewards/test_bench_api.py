@@ -1,6 +1,7 @@
 """The bench: what it scores, what its results say, and the link of its worker."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -103,8 +104,6 @@ def test_probes_are_added_and_those_that_earn_success_are_flagged(
 
 
 def test_samples_from_a_dataset(start_bench: Callable[..., Any], team: Team, actor: Any) -> None:
-    from io import BytesIO
-
     lines = b"".join(b'{"prompt": "p%d", "answer": "work\\n#### %d"}\n' % (n, n) for n in range(10))
     create_dataset(team, actor, name="Sums", file=BytesIO(lines), size=len(lines))
     job = start_bench(samples={"dataset": "sums@1", "rows": [7, 2]})
@@ -125,9 +124,16 @@ def test_samples_from_a_dataset(start_bench: Callable[..., Any], team: Team, act
 
 
 def test_stored_rollouts_are_scored_anew(
-    start_bench: Callable[..., Any], launch: Callable[..., tuple[Run, Worker]], read_bench: Callable[[str], Any]
+    start_bench: Callable[..., Any],
+    launch: Callable[..., tuple[Run, Worker]],
+    read_bench: Callable[[str], Any],
+    team: Team,
+    actor: Any,
 ) -> None:
-    run, worker = launch()
+    held_out = b'{"prompt": "9+9=", "answer": "18"}\n'
+    create_dataset(team, actor, name="Held", file=BytesIO(held_out), size=len(held_out))
+    # The held-out source bears the name of the one trained on, as it does in the demo.
+    run, worker = launch(evaluation={"sources": [{"name": "add", "dataset": "held@1"}]})
     row = {**ROW, "prompt_id": "add:0"}
     other = {**ROW, "prompt_id": "more:1", "source": "more", "completion": "four", "reward": 0.0, "length": 7}
     worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [row]}})

@@ -151,9 +151,8 @@ def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
 
 
 def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
-    """The dataset row of each prompt id, which is ``source:row``."""
+    """The dataset row of each prompt id, which is ``source:row``; only training rollouts are stored."""
     refs = {source["name"]: source["dataset"] for source in run.effective_spec["data"]["sources"]}
-    refs |= {source["name"]: source["dataset"] for source in run.effective_spec["evaluation"]["sources"]}
     wanted: dict[str, set[int]] = {}
     for rollout in found:
         number = rollout.prompt_id.rpartition(":")[2]
