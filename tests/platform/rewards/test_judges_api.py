@@ -20,6 +20,14 @@ JUDGE = {"name": "Strict", "base_url": "https://judge.example/v1/", "model": "la
 ITEMS = [{"name": "clear", "description": "Is clear."}]
 
 
+def register(team: Team) -> None:
+    """The policy ``small``."""
+    Policy.objects.create(
+        team=team, slug="small", name="Small", path="/policies/small", architecture="A", parameters=1, vocab_size=1,
+        max_position_embeddings=96, bytes=1, sha256="0", created_by="x",
+    )  # fmt: skip
+
+
 @pytest.fixture
 def admin(api: Callable[..., APIClient]) -> APIClient:
     return api("admin")
@@ -54,6 +62,37 @@ def test_a_key_is_never_seen_again(admin: APIClient) -> None:
     forgotten = admin.patch(path, {"api_key": None}, format="json").json()
     assert forgotten["has_key"] is False
     assert worker_document(JudgeEndpoint.objects.get())["api_key"] is None
+
+
+def test_a_key_goes_to_no_other_address(admin: APIClient, team: Team) -> None:
+    path = f"/api/v1/judge-endpoints/{create(admin).json()['id']}"
+    for address in ("https://elsewhere.example/v1", "http://judge.example/v1", "https://judge.example/v2"):
+        refused = admin.patch(path, {"base_url": address}, format="json")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "key_needed")
+        assert [error["pointer"] for error in refused.json()["errors"]] == ["/api_key"]
+    kept = worker_document(JudgeEndpoint.objects.get())
+    assert (kept["base_url"], kept["api_key"]) == ("https://judge.example/v1", KEY)
+    assert AuditEntry.objects.filter(action="judge.update").count() == 0
+    same = admin.patch(path, {"base_url": "https://judge.example/v1/", "name": "Same"}, format="json")
+    assert (same.status_code, same.json()["has_key"]) == (200, True)
+    moved = admin.patch(path, {"base_url": "https://elsewhere.example/v1", "api_key": KEY + "2"}, format="json")
+    assert moved.status_code == 200
+    assert worker_document(JudgeEndpoint.objects.get())["api_key"] == KEY + "2"
+    bare = admin.patch(path, {"base_url": "https://third.example/v1", "api_key": None}, format="json").json()
+    assert (bare["base_url"], bare["has_key"]) == ("https://third.example/v1", False)
+    assert admin.patch(path, {"base_url": "https://judge.example/v1"}, format="json").status_code == 200
+
+
+def test_a_judge_that_the_cluster_serves_has_no_key(admin: APIClient, team: Team) -> None:
+    register(team)
+    refused = create(admin, base_url=None, policy="small")
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/api_key"]
+    path = f"/api/v1/judge-endpoints/{create(admin).json()['id']}"
+    served = {"base_url": None, "policy": "small"}
+    refused = admin.patch(path, served, format="json")
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/api_key"]
+    changed = admin.patch(path, {**served, "api_key": None}, format="json").json()
+    assert (changed["base_url"], changed["policy"], changed["has_key"]) == (None, "small", False)
 
 
 def test_a_retry_does_not_keep_the_key(admin: APIClient) -> None:
@@ -95,10 +134,7 @@ def test_refused(admin: APIClient, fields: dict[str, Any], pointer: str) -> None
 
 
 def test_a_judge_that_the_cluster_serves(admin: APIClient, team: Team) -> None:
-    Policy.objects.create(
-        team=team, slug="small", name="Small", path="/policies/small", architecture="A", parameters=1, vocab_size=1,
-        max_position_embeddings=96, bytes=1, sha256="0", created_by="x",
-    )  # fmt: skip
+    register(team)
     made = create(admin, base_url=None, policy="small", api_key=None).json()
     assert (made["base_url"], made["policy"], made["has_key"]) == (None, "small", False)
     document = worker_document(JudgeEndpoint.objects.get())
@@ -153,6 +189,19 @@ def test_a_judge_that_a_run_asks_stays(admin: APIClient, nouns: Any, make_run: A
     admin.post(f"/api/v1/runs/{run.id}/cancel")
     assert admin.delete(path).status_code == 204
     assert JudgeEndpoint.objects.count() == 0
+
+
+def test_a_judge_that_a_staged_control_brings_in_stays(admin: APIClient, launch: Any) -> None:
+    path = f"/api/v1/judge-endpoints/{create(admin).json()['id']}"
+    admin.post("/api/v1/rewards", {"name": "Quality", "definition": rubric("strict")}, format="json")
+    run, _ = launch()
+    body = {"target": "reward.shadow", "value": ["quality@1"]}
+    headers = {"If-Match": str(run.revision)}
+    staged = admin.post(f"/api/v1/runs/{run.id}/controls", body, format="json", headers=headers)
+    assert staged.status_code == 202, staged.content
+    assert admin.delete(path).json()["error"]["code"] == "judge_in_use"
+    assert admin.post(f"/api/v1/runs/{run.id}/controls/{staged.json()['id']}/cancel").status_code == 200
+    assert admin.delete(path).status_code == 204
 
 
 def test_keys_are_bound_to_the_secret_of_the_installation(settings: Any, admin: APIClient, team: Team) -> None:

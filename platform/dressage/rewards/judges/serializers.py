@@ -51,7 +51,7 @@ class UpdateJudgeEndpointSerializer(serializers.Serializer):
         required=False,
         allow_null=True,
         write_only=True,
-        help_text="Stored encrypted and never shown again; null forgets it.",
+        help_text="Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.",
     )
     max_in_flight = serializers.IntegerField(
         min_value=1, max_value=1024, required=False, help_text="Requests at a time."

@@ -9,8 +9,8 @@ from dressage.common.errors import FieldError
 from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.policies.selectors import policy_by_name
-from dressage.rewards.judges import usage
 from dressage.rewards.judges.secrets import seal
+from dressage.rewards.judges.usage import run_that_asks
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -26,7 +26,8 @@ def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | No
     """A new judge.
 
     Raises:
-        Problem: 409 when the slug is taken; 422 unless there is either an address or a policy of the team.
+        Problem: 409 when the slug is taken; 422 unless there is either an address or a policy of the team, and for a
+            key beside a policy.
     """
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -42,7 +43,11 @@ def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | No
 
 @transaction.atomic
 def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fields: dict[str, Any]) -> JudgeEndpoint:
-    """Change what ``fields`` names; ``api_key`` None forgets the key. Raises a 422 problem as for a new one."""
+    """Change what ``fields`` names; ``api_key`` None forgets the key.
+
+    Raises:
+        Problem: 422 as for a new one, and when the address changes while a key is stored and ``fields`` has none.
+    """
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
     before = _facts(locked)
     _assign(locked, fields)
@@ -56,15 +61,16 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
 def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> None:
     """Forget a judge and its key. Raises a 409 problem while a run that has not ended asks it."""
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-    names = usage.runs_that_ask(team, locked.slug)
-    if names:
-        detail = f"The run {names[0]!r} asks this judge. Wait for its end, or cancel it."
+    name = run_that_asks(team, locked.slug)
+    if name is not None:
+        detail = f"The run {name!r} asks this judge. Wait for its end, or cancel it."
         raise conflict(detail, code="judge_in_use")
     record_audit(team, actor, "judge.delete", "judge", locked.id, before=_facts(locked))
     locked.delete()
 
 
 def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
+    address = endpoint.base_url
     for name in _PLAIN:
         if name in fields:
             value = fields[name]
@@ -78,6 +84,12 @@ def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
             policy_by_name(endpoint.team, endpoint.policy)
         except LookupError as error:
             raise invalid("/policy", str(error), code="unknown_reference") from error
+        if endpoint.has_key:
+            raise invalid("/api_key", "A judge that the cluster serves has no key: null forgets the stored one.")
+    elif endpoint.has_key and endpoint.base_url != address and "api_key" not in fields:
+        # Whoever changes the address must not thereby be sent a key that someone else has entered.
+        detail = "The stored key was given for another address: enter the key of this one, or null for none."
+        raise invalid("/api_key", detail, code="key_needed")
 
 
 def _facts(endpoint: JudgeEndpoint) -> dict[str, Any]:

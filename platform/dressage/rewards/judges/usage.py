@@ -1,25 +1,36 @@
-"""Which runs ask a judge. A run may name it through its reward, its shadows, or as the one that proposes items."""
+"""Whether a run asks a judge. It may name it through its reward, its shadows, or as the one that proposes items."""
 
-from dressage.rewards import needs
-from dressage.rewards.models import RewardVersion
-from dressage.runs.models import Run
-from dressage.runs.states import FINISHED
+from functools import cache
+
+from django.db.models import Prefetch
+
+from dressage.rewards.selectors import version_by_ref
+from dressage.runs.models import Control, Run
+from dressage.runs.reward_versions import TARGETS, named_by
+from dressage.runs.states import FINISHED, ControlState
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 
 
-def runs_that_ask(team: Team, slug: str) -> list[str]:
-    """Names of the team's runs that have not ended and need the judge ``slug``."""
-    asking = set()
-    for version in RewardVersion.objects.for_team(team).select_related("reward"):
-        definition = RewardDefinition.model_validate(version.definition)
-        if any(named == slug for _, named in needs.named_endpoints(definition)):
-            asking.add(version.ref)
-    found = Run.objects.for_team(team).exclude(state__in=FINISHED).order_by("created_at")
-    names = []
-    for name, reward in found.values_list("name", "effective_spec__reward"):
-        refs = {reward["definition"], *reward.get("shadow", ())}
+def run_that_asks(team: Team, slug: str) -> str | None:
+    """Name of the oldest run of the team that has not ended and needs the judge ``slug``, now or once a staged control
+    is in effect; None when there is none."""
+
+    @cache
+    def asks(ref: str) -> bool:
+        try:
+            definition = RewardDefinition.model_validate(version_by_ref(team, ref).definition)
+        except LookupError:
+            return False
+        return slug in definition.endpoints
+
+    staged = Control.objects.filter(state=ControlState.STAGED, target__in=TARGETS)
+    unfinished = Run.objects.for_team(team).exclude(state__in=FINISHED).order_by("created_at")
+    for run in unfinished.prefetch_related(Prefetch("controls", staged, to_attr="staged")):
+        reward = run.effective_spec["reward"]
+        refs = [reward["definition"], *reward.get("shadow", ())]
+        refs += [ref for control in run.staged for ref in named_by(control.target, control.value)]
         proposer = (reward.get("evolve") or {}).get("endpoint")
-        if refs & asking or proposer == slug:
-            names.append(name)
-    return names
+        if proposer == slug or any(asks(ref) for ref in refs):
+            return run.name
+    return None
