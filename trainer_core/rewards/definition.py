@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from trainer_core.rewards.graders import Grader, JudgedGrader, RewardModelGrader, leaves, needs_jail, needs_packages
+from trainer_core.rewards.graders.length_penalty import LengthPenaltyGrader
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
@@ -52,6 +53,11 @@ class RewardDefinition(SpecModel):
     def needs_packages(self) -> bool:
         """Whether the jail must hold the installed packages, which takes seconds to load."""
         return any(needs_packages(component.grader) for component in self.components)
+
+    @property
+    def needs_length(self) -> bool:
+        """Whether a part looks at the number of tokens, which a text alone does not tell."""
+        return any(isinstance(leaf, LengthPenaltyGrader) for leaf in self._leaves())
 
     @property
     def endpoints(self) -> tuple[str, ...]:

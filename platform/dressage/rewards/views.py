@@ -91,7 +91,7 @@ class TryRewardView(ApiView):
         fields = self.body(TryRewardSerializer)
         definition = fields.get("definition") or self._stored(fields["ref"])
         tags = fields.get("thinking") or {"start": "<think>", "end": "</think>"}
-        if trial.needs_length(definition):
+        if definition.needs_length:
             self._require_lengths(fields["samples"])
         samples = [trial.Pasted(**sample) for sample in fields["samples"]]
         results = trial.try_out(definition, samples, thinking_start=tags["start"], thinking_end=tags["end"])

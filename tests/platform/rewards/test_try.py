@@ -67,9 +67,11 @@ def test_stored_rewards(bench: Callable[..., Any], api: Callable[..., APIClient]
 
 
 def test_length_needs_the_number_of_tokens(bench: Callable[..., Any]) -> None:
-    response = bench(definition=LENGTH, samples=[sample("a", completion_tokens=3), sample("b")])
-    assert response.status_code == 422
-    assert [error["pointer"] for error in response.json()["errors"]] == ["/samples/1/completion_tokens"]
+    inner = {"type": "composite", "parts": [{"grader": LENGTH["components"][0]["grader"]}]}
+    for definition in (LENGTH, {"components": [{"name": "short", "grader": inner}]}):
+        response = bench(definition=definition, samples=[sample("a", completion_tokens=3), sample("b")])
+        assert response.status_code == 422
+        assert [error["pointer"] for error in response.json()["errors"]] == ["/samples/1/completion_tokens"]
     results = bench(definition=LENGTH, samples=[sample("a", completion_tokens=n) for n in (3, 9)]).json()["results"]
     assert [result["reward"] for result in results] == [0.0, -1.0]
 

@@ -10,10 +10,8 @@ from django.db import connection
 from dressage.common.actors import Actor
 from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
-from dressage.rewards import needs
 from dressage.rewards.bench.samples import sample_document
 from dressage.rewards.bench.services import create_bench_job, give_up
-from dressage.rewards.bench.trial import needs_length
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
 from dressage.teams.models import Team
@@ -55,7 +53,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
     """
     parts = parts_of(grader)
     definition = as_definition(parts)
-    if needs_length(definition):
+    if definition.needs_length:
         raise invalid("/grader", "This grader looks at the number of tokens, which a text alone does not tell.")
     started = time.monotonic()
     if _is_pure(definition):
@@ -76,8 +74,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
 
 
 def _is_pure(definition: RewardDefinition) -> bool:
-    asks = any(True for _ in needs.named_endpoints(definition))
-    return not (definition.needs_jail or asks or any(True for _ in needs.named_reward_models(definition)))
+    return not (definition.needs_jail or definition.endpoints or definition.reward_models)
 
 
 def _awaited(job: BenchJob, parts: dict[str, Grader], started: float) -> Ran:

@@ -14,7 +14,6 @@ from dressage.common.problems import Problem, conflict, invalid
 from dressage.rewards.bench.bell import ring_bench
 from dressage.rewards.bench.samples import probe_samples
 from dressage.rewards.bench.tokens import bench_token
-from dressage.rewards.bench.trial import needs_length
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 from dressage.runs.tokens import token_hash
@@ -25,6 +24,8 @@ MAX_OPEN = 20
 """Jobs of one team that may wait for results at a time."""
 MAX_BYTES = 16 << 20
 """Samples of one job."""
+_END = ("state", "error", "finished_at", "lease_expires_at")
+"""Columns that the end of a job sets. The samples, which are large, are not written again."""
 Entry = tuple[str, str | None, RewardDefinition]
 """(label, ref of the stored version or None, definition)."""
 
@@ -60,7 +61,7 @@ def create_bench_job(
             429 when too many jobs of the team are open.
     """
     for _, _, definition in definitions:
-        if needs_length(definition):
+        if definition.needs_length:
             _require_lengths(samples, source["type"])
     samples = samples + (probe_samples(samples, thinking) if probed else [])
     if len(json.dumps(samples)) > MAX_BYTES:
@@ -104,9 +105,9 @@ def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> Ben
     expected = [len(job.samples)] * len(job.definitions)
     if shape != expected:
         raise invalid("/results", f"The results have the shape {shape}; the job needs {expected}.")
-    job.results, job.judge, job.state, job.error = results, judge, BenchState.DONE, None
+    job.results, job.judge, job.state = results, judge, BenchState.DONE
     job.finished_at, job.lease_expires_at = timezone.now(), None
-    job.save()
+    job.save(update_fields=["results", "judge", *_END])
     return job
 
 
@@ -122,7 +123,7 @@ def fail(job: BenchJob, reason: str) -> BenchJob:
     """End a job without results."""
     job.state, job.error = BenchState.FAILED, reason[:2000]
     job.finished_at, job.lease_expires_at = timezone.now(), None
-    job.save()
+    job.save(update_fields=_END)
     return job
 
 

@@ -23,11 +23,6 @@ class Pasted:
     finish_reason: str = "stop"
 
 
-def needs_length(definition: RewardDefinition) -> bool:
-    """Whether the reward depends on the number of tokens, which text alone does not tell."""
-    return any(component.grader.type == "length_penalty" for component in definition.components)
-
-
 def try_out(
     definition: RewardDefinition,
     samples: Sequence[Pasted],
