@@ -62,7 +62,7 @@ def test_a_job_from_beginning_to_end(start_bench: Callable[..., Any], read_bench
     assert (old["mean"], old["success_share"], old["errors"], old["parts"]) == (0.75, 1.0, 1, {"a": 0.75})
     assert old["error_kinds"] == [{"message": "a: broken", "count": 1}]
     assert (draft["mean"], draft["std"], draft["success_share"]) == (0.875, 0.125, 0.5)
-    assert (draft["seconds_p50"], draft["seconds_p95"]) == (1.5, 1.5)
+    assert (draft["seconds_p50"], draft["seconds_p95"]) == (0.5, 1.5)
     assert AuditEntry.objects.count() == 0
 
 
@@ -191,8 +191,10 @@ def test_refused(start_bench: Callable[..., Any], body: dict[str, Any], pointer:
 def test_length_needs_the_number_of_tokens(start_bench: Callable[..., Any]) -> None:
     length = {"components": [{"name": "short", "grader": {"type": "length_penalty", "free": 4, "full": 8}}]}
     samples = [{**PASTED[0], "completion_tokens": 3}, PASTED[1]]
-    refused = start_bench(422, definitions=[{"definition": length}], samples=samples)
-    assert [error["pointer"] for error in refused["errors"]] == ["/samples/1/completion_tokens"]
+    inner = {"type": "composite", "parts": [{"grader": length["components"][0]["grader"]}]}
+    for definition in (length, {"components": [{"name": "short", "grader": inner}]}):
+        refused = start_bench(422, definitions=[{"definition": definition}], samples=samples)
+        assert [error["pointer"] for error in refused["errors"]] == ["/samples/1/completion_tokens"]
 
 
 def test_keys_of_judges_reach_the_worker_alone(

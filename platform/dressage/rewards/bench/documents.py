@@ -3,7 +3,7 @@
 from typing import Any
 
 from dressage.rewards import needs
-from dressage.rewards.bench.report import report, succeeded
+from dressage.rewards.bench.report import report
 from dressage.rewards.models import BenchJob
 from dressage.runs.documents import iso
 from trainer_core.rewards import RewardDefinition
@@ -28,16 +28,11 @@ def bench_row(job: BenchJob) -> dict[str, Any]:
 
 def bench_document(job: BenchJob) -> dict[str, Any]:
     """A job as the API shows it, with what its results say."""
-    results = job.results and [
-        [{**score, "success": succeeded(score, definition)} for score in scores]
-        for definition, scores in zip(job.definitions, job.results, strict=True)
-    ]
     return {
         **bench_row(job),
         "thinking": job.thinking,
         "timeout_s": job.timeout_s,
         "samples": job.samples,
-        "results": results,
         "judge": job.judge,
         **report(job),
     }

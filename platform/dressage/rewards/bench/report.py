@@ -1,5 +1,6 @@
 """What the results of a bench job say: a summary of each definition, flips between two, and probes that score high."""
 
+import math
 import statistics
 from typing import Any
 
@@ -12,21 +13,22 @@ _CAN_BE_RIGHT = ("gold_echoed",)
 
 
 def report(job: BenchJob) -> dict[str, Any]:
-    """``{summary, flips, flags}``; empty lists while there are no results."""
+    """``{results, summary, flips, flags}``; while there are no results None and empty lists."""
     if job.results is None:
-        return {"summary": [], "flips": [], "flags": []}
+        return {"results": None, "summary": [], "flips": [], "flags": []}
     rows = [
-        [{**score, "success": succeeded(score, definition)} for score in scores]
+        [{**score, "success": _succeeded(score, definition)} for score in scores]
         for definition, scores in zip(job.definitions, job.results, strict=True)
     ]
     return {
+        "results": rows,
         "summary": [_summary(job, definition, row) for definition, row in zip(job.definitions, rows, strict=True)],
         "flips": _flips(job, rows),
         "flags": _flags(job, rows),
     }
 
 
-def succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None:
+def _succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None:
     """Whether the reward reaches the definition's own threshold; None when there is no reward."""
     if score["reward"] is None:
         return None
@@ -100,5 +102,5 @@ def _flags(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, An
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:
-    """The nearest-rank quantile."""
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+    """The nearest-rank quantile: the smallest value that at least ``share`` of all do not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else None

@@ -1,6 +1,6 @@
 """Bodies of the bench's endpoints."""
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
@@ -10,7 +10,7 @@ from dressage.rewards.models.bench import BenchState
 from dressage.rewards.serializers import RewardDefinitionField, ThinkingTagsSerializer
 from trainer_core.rewards.probes import ProbeKind
 
-PROBES = list(ProbeKind.__args__)  # type: ignore[attr-defined]
+PROBES = list(get_args(ProbeKind))
 
 
 class BenchSamplesField(PydanticField, model=BenchSamples):
