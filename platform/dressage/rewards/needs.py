@@ -1,6 +1,6 @@
 """What a definition needs of the team besides itself: judges that it asks and reward models that it loads."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from dressage.common.errors import FieldError, join
@@ -33,19 +33,24 @@ def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
 def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldError]:
     """What the team lacks of the needs of a definition or grader; pointers start at ``path``."""
     named = list(named_endpoints(definition))
-    known = {judge.slug: judge for judge in judge_endpoints(team).filter(slug__in={slug for _, slug in named})}
-    errors = []
-    for place, slug in named:
-        judge = known.get(slug)
-        reason = f"There is no judge endpoint {slug!r} in this team." if judge is None else unfit(judge)
-        if reason:
-            errors.append(FieldError(pointer=join(*path, *place), detail=reason))
+    faults = judge_faults(team, {slug for _, slug in named})
+    errors = [FieldError(pointer=join(*path, *place), detail=faults[slug]) for place, slug in named if slug in faults]
     for place, name in named_reward_models(definition):
         try:
             policy_by_name(team, name)
         except LookupError as error:
             errors.append(FieldError(pointer=join(*path, *place), detail=str(error)))
     return errors
+
+
+def judge_faults(team: Team, slugs: Collection[str]) -> dict[str, str]:
+    """Why judges cannot be asked, by slug: the team has none of that name, or it is not fit for use."""
+    judges = {judge.slug: judge for judge in judge_endpoints(team).filter(slug__in=slugs).select_related("team")}
+    faults = {
+        slug: unfit(judges[slug]) if slug in judges else f"There is no judge endpoint {slug!r} in this team."
+        for slug in slugs
+    }
+    return {slug: fault for slug, fault in faults.items() if fault}
 
 
 def require(team: Team, definition: SpecModel, *path: str | int) -> None:
@@ -69,8 +74,8 @@ def worker_documents(
         Problem: 422 for a judge that is not fit for use. What is gone is left out: its grader says so.
     """
     definitions = list(definitions)
-    asked = {slug for definition in definitions for _, slug in named_endpoints(definition)} | set(endpoints)
-    loaded = {slug for definition in definitions for _, slug in named_reward_models(definition)}
+    asked = {slug for definition in definitions for slug in definition.endpoints} | set(endpoints)
+    loaded = {slug for definition in definitions for slug in definition.reward_models}
     judges = judge_endpoints(team).filter(slug__in=asked).select_related("team")
     models = Policy.objects.for_team(team).filter(slug__in=loaded)
     return {

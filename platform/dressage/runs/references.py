@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dressage.common.errors import FieldError
+from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import version_by_ref as dataset_version
@@ -53,8 +53,7 @@ def resolve(team: Team, spec: RunSpec) -> References:
     if found.reward is not None:
         definition = RewardDefinition.model_validate(found.reward.definition)
         for path, detail in mismatches(spec, definition):
-            pointer = "/".join(("/spec", *(str(part) for part in path)))
-            found.errors.append(FieldError(pointer=pointer, detail=detail))
+            found.errors.append(FieldError(pointer=join("spec", *path), detail=detail))
     found.errors += reward_versions.errors(team, spec)
     return found
 

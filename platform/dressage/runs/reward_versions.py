@@ -6,7 +6,6 @@ from typing import Any
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem
 from dressage.rewards import needs
-from dressage.rewards.judges.selectors import judge_endpoints
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team
@@ -34,9 +33,9 @@ def errors(team: Team, spec: RunSpec) -> list[FieldError]:
             FieldError(pointer=pointer, detail=f"{ref}: {fault['detail']}") for fault in needs.missing(team, definition)
         ]
     evolve = spec.reward.evolve
-    if evolve is not None and not judge_endpoints(team).filter(slug=evolve.endpoint).exists():
-        detail = f"There is no judge endpoint {evolve.endpoint!r} in this team."
-        found.append(FieldError(pointer="/spec/reward/evolve/endpoint", detail=detail))
+    if evolve is not None:
+        faults = needs.judge_faults(team, [evolve.endpoint]).values()
+        found += [FieldError(pointer="/spec/reward/evolve/endpoint", detail=detail) for detail in faults]
     return found
 
 

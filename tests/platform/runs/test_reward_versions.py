@@ -144,6 +144,15 @@ def test_specs_name_only_what_is_there(rewards: APIClient) -> None:
     }
 
 
+def test_a_judge_that_proposes_must_be_fit_for_use(rewards: APIClient) -> None:
+    JudgeEndpoint.objects.filter(slug="proposer").update(api_key_sealed="broken")
+    evolve = {"component": "quality", "endpoint": "proposer", "prompts_per_step": 1}
+    spec = spec_document(reward={"definition": "judged@1", "evolve": evolve})
+    [error] = rewards.post("/api/v1/runs", {"name": "n", "spec": spec}, format="json").json()["errors"]
+    assert error["pointer"] == "/spec/reward/evolve/endpoint"
+    assert "cannot be read any more" in error["detail"]
+
+
 def test_rollouts_bear_their_reward_version_and_shadows(launch: Launch, api: Callable[..., APIClient]) -> None:
     run, worker = launch()
     shadow = {"strict@1": 0.5, "judged@1": None, "odd@1": "NaN"}

@@ -56,11 +56,11 @@ def test_a_teacher_whose_folder_is_gone_is_told_at_the_start(
 
 
 def test_gdpo_may_weigh_only_what_the_reward_has(api: Callable[..., APIClient], nouns: Path) -> None:
-    spec = spec_document(advantage={"type": "gdpo", "weights": {"a": 1.0, "b": 0.5}})
+    spec = spec_document(advantage={"type": "gdpo", "weights": {"a": 1.0, "b/c": 0.5}})
     answer = api("operator").post("/api/v1/runs", {"name": "n", "spec": spec, "start": False}, format="json")
     assert answer.status_code == 422
     [error] = answer.json()["errors"]
-    assert error["pointer"] == "/spec/advantage/weights/b"
-    assert error["detail"] == "the reward has no part 'b'; its parts are a"
+    assert error["pointer"] == "/spec/advantage/weights/b~1c"
+    assert error["detail"] == "the reward has no part 'b/c'; its parts are a"
     checked = api("operator").post("/api/v1/spec/validate", {"spec": spec}, format="json")
     assert error in checked.json()["errors"]

@@ -10,7 +10,6 @@ from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import Grader
 from trainer_core.rewards.graders.multi import MultiGrader
-from trainer_core.rewards.graders.python import PythonGrader
 
 
 class AnyGrader(RootModel[Grader]):
@@ -51,8 +50,7 @@ def _translated(document: dict[str, Any]) -> dict[str, Any]:
     """``document`` in our own words, where OpenAI's differ."""
     if document.get("type") == "python":
         # OpenAI's images have other packages; ours is one. The tag is theirs to choose and has no effect here.
-        unknown = {"image_tag"} - PythonGrader.model_fields.keys()
-        return {key: value for key, value in document.items() if key not in unknown}
+        return {key: value for key, value in document.items() if key != "image_tag"}
     graders = document.get("graders")
     if document.get("type") == "multi" and isinstance(graders, dict):
         if isinstance(graders.get("type"), str):
