@@ -1,4 +1,4 @@
-"""Policy losses in one pass, against the losses of the method room and sums by hand."""
+"""Policy losses in one pass, against the papers' formulas written out token by token, and sums by hand."""
 
 import math
 
@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from kernels.policy_loss import Method, policy_loss, reference
-from trainer_core.methods.losses import token_loss
-from trainer_core.methods.view import TokenView
+from tests.trainer_core.methods.loss_formulas import written_out
 from trainer_core.spec.loss import CISPOLoss, PPOClipLoss
 
 BAND = {"ratio_min": 0.8, "ratio_max": 1.25}
@@ -29,11 +28,11 @@ def test_losses_and_gradients(monkeypatch: pytest.MonkeyPatch, method: Method, b
     (current, *rest), mask = inputs()
     current.requires_grad_()
     loss, _ = policy_loss(current, *rest, mask, method=method, **BAND)
-    spec = PPOClipLoss(**BAND) if method == "ppo_clip" else CISPOLoss(ratio_min=0.8, ratio_max=1.25)
-    view = TokenView(current, *rest, mask, torch.zeros(41, dtype=torch.int64))
-    expected, _ = token_loss(spec, view)
+    spec = PPOClipLoss(**BAND) if method == "ppo_clip" else CISPOLoss(**BAND)
+    expected = torch.zeros(41, dtype=torch.float64)
+    for place, one in written_out(spec, current, *rest, mask, torch.zeros(41, dtype=torch.int64)):
+        expected[place] = one
     slope = torch.linspace(-1, 2, 41, dtype=torch.float64)
-    expected = expected.masked_fill(~mask, 0.0)
     torch.testing.assert_close(loss, expected, rtol=1e-12, atol=1e-14)
     mine, theirs = (torch.autograd.grad((found * slope).sum(), current)[0] for found in (loss, expected))
     torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-14)
@@ -68,6 +67,14 @@ def test_metrics(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
         "ess": sum(weights) ** 2 / count / sum(w * w for w in weights),
     }
     assert {name: value.item() for name, value in metrics.items()} == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_edges_of_cispo_bind_whatever_the_advantage() -> None:
+    (current, old, *rest), mask = inputs()
+    _, metrics = policy_loss(current, old, *rest, mask, method="cispo", **BAND)
+    ratios = (current - old)[mask].exp().tolist()
+    assert metrics["clip_low"].item() == pytest.approx(sum(r < 0.8 for r in ratios) / len(ratios), rel=1e-12)
+    assert metrics["clip_high"].item() == pytest.approx(sum(r > 1.25 for r in ratios) / len(ratios), rel=1e-12)
 
 
 def test_broken_tokens_outside_the_mask_do_not_matter_and_huge_ratios_stay_finite() -> None:
