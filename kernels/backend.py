@@ -5,6 +5,7 @@ import os
 from functools import cache
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 Backend = Literal["auto", "reference", "triton"]
@@ -41,8 +42,6 @@ def refusal(tensor: Tensor) -> str | None:
         return None
     if not tensor.is_cuda:
         return f"Triton compiles for GPUs, and the tensors are on {tensor.device.type} (TRITON_INTERPRET=1 emulates)"
-    import torch
-
     found = torch.cuda.get_device_capability(tensor.device)
     if found < MIN_CAPABILITY:
         return f"the GPU has compute capability {found[0]}.{found[1]}, below {MIN_CAPABILITY[0]}.{MIN_CAPABILITY[1]}"

@@ -51,7 +51,7 @@ def linear_logprob(
 
 def _implementation(triton: bool) -> Any:
     if triton:
-        import kernels.linear_logprob.triton as compiled
+        from kernels.linear_logprob import triton as compiled
 
         return compiled
     return reference
@@ -68,7 +68,8 @@ class _LinearLogprob(torch.autograd.Function):
         bias: Tensor | None,
         triton: bool,
     ) -> tuple[Tensor, Tensor]:
-        logprobs, saved = _implementation(triton).forward(hidden, weight, targets, temperature, bias)
+        given = reference.Inputs(hidden, weight, targets, temperature, bias)
+        logprobs, saved = _implementation(triton).forward(given)
         ctx.triton = triton
         # Outputs must not be saved on the context itself: they would keep their own graph alive.
         ctx.save_for_backward(hidden, weight, targets, temperature, bias, saved.logsumexp, saved.entropy, saved.kept)
@@ -82,7 +83,6 @@ class _LinearLogprob(torch.autograd.Function):
         hidden, weight, targets, temperature, bias, logsumexp, entropy, kept = ctx.saved_tensors
         saved = reference.Saved(logsumexp, entropy, kept)
         needs = (ctx.needs_input_grad[0], ctx.needs_input_grad[1], ctx.needs_input_grad[4])
-        found = _implementation(ctx.triton).backward(
-            slope, entropy_slope, saved, hidden, weight, targets, temperature, bias, needs
-        )
+        given = reference.Inputs(hidden, weight, targets, temperature, bias)
+        found = _implementation(ctx.triton).backward(slope, entropy_slope, saved, given, needs)
         return found.hidden, found.weight, None, None, found.bias, None

@@ -20,6 +20,22 @@ LOWEST = -1e30
 
 
 @dataclass(frozen=True, slots=True)
+class Inputs:
+    """T tokens before an output layer of V tokens."""
+
+    hidden: Tensor
+    """[T, D]."""
+    weight: Tensor
+    """[V, D]."""
+    targets: Tensor
+    """int64 [T]."""
+    temperature: Tensor
+    """[T]."""
+    bias: Tensor | None
+    """[V]; −inf takes a token out of the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """What the forward pass leaves to the backward pass."""
 
@@ -45,30 +61,21 @@ def accumulation_type(tensor: Tensor) -> torch.dtype:
     return torch.float64 if tensor.dtype == torch.float64 else torch.float32
 
 
-def forward(
-    hidden: Tensor, weight: Tensor, targets: Tensor, temperature: Tensor, bias: Tensor | None
-) -> tuple[Tensor, Saved]:
-    """Log-probability [T] of each target, and what the backward pass needs.
-
-    Args:
-        hidden: [T, D].
-        weight: [V, D].
-        targets: int64 [T].
-        temperature: [T].
-        bias: [V], or None; −inf takes a token out of the vocabulary.
-    """
+def forward(given: Inputs) -> tuple[Tensor, Saved]:
+    """Log-probability [T] of each target, and what the backward pass needs."""
+    hidden, weight, targets = given.hidden, given.weight, given.targets
     tokens, vocabulary = len(hidden), len(weight)
     kind = accumulation_type(hidden)
-    scaled = hidden.to(kind) / temperature.to(kind).unsqueeze(1)
+    scaled = hidden.to(kind) / given.temperature.to(kind).unsqueeze(1)
     if tokens * vocabulary <= KEPT_ELEMENTS:
-        logits = _tile(scaled, weight, temperature, bias)
+        logits = _tile(given, scaled, slice(0, vocabulary), slice(0, tokens))
         top, total, mixed = _statistics(logits)
         chosen = logits.gather(1, targets.unsqueeze(1)).squeeze(1)
         return _finish(chosen, top, total, mixed, logits)
     top = torch.full((tokens,), LOWEST, dtype=kind, device=hidden.device)
     total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
     for columns, rows in _tiles(tokens, vocabulary):
-        logits = _tile(scaled[rows], weight[columns], temperature[rows], None if bias is None else bias[columns])
+        logits = _tile(given, scaled, columns, rows)
         here, inside = _inside(targets[rows], columns)
         chosen[rows] += torch.where(inside, logits.gather(1, here.unsqueeze(1)).squeeze(1), 0.0)
         tile_top, tile_total, tile_mixed = _statistics(logits)
@@ -85,38 +92,24 @@ def forward(
 
 
 def backward(
-    slope: Tensor | None,
-    entropy_slope: Tensor | None,
-    saved: Saved,
-    hidden: Tensor,
-    weight: Tensor,
-    targets: Tensor,
-    temperature: Tensor,
-    bias: Tensor | None,
-    needs: tuple[bool, bool, bool],
+    slope: Tensor | None, entropy_slope: Tensor | None, saved: Saved, given: Inputs, needs: tuple[bool, bool, bool]
 ) -> Gradients:
     """Gradients of ``Σ slope·logprob + entropy_slope·entropy``.
-
-    With p the softmax of the scaled logits z:
-    d logprob / dz_v = 1[v = target] − p_v and d entropy / dz_v = −p_v·(log p_v + entropy).
 
     Args:
         slope: [T], or None for zero.
         entropy_slope: [T], or None for zero.
         saved: from the forward pass.
-        hidden: and the following: as for ``forward``.
-        weight: [V, D].
-        targets: [T].
-        temperature: [T].
-        bias: [V] or None.
+        given: as for ``forward``.
         needs: whether the gradients of hidden, weight and bias are asked for.
     """
+    hidden, weight, bias = given.hidden, given.weight, given.bias
     tokens, vocabulary = len(hidden), len(weight)
     kind = accumulation_type(hidden)
-    heat = temperature.to(kind).unsqueeze(1)
+    heat = given.temperature.to(kind).unsqueeze(1)
     scaled = hidden.to(kind) / heat
     slope = torch.zeros_like(saved.logsumexp) if slope is None else slope.to(kind)
-    tilt = None if entropy_slope is None else entropy_slope.to(kind).unsqueeze(1)
+    tilt = None if entropy_slope is None else entropy_slope.to(kind)
     to_hidden = torch.zeros_like(scaled) if needs[0] else None
     # Every run of columns is written by its first tile of tokens, and so nothing has to be zero before.
     to_weight = (torch.empty_like(weight) if tokens else torch.zeros_like(weight)) if needs[1] else None
@@ -125,38 +118,51 @@ def backward(
     # Low-precision weights get their gradient from a sum in full precision, one run of columns at a time.
     sums: Tensor | None = None
     for columns, rows in tiles:
-        part = scaled[rows]
-        if saved.kept is None:
-            logits = _tile(part, weight[columns], temperature[rows], None if bias is None else bias[columns])
-        else:
-            logits = saved.kept.clone()
-        logits.sub_(saved.logsumexp[rows].unsqueeze(1))
-        if tilt is None:
-            flow = logits.exp_().mul_(-slope[rows].unsqueeze(1))
-        else:
-            probability = logits.exp()
-            # A token of probability 0 has no share in the entropy: 0·∞ is 0 here.
-            surprise = logits.masked_fill_(probability == 0, 0.0).add_(saved.entropy[rows].unsqueeze(1))
-            surprise.mul_(tilt[rows]).add_(slope[rows].unsqueeze(1))
-            flow = probability.mul_(surprise).neg_()
-        here, inside = _inside(targets[rows], columns)
+        logits = _tile(given, scaled, columns, rows) if saved.kept is None else saved.kept.clone()
+        flow = _flow(logits, saved, slope[rows], None if tilt is None else tilt[rows], rows)
+        here, inside = _inside(given.targets[rows], columns)
         flow.scatter_add_(1, here.unsqueeze(1), torch.where(inside, slope[rows], 0.0).unsqueeze(1))
         if to_hidden is not None:
             to_hidden[rows].addmm_(flow, weight[columns].to(kind))
         if to_weight is not None:
-            if weight.dtype == kind and rows.start == 0:
-                torch.mm(flow.T, part, out=to_weight[columns])
-            elif weight.dtype == kind:
-                to_weight[columns].addmm_(flow.T, part)
-            else:
-                product = flow.T @ part
-                sums = product if sums is None or rows.start == 0 else sums.add_(product)
-                to_weight[columns] = sums.to(weight.dtype)
+            sums = _add_product(to_weight[columns], flow.T, scaled[rows], sums, first=rows.start == 0)
         if to_bias is not None:
             to_bias[columns] += (flow / heat[rows]).sum(0).to(to_bias.dtype)
     if to_hidden is not None:
         to_hidden = (to_hidden / heat).to(hidden.dtype)
     return Gradients(to_hidden, to_weight, to_bias)
+
+
+def _flow(logits: Tensor, saved: Saved, slope: Tensor, tilt: Tensor | None, rows: slice) -> Tensor:
+    """Gradient by the scaled logits z of a tile, which it overwrites; the targets' own part is left to the caller.
+
+    With p the softmax of z: d logprob / dz_v = 1[v = target] − p_v and d entropy / dz_v = −p_v·(log p_v + entropy).
+    """
+    logits.sub_(saved.logsumexp[rows].unsqueeze(1))
+    if tilt is None:
+        return logits.exp_().mul_(-slope.unsqueeze(1))
+    probability = logits.exp()
+    # A token of probability 0 has no share in the entropy: 0·∞ is 0 here.
+    surprise = logits.masked_fill_(probability == 0, 0.0).add_(saved.entropy[rows].unsqueeze(1))
+    surprise.mul_(tilt.unsqueeze(1)).add_(slope.unsqueeze(1))
+    return probability.mul_(surprise).neg_()
+
+
+def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, *, first: bool) -> Tensor | None:
+    """Put ``left @ right`` into ``out``, or add it where it is not the run's ``first`` tile; returns the new sum.
+
+    Only an ``out`` of less precision than the product has a sum beside it.
+    """
+    if out.dtype == left.dtype:
+        if first:
+            torch.mm(left, right, out=out)
+        else:
+            out.addmm_(left, right)
+        return None
+    product = left @ right
+    sums = product if sums is None or first else sums.add_(product)
+    out.copy_(sums)
+    return sums
 
 
 def _tiles(tokens: int, vocabulary: int) -> Iterator[tuple[slice, slice]]:
@@ -168,10 +174,13 @@ def _tiles(tokens: int, vocabulary: int) -> Iterator[tuple[slice, slice]]:
             yield slice(left, min(left + width, vocabulary)), slice(low, min(low + height, tokens))
 
 
-def _tile(scaled: Tensor, weight: Tensor, temperature: Tensor, bias: Tensor | None) -> Tensor:
-    """Logits over temperature of one tile."""
-    logits = scaled @ weight.to(scaled.dtype).T
-    return logits if bias is None else logits.add_(bias.to(scaled.dtype) / temperature.to(scaled.dtype).unsqueeze(1))
+def _tile(given: Inputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
+    """Logits over temperature of one tile; ``scaled`` [T, D] are the hidden states over temperature."""
+    logits = scaled[rows] @ given.weight[columns].to(scaled.dtype).T
+    if given.bias is None:
+        return logits
+    heat = given.temperature[rows].to(scaled.dtype).unsqueeze(1)
+    return logits.add_(given.bias[columns].to(scaled.dtype) / heat)
 
 
 def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:

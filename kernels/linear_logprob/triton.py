@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from kernels.linear_logprob.reference import LOWEST, Gradients, Saved
+from kernels.linear_logprob.reference import LOWEST, Gradients, Inputs, Saved
 
 TILE_ELEMENTS = 1 << 26
 """Logits of one tile."""
@@ -87,16 +87,14 @@ def _flow(
     tl.store(result + row * width + columns, gradient.to(result.dtype.element_ty), mask=known)
 
 
-def forward(
-    hidden: Tensor, weight: Tensor, targets: Tensor, temperature: Tensor, bias: Tensor | None
-) -> tuple[Tensor, Saved]:
+def forward(given: Inputs) -> tuple[Tensor, Saved]:
     """As ``reference.forward``."""
-    tokens = len(hidden)
-    heat, targets = temperature.float().contiguous(), targets.contiguous()
-    top = torch.full((tokens,), LOWEST, dtype=torch.float32, device=hidden.device)
+    tokens, vocabulary = len(given.hidden), len(given.weight)
+    heat, targets = given.temperature.float().contiguous(), given.targets.contiguous()
+    top = torch.full((tokens,), LOWEST, dtype=torch.float32, device=given.hidden.device)
     total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
-    for first, width in _runs(tokens, len(weight)):
-        logits = _logits(hidden, weight, bias, first, width)
+    for first, width in _runs(tokens, vocabulary):
+        logits = _logits(given, first, width)
         if tokens:
             _merge[(tokens,)](logits, heat, targets, top, total, mixed, chosen, first, width, BLOCK=BLOCK)
     log_total = total.log()
@@ -104,19 +102,11 @@ def forward(
 
 
 def backward(
-    slope: Tensor | None,
-    entropy_slope: Tensor | None,
-    saved: Saved,
-    hidden: Tensor,
-    weight: Tensor,
-    targets: Tensor,
-    temperature: Tensor,
-    bias: Tensor | None,
-    needs: tuple[bool, bool, bool],
+    slope: Tensor | None, entropy_slope: Tensor | None, saved: Saved, given: Inputs, needs: tuple[bool, bool, bool]
 ) -> Gradients:
     """As ``reference.backward``."""
-    tokens = len(hidden)
-    heat, targets = temperature.float().contiguous(), targets.contiguous()
+    hidden, weight, bias, tokens = given.hidden, given.weight, given.bias, len(given.hidden)
+    heat, targets = given.temperature.float().contiguous(), given.targets.contiguous()
     rise = torch.zeros_like(saved.logsumexp) if slope is None else slope.float().contiguous()
     tilt = rise if entropy_slope is None else entropy_slope.float().contiguous()
     to_hidden = torch.zeros(hidden.shape, dtype=torch.float32, device=hidden.device) if needs[0] else None
@@ -124,7 +114,7 @@ def backward(
     to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
     for first, width in _runs(tokens, len(weight)):
         columns = slice(first, first + width)
-        logits = _logits(hidden, weight, bias, first, width)
+        logits = _logits(given, first, width)
         flow = torch.empty(logits.shape, dtype=weight.dtype, device=weight.device)
         if tokens:
             grid = (tokens, triton.cdiv(width, BLOCK))
@@ -146,10 +136,11 @@ def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
     return [(first, min(width, vocabulary - first)) for first in range(0, vocabulary, width)]
 
 
-def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, first: int, width: int) -> Tensor:
+def _logits(given: Inputs, first: int, width: int) -> Tensor:
     """One tile, float32 and not yet divided by the temperature."""
-    logits = _product(hidden, weight[first : first + width].T)
-    return logits if bias is None else logits.add_(bias[first : first + width])
+    columns = slice(first, first + width)
+    logits = _product(given.hidden, given.weight[columns].T)
+    return logits if given.bias is None else logits.add_(given.bias[columns])
 
 
 def _product(left: Tensor, right: Tensor) -> Tensor:

@@ -73,15 +73,19 @@ def _metrics(sums: Tensor, ends: Tensor) -> dict[str, Tensor]:
     }
 
 
+def _implementation(triton: bool) -> Any:
+    if triton:
+        from kernels.policy_loss import triton as compiled
+
+        return compiled
+    return reference
+
+
 class _PolicyLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logprobs: Tensor, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
         *parts, triton = given
-        if triton:
-            from kernels.policy_loss.triton import forward
-        else:
-            from kernels.policy_loss.reference import forward
-        loss, slope, sums, ends = forward(logprobs, *parts)
+        loss, slope, sums, ends = _implementation(triton).forward(logprobs, *parts)
         ctx.save_for_backward(slope)
         ctx.mark_non_differentiable(sums, ends)
         return loss, sums, ends
@@ -90,6 +94,3 @@ class _PolicyLoss(torch.autograd.Function):
     def backward(ctx: Any, slope: Tensor, *_: Any) -> tuple[Tensor | None, ...]:
         (own,) = ctx.saved_tensors
         return slope * own, None, None, None, None, None, None, None, None
-
-
-__all__ = ["Method", "policy_loss", "reference"]
