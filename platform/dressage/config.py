@@ -3,13 +3,16 @@
 import os
 import secrets
 from functools import cached_property
+from ipaddress import ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dressage.embedded.postgres import EmbeddedPostgres
 from dressage.embedded.redis import EmbeddedRedis
+from trainer_core.networks import Network
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,6 +44,9 @@ class Config(BaseSettings):
     """Runs that train at the same time; the others wait in the queue."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
     """Further folders, separated by colons, under which base policies may be registered."""
+    judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
+    """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
+    none, but this machine itself while the console is reached on it alone."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 
@@ -73,6 +79,13 @@ class Config(BaseSettings):
     @property
     def resolved_link_url(self) -> str:
         return (self.link_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @property
+    def resolved_judge_networks(self) -> tuple[Network, ...]:
+        """The given networks, or the default. Raises ValueError for text that is no network."""
+        local = urlsplit(self.public_url).hostname in ("localhost", "127.0.0.1", "::1")
+        given = self.judge_networks if self.judge_networks is not None else "127.0.0.0/8,::1/128" if local else ""
+        return tuple(ip_network(text.strip()) for text in given.split(",") if text.strip())
 
     @cached_property
     def resolved_secret_key(self) -> str:

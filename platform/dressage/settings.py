@@ -14,6 +14,7 @@ POLICY_ROOT = HOME / "policies"
 RUN_ROOT = HOME / "runs"
 POLICY_ROOTS = [POLICY_ROOT, RUN_ROOT, *(path for path in config.policy_roots.split(":") if path)]
 MAX_ACTIVE_RUNS = config.max_active_runs
+JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url
 PUBLIC_URL = config.public_url
 

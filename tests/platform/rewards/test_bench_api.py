@@ -213,6 +213,7 @@ def test_keys_of_judges_reach_the_worker_alone(
         "strict": {
             "base_url": "http://j/v1", "model": "m", "api_key": KEY, "model_dir": None, "max_in_flight": 32,
             "timeout_s": 60.0, "retries": 3, "price_prompt": None, "price_completion": None,
+            "networks": ["127.0.0.0/8", "::1/128"],
         }
     }  # fmt: skip
     assert KEY not in str(read_bench(job["id"]))

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from dressage.common.problems import Problem, not_found
 from dressage.policies.selectors import policy_by_name
+from dressage.rewards.judges.addresses import refusal
 from dressage.rewards.judges.secrets import UnsealError, unseal
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -25,7 +27,11 @@ def judge_endpoint(team: Team, endpoint_id: str) -> JudgeEndpoint:
 
 
 def unfit(endpoint: JudgeEndpoint) -> str | None:
-    """Why the judge cannot be asked: its key cannot be read any more, or the policy that it serves is gone."""
+    """Why the judge cannot be asked: its address is not allowed (any more), its key cannot be read any more, or the
+    policy that it serves is gone."""
+    reason = refusal(endpoint.base_url) if endpoint.base_url else None
+    if reason:
+        return f"The judge endpoint {endpoint.slug!r} cannot be asked: {reason}"
     try:
         if endpoint.api_key_sealed:
             unseal(endpoint.api_key_sealed)
@@ -54,6 +60,7 @@ def worker_document(endpoint: JudgeEndpoint) -> dict[str, Any]:
         "model": endpoint.model,
         "api_key": api_key,
         "model_dir": model_dir,
+        "networks": [str(network) for network in settings.JUDGE_NETWORKS],
         "max_in_flight": endpoint.max_in_flight,
         "timeout_s": endpoint.timeout_s,
         "retries": endpoint.retries,

@@ -6,10 +6,11 @@ from urllib.parse import urlsplit
 from rest_framework import serializers
 
 from dressage.common.serializers import SlugField
+from dressage.rewards.judges.addresses import refusal
 
 
 class BaseUrlField(serializers.CharField):
-    """``http(s)://host[:port]/path`` without credentials, query or fragment."""
+    """``http(s)://host[:port]/path`` without credentials, query or fragment, where judges may be."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=500, **kwargs)
@@ -25,6 +26,9 @@ class BaseUrlField(serializers.CharField):
             raise serializers.ValidationError("Give an address such as https://host/v1.")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise serializers.ValidationError("No user, password, query or fragment: the key has a field of its own.")
+        reason = refusal(text)
+        if reason:
+            raise serializers.ValidationError(reason)
         return text
 
 
