@@ -23,7 +23,19 @@ class LocalRewardModels:
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         """Load all. ``folders``: by policy. Raises StartError with a sentence."""
-        self._models = {policy: _Model(policy, folder) for policy, folder in folders.items()}
+        self._models: dict[str, _Model] = {}
+        try:
+            for policy, folder in folders.items():
+                self._models[policy] = _Model(policy, folder)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the models, once what was asked before is answered."""
+        for model in self._models.values():
+            model.close()
+        self._models = {}
 
     def score(self, policy: str, messages: Sequence[Mapping[str, str]]) -> float:
         """See ``RewardModels.score``."""
@@ -50,7 +62,10 @@ class _Model:
         torch.set_num_threads(1)
         if not any(folder.glob("*.safetensors")):
             raise StartError(f"The reward model {policy} has no safetensors weights in {folder}.")
-        architectures = json.loads((folder / "config.json").read_text()).get("architectures") or []
+        try:
+            architectures = json.loads((folder / "config.json").read_text()).get("architectures") or []
+        except (OSError, ValueError, AttributeError) as error:
+            raise StartError(f"The reward model {policy} has no readable config.json in {folder}.") from error
         if not any("SequenceClassification" in name for name in architectures):
             raise StartError(f"The policy {policy} is no reward model: its folder holds {', '.join(architectures)}.")
         try:
@@ -68,7 +83,7 @@ class _Model:
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._model.to(self._device)
         self._limit = int(getattr(self._model.config, "max_position_embeddings", 1 << 30))
-        self._queue: SimpleQueue[tuple[list[int], Future[float]]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[list[int], Future[float]] | None] = SimpleQueue()
         threading.Thread(target=self._serve, name=f"reward model {policy}", daemon=True).start()
 
     def submit(self, messages: Sequence[Mapping[str, str]]) -> Future[float]:
@@ -80,6 +95,10 @@ class _Model:
         self._queue.put((ids, future))
         return future
 
+    def close(self) -> None:
+        """End the thread, which holds the model."""
+        self._queue.put(None)
+
     def _encode(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
         """With the folder's chat template, or as plain paragraphs where it has none."""
         if self._tokenizer.chat_template is not None:
@@ -88,14 +107,8 @@ class _Model:
         return list(self._tokenizer("\n\n".join(message["content"] for message in messages))["input_ids"])
 
     def _serve(self) -> None:
-        while True:
-            batch = [self._queue.get()]
-            while len(batch) < MOST_AT_ONCE:
-                try:
-                    batch.append(self._queue.get_nowait())
-                except Empty:
-                    break
-            batch = [(ids, future) for ids, future in batch if future.set_running_or_notify_cancel()]
+        while (asked := self._next()) is not None:
+            batch = [(ids, future) for ids, future in asked if future.set_running_or_notify_cancel()]
             if not batch:
                 continue
             try:
@@ -106,6 +119,22 @@ class _Model:
                 continue
             for (_, future), score in zip(batch, scores, strict=True):
                 future.set_result(score)
+
+    def _next(self) -> list[tuple[list[int], Future[float]]] | None:
+        """What waits, at least one conversation; None at the end."""
+        batch: list[tuple[list[int], Future[float]]] = []
+        while len(batch) < MOST_AT_ONCE:
+            try:
+                one = self._queue.get(block=not batch)
+            except Empty:
+                break
+            if one is None:
+                if not batch:
+                    return None
+                self._queue.put(None)
+                break
+            batch.append(one)
+        return batch
 
     def _forward(self, rows: Sequence[Sequence[int]]) -> list[float]:
         """Logits, shape [B]. Rows are padded on the right; the mask hides the padding."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,31 +44,37 @@ class Workbench:
             StartError: a judge or a reward model cannot be had.
         """
         definitions, self._tally = list(definitions), Tally()
-        jails = judges = models = None
-        width = 1
-        if any(definition.needs_jail for definition in definitions):
-            capability.require()
-            size = max(1, min(MOST_JAILS, (os.cpu_count() or 1) // setup.processes))
-            jails, width = Jails(size, any(one.needs_packages for one in definitions)), max(width, 2 * size)
-        wanted = {policy for definition in definitions for policy in definition.reward_models}
-        if folders := {policy: setup.reward_models[policy] for policy in wanted & setup.reward_models.keys()}:
-            models = LocalRewardModels(folders)  # the grader says where one is missing
-            width = max(width, MOST_AT_ONCE)
-        if setup.judges.endpoints:
-            shared = setup.judges.shared(setup.processes)
-            judges, width = open_judges(shared, self._tally), max(width, shared.places)
-        self._jails, self._judges = jails, judges
-        if jails is not None:
-            jails.start()
-        self.scorer = Scorer(Tools(jails, judges, models), timeout_s, min(width, MOST_WAITING))
+        with ExitStack() as opened:
+            tools, width = self._open(definitions, setup, opened)
+            self.scorer = Scorer(tools, timeout_s, min(width, MOST_WAITING))
+            opened.callback(self.scorer.close)
+            self._opened = opened.pop_all()
 
     def use(self) -> Use:
         """What judges were asked since the last call."""
         return self._tally.take()
 
     def close(self) -> None:
-        """End jails and judges."""
-        if self._jails is not None:
-            self._jails.close()
-        if self._judges is not None:
-            self._judges.close()
+        """End the scorer and its tools."""
+        self._opened.close()
+
+    def _open(self, definitions: list[RewardDefinition], setup: ToolSetup, opened: ExitStack) -> tuple[Tools, int]:
+        """The tools, which ``opened`` ends, and how many samples may wait for them at once."""
+        jails = judges = models = None
+        width = 1
+        wanted = {policy for definition in definitions for policy in definition.reward_models}
+        if folders := {policy: setup.reward_models[policy] for policy in wanted & setup.reward_models.keys()}:
+            models = LocalRewardModels(folders)  # the grader says where one is missing
+            opened.callback(models.close)
+            width = max(width, MOST_AT_ONCE)
+        if setup.judges.endpoints:
+            shared = setup.judges.shared(setup.processes)
+            judges, width = open_judges(shared, self._tally), max(width, shared.places)
+            opened.callback(judges.close)
+        if any(definition.needs_jail for definition in definitions):
+            capability.require()
+            size = max(1, min(MOST_JAILS, (os.cpu_count() or 1) // setup.processes))
+            jails, width = Jails(size, any(one.needs_packages for one in definitions)), max(width, 2 * size)
+            opened.callback(jails.close)
+            jails.start()
+        return Tools(jails, judges, models), width

@@ -20,6 +20,7 @@ class Watch:
     def __init__(self) -> None:
         self._clocks: dict[Clock, Callable[[], object] | None] = {}
         self._some = threading.Event()
+        self._closed = False
         threading.Thread(target=self._look, name="watch", daemon=True).start()
 
     def limit(self, limit_s: float, work: Callable[[], T], expired: Callable[[], object] | None = None) -> T:
@@ -52,6 +53,11 @@ class Watch:
             raise TimedOut
         return result
 
+    def close(self) -> None:
+        """End the thread. What is still in hand has no limit any more."""
+        self._closed = True
+        self._some.set()
+
     def _release(self, clock: Clock) -> bool:
         self._clocks.pop(clock, None)
         late = clock.close()
@@ -63,6 +69,8 @@ class Watch:
         pause = threading.Event()
         while True:
             self._some.wait()
+            if self._closed:
+                return
             for clock, expired in list(self._clocks.items()):
                 if not clock.expired and clock.check(_interrupt) and expired is not None:
                     expired()
