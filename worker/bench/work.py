@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ray
@@ -30,8 +30,9 @@ SERVERS_UP_S = 600.0
 class BenchWork:
     """One job, worked on once."""
 
-    def __init__(self, job_id: str, link_url: str, token: str) -> None:
-        self._job_id, self._url, self._token = job_id, link_url, token
+    def __init__(self, job_id: str, link_url: str, token: str, fenced: Callable[[], object]) -> None:
+        """``fenced`` is called, in another thread, once nobody waits for the result any more: it shall end the work."""
+        self._job_id, self._url, self._token, self._fenced = job_id, link_url, token, fenced
         self._over = threading.Event()
 
     def run(self) -> None:
@@ -92,6 +93,8 @@ class BenchWork:
             while not self._over.wait(every_s):
                 link.fetch(self._over.is_set)
         except FencedError as error:
-            log.info("bench job %s: %s", self._job_id, error)
+            if not self._over.is_set():
+                log.warning("bench job %s: %s", self._job_id, error)
+                self._fenced()
         finally:
             link.close()

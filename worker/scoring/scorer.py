@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import Sample, Score, score
 from worker.scoring.clock import TimedOut
+from worker.scoring.trace import shown
 from worker.scoring.watch import Watch
 
 
@@ -64,8 +64,8 @@ class Scorer:
             found[place] = run.result()
         return [graded for graded in found if graded is not None]
 
-    def one(self, job: Job, expired: Any = None) -> Graded:
-        """Score in this thread."""
+    def one(self, job: Job, expired: Callable[[], object] | None = None) -> Graded:
+        """Score in this thread; ``expired`` is called from another as soon as time is up."""
         started, trace = time.perf_counter(), None
         try:
             result = self._watch.limit(
@@ -75,8 +75,12 @@ class Scorer:
             result = self.late()
         except Exception as error:
             # A grader's bug is this sample's error: it is shown, counted, and pauses a run when frequent.
-            result, trace = failed(f"{type(error).__name__}: {error}"), traceback.format_exc()
+            result, trace = failed(f"{type(error).__name__}: {error}"), shown(error)
         return Graded(result, time.perf_counter() - started, trace)
+
+    def close(self) -> None:
+        """Nothing is scored any more."""
+        self._watch.close()
 
     def late(self) -> Score:
         """The score of a sample whose time was up."""

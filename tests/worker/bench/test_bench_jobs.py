@@ -1,14 +1,15 @@
 """Bench jobs from the ring to the result: a real Ray, a platform and a judge on the loopback."""
 
 import json
+import re
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
+from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from worker import cluster as ray_cluster
 from worker.bench import link
@@ -101,7 +102,7 @@ def job(job_id: str, *definitions: dict[str, Any], **more: Any) -> dict[str, Any
         "thinking": {"start": "<think>", "end": "</think>"},
         "judges": {},
         "reward_models": {},
-        "timeout_s": 10.0,
+        "timeout_s": 60.0,
         "lease_s": 60.0,
         **more,
     }
@@ -128,18 +129,10 @@ def done(platform_of: Any) -> Any:
     def work(document: dict[str, Any], *statuses: int) -> BenchPlatform:
         platform = platform_of(document)
         platform.status = list(statuses) or [200]
-        BenchWork(document["id"], platform.url, platform.token).run()
+        BenchWork(document["id"], platform.url, platform.token, fenced=lambda: None).run()
         return platform
 
     return work
-
-
-def gone(job_id: str) -> None:
-    """Wait until the job's actor has ended."""
-    deadline = time.monotonic() + 30.0
-    while ray_cluster.find(ray_cluster.bench_name(job_id)) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_two_definitions_side_by_side(done: Any, judge: JudgeServer) -> None:
@@ -157,13 +150,33 @@ def test_two_definitions_side_by_side(done: Any, judge: JudgeServer) -> None:
     assert (spent["agreement_repeat"], spent["agreement_swap"]) == (None, None)
 
 
-def test_the_lease_is_kept_while_a_judge_hangs(done: Any, judge: JudgeServer) -> None:
+def test_the_lease_is_kept_while_a_judge_takes_its_time(platform_of: Any, judge: JudgeServer) -> None:
+    platform = platform_of(job("slow", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, lease_s=0.3))
+    verdict = judge.say
+
+    def late(body: dict[str, Any]) -> Any:
+        platform.wait(lambda: platform.fetched >= 4)
+        return verdict
+
+    judge.say = late
+    BenchWork("slow", platform.url, platform.token, fenced=lambda: None).run()
+    assert [score["reward"] for score in platform.results[0]["results"][0]] == [3.0, 1.0, None]
+
+
+def test_a_judge_that_hangs_is_an_error_of_the_sample(done: Any, judge: JudgeServer) -> None:
     judge.hang = lambda body: True
-    endpoint = {"base_url": judge.url, "model": "m"}
-    platform = done(job("slow", JUDGED, judges={"default": endpoint}, lease_s=0.3, timeout_s=1.5))
+    platform = done(job("hung", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, timeout_s=0.5))
     errors = [score["error"] for score in platform.results[0]["results"][0]]
-    assert errors == ["the reward took longer than 1.5 s"] * 3
-    assert platform.fetched >= 3
+    assert errors == ["the reward took longer than 0.5 s"] * 3
+
+
+def test_work_that_nobody_waits_for_is_ended(platform_of: Any, judge: JudgeServer) -> None:
+    judge.hang = lambda body: True
+    endpoint = {"base_url": judge.url, "model": "m", "retries": 0}
+    platform = platform_of(job("late", JUDGED, judges={"default": endpoint}, lease_s=0.3))
+    platform.status = [200, 409]
+    BenchWork("late", platform.url, platform.token, fenced=judge.close).run()  # cut off, the questions are errors
+    assert platform.results == []
 
 
 def test_untrusted_code_runs_in_the_jail_and_its_traceback_is_told(done: Any) -> None:
@@ -193,6 +206,21 @@ def test_the_end_of_a_long_traceback_is_told(done: Any, monkeypatch: pytest.Monk
     assert row[0]["traceback"].endswith("end'\n") and len(row[0]["traceback"]) == 10_000
 
 
+def test_a_traceback_names_no_folder_of_the_machine(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, sample: Any, item: Any) -> float:
+        try:
+            return float(json.loads("{"))
+        except ValueError as error:
+            raise KeyError("verdict") from error
+
+    monkeypatch.setattr("trainer_core.rewards.graders.exact.ExactGrader.grade", broken)
+    (row,) = done(job("trace", EXACT)).results[0]["results"]
+    files = re.findall(r'File "(.*)", line', row[0]["traceback"])
+    assert {"json/decoder.py", "trainer_core/rewards/score.py", "tests/worker/bench/test_bench_jobs.py"} <= set(files)
+    assert not [file for file in files if file.startswith("/")]
+    assert "return float(json.loads" in row[0]["traceback"]
+
+
 @pytest.mark.parametrize("status", [401, 409])
 def test_a_job_that_is_over_is_left_alone(done: Any, status: int) -> None:
     platform = done(job("over", EXACT), status)
@@ -217,7 +245,7 @@ def test_the_task_makes_one_worker_which_is_gone_with_its_job(
     platform.wait(lambda: platform.results)
     errors = [score["error"] for score in platform.results[0]["results"][0]]
     assert errors == ["the reward took longer than 2 s"] * 3
-    gone("once")
+    wait_until(lambda: ray_cluster.find(ray_cluster.bench_name("once")) is None, 30)
 
 
 def test_judges_that_the_cluster_cannot_serve_are_named(done: Any, cluster: None) -> None:
