@@ -20,6 +20,8 @@ SPARE_S = 30.0
 TRIES = 2
 EQUIP_S = 120.0
 """Longest time that the workers may take to make ready for another reward version."""
+START_S = 600.0
+"""Longest time that a worker may take to come up: jails and reward models load. Scoring is timed from then on."""
 
 Notify = Callable[[str, str], None]
 """(title, message): a warning to the person who watches the run."""
@@ -50,7 +52,7 @@ class RewardPool:
         self._generations = [0] * size
         self._workers = [spawn(index, 0, self._versions) for index in range(size)]
         self.started = [worker.start.remote() for worker in self._workers]
-        """One ref per worker that holds the seconds of its start."""
+        """One ref per worker, as it is now, that holds the seconds of its start."""
         self._next = 0
         self._closed = False
         self._lock = threading.Lock()
@@ -92,6 +94,7 @@ class RewardPool:
         limit = self._timeout_s * sum(map(len, pending.versions)) + SPARE_S
         for attempt in range(TRIES):
             try:
+                ray.get(self.started[pending.worker], timeout=START_S)
                 scored: Scored = ray.get(pending.answer, timeout=limit)
                 return scored
             except (RayActorError, GetTimeoutError) as error:
@@ -122,6 +125,6 @@ class RewardPool:
             self._notify("A reward worker could not be ended", str(error))
         self._generations[pending.worker] += 1
         fresh = self._spawn(pending.worker, self._generations[pending.worker], self._versions)
-        fresh.start.remote()
         with self._lock:
+            self.started[pending.worker] = fresh.start.remote()
             self._workers[pending.worker] = fresh

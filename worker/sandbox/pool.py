@@ -4,8 +4,8 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
 from worker.sandbox.run import supervise
@@ -15,8 +15,7 @@ TRIES = 2
 _MATH = Loaded(
     preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex", "sympy.physics.units.util"), packages=True
 )
-_SYMPY_MB = 512
-_TEST_OUTPUT = 1 << 20
+T = TypeVar("T")
 
 
 class JailPool:
@@ -58,7 +57,7 @@ class JailPool:
     def start(self, packages: bool) -> None:
         """Start the slots now, so that the first job does not wait; SymPy's with ``packages``. Raises JailError."""
         for name in ("solution", "tests", "math")[: 3 if packages else 2]:
-            self._slot(name).start()
+            self._retried(self._slot(name).start)
 
     def close(self) -> None:
         """End the zygotes."""
@@ -85,12 +84,11 @@ class JailPool:
                 raise
             return supervise([first, second])[0]
 
-    def _retried(self, attempt: Any) -> Outcome:
+    def _retried(self, attempt: Callable[[], T]) -> T:
         """A jail that fails is tried once more, in a fresh zygote: the failure says nothing about the program."""
         for left in reversed(range(TRIES)):
             try:
-                outcome: Outcome = attempt()
-                return outcome
+                return attempt()
             except JailError:
                 if not left:
                     raise

@@ -59,11 +59,14 @@ class Jails:
     def _use(self, work: Callable[[JailPool, Limits], T], limits: Limits) -> T:
         with outside() as clock:
             pool = self._free.get()
-            clock.begin()
             try:
-                return work(pool, replace(limits, wall_s=min(limits.wall_s, max(clock.left_s, 0.0) + SPARE_S)))
+                pool.start(self._packages)  # a jail that has died comes up again: that costs no sample its time
+                clock.begin()
+                try:
+                    return work(pool, replace(limits, wall_s=min(limits.wall_s, max(clock.left_s, 0.0) + SPARE_S)))
+                finally:
+                    clock.end()
             finally:
-                clock.end()
                 self._free.put(pool)
 
     def _start_others(self) -> None:

@@ -1,5 +1,7 @@
 """Many samples at a time, each within its own time."""
 
+import contextlib
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -7,11 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.graders.exact import ExactGrader
+from trainer_core.rewards.graders.jail import JailError
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup
+from worker.sandbox.slot import Slot
+from worker.scoring.clock import TimedOut
 from worker.scoring.open import ToolSetup, Workbench
 from worker.scoring.scorer import Job, Scorer, waits
 
@@ -66,20 +72,22 @@ def test_pure_and_judged_samples_keep_their_order(bench: Callable[..., Workbench
 def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
     server.hang = lambda body: body["messages"][-1]["content"] == "hang"
     judged = definition(JUDGED, on_error="zero")
-    opened = bench(judged, timeout_s=0.5)
+    opened = bench(judged, timeout_s=2.0)
     started = time.perf_counter()
     graded = opened.scorer.score([job(judged, text) for text in ("a", "hang", "b")])
-    assert time.perf_counter() - started < 5.0
+    assert time.perf_counter() - started < 30.0
     assert [one.score.reward for one in graded] == [0.5, None, 0.5]
-    assert graded[1].score.error == "the reward took longer than 0.5 s"  # of the sample, whatever its parts forgive
+    assert graded[1].score.error == "the reward took longer than 2 s"  # of the sample, whatever its parts forgive
 
 
 def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
-    server.latency_s = 0.5
+    server.latency_s = 0.25
     judged = definition(JUDGED)
     opened = bench(judged, max_in_flight=1)
-    graded = Scorer(opened.scorer.tools, 1.4, width=4).score([job(judged, text) for text in "abcd"])
-    assert [one.score.error for one in graded] == [None] * 4
+    scorer = Scorer(opened.scorer.tools, 1.9, width=8)
+    graded = scorer.score([job(judged, text) for text in "abcdefgh"])
+    scorer.close()
+    assert [one.score.error for one in graded] == [None] * 8
     assert max(one.seconds for one in graded) > 1.9
 
 
@@ -98,26 +106,24 @@ def test_a_grader_that_never_ends_is_interrupted(
 
     monkeypatch.setattr(ExactGrader, "grade", spin)
     pure, both = definition({"type": "exact"}), definition({"type": "exact"}, JUDGED)
-    opened = bench(pure, both, timeout_s=0.3)
+    opened = bench(pure, both, timeout_s=2.0)
     graded = opened.scorer.score([job(pure, "a"), job(pure, "spin"), job(pure, "b"), job(both, "spin"), job(both, "c")])
     assert [one.score.reward for one in graded] == [1.0, None, 1.0, None, 1.5]
-    assert graded[1].score.error == graded[3].score.error == "the reward took longer than 0.3 s"
-    deadline = time.monotonic() + 10.0
-    while any(thread.name == "sample" for thread in threading.enumerate()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert graded[1].score.error == graded[3].score.error == "the reward took longer than 2 s"
+    wait_until(lambda: not any(thread.name == "sample" for thread in threading.enumerate()), 30)
+
+
+def compute(seconds: float) -> None:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        sum(range(200))
 
 
 def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., Workbench]) -> None:
     watch = bench(definition({"type": "exact"}), timeout_s=1.0).scorer._watch
-    late = 0
-    for n in range(300):
-        try:
-            watch.limit(0.02, lambda n=n: time.sleep(0.0195 + 0.0002 * (n % 5)) or sum(range(200)))
-        except BaseException as error:
-            assert type(error).__name__ == "TimedOut"
-            late += 1
-    assert 0 <= late <= 300
+    for n in range(300):  # each ends at about the moment at which its time is up
+        with contextlib.suppress(TimedOut):
+            watch.limit(0.02, lambda n=n: compute(0.0195 + 0.0002 * (n % 5)))
     for _ in range(1000):
         assert watch.limit(5.0, lambda: 1) == 1
 
@@ -137,13 +143,53 @@ def test_samples_share_the_jails() -> None:
     source = "import time\ndef grade(sample, item):\n    time.sleep(item['s'])\n    return 1"
     tests = definition({"type": "python", "source": source})
     assert waits(tests)
-    opened = Workbench([tests], ToolSetup(), 1.5)
+    opened = Workbench([tests], ToolSetup(), 4.0)
     try:
         graded = opened.scorer.score([job(tests, str(n), s=0.2) for n in range(6)] + [job(tests, "late", s=60)])
     finally:
         opened.close()
     assert [one.score.reward for one in graded] == [1.0] * 6 + [None]
-    assert graded[-1].score.error == "the reward took longer than 1.5 s"
+    assert graded[-1].score.error == "the reward took longer than 4 s"
+
+
+def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = definition({"type": "python", "source": "def grade(sample, item):\n    return 1"})
+    opened = Workbench([own], ToolSetup(processes=os.cpu_count() or 1), 2.0)  # one jail
+    start = Slot.start
+
+    def slow(slot: Slot) -> None:
+        if slot._process is None or slot._process.poll() is not None:
+            compute(2.5)
+        start(slot)
+
+    try:
+        monkeypatch.setattr(Slot, "start", slow)
+        assert opened.scorer.tools.jail is not None
+        for pool in opened.scorer.tools.jail._pools:  # type: ignore[attr-defined]
+            pool.close()
+        (graded,) = opened.scorer.score([job(own, "1")])
+    finally:
+        opened.close()
+    assert (graded.score.reward, graded.score.error) == (1.0, None)
+    assert graded.seconds > 2.0
+
+
+def test_a_workbench_leaves_no_thread_behind(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_jail() -> None:
+        raise JailError("no strong jail")
+
+    judged = definition(JUDGED)
+    judges = JudgeSetup({"default": JudgeEndpoint(base_url=server.url, model="m")}, {})
+    before = set(threading.enumerate())
+    opened = Workbench([judged], ToolSetup(judges), 10.0)
+    opened.scorer.score([job(judged, "a")])
+    opened.close()
+    wait_until(lambda: set(threading.enumerate()) <= before, 30)
+    monkeypatch.setattr("worker.scoring.open.capability.require", no_jail)
+    jailed = definition({"type": "python", "source": "def grade(sample, item): return 1"})
+    with pytest.raises(JailError):
+        Workbench([judged, jailed], ToolSetup(judges), 10.0)
+    wait_until(lambda: set(threading.enumerate()) <= before, 30)
 
 
 def test_use_is_counted_once(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
