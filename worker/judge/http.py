@@ -1,7 +1,7 @@
 """An OpenAI-compatible endpoint over HTTP.
 
-aiohttp rather than httpx, which the link uses: with hundreds of requests in flight httpx spends more time in its
-connection pool than a judge of 200 ms leaves between two answers (``tests/bench/judge.py`` holds this to account).
+aiohttp, where the link uses httpx: hundreds of requests are in flight on one event loop, and each has a thread that
+waits for it in the same process. ``tests/bench/judge.py`` measures what the client itself costs.
 """
 
 from __future__ import annotations

@@ -113,12 +113,13 @@ class JudgeServer:
                     while not self._inbox and not engine.has_unfinished:
                         self._turn.wait()
                     fresh, self._inbox = self._inbox, []
-                for request, done in fresh:
+                waiting |= {request.request_id: done for request, done in fresh}
+                for request, _ in fresh:
                     try:
                         engine.submit(request)
-                        waiting[request.request_id] = done
                     except ValueError as error:
-                        done.set_exception(JudgeError(f"the judge cannot be asked: {error}"))
+                        refused = JudgeError(f"the judge cannot be asked: {error}")
+                        waiting.pop(request.request_id).set_exception(refused)
                 for completion in engine.step():
                     waiting.pop(completion.request_id).set_result(completion)
         except BaseException as error:

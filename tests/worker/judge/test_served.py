@@ -1,13 +1,14 @@
 """A judge that an engine serves: the starter policy, which answers calculations."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.bundle import StartError
+from worker.engine import Completion, EngineConfig, Request, Sampling
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.served import JudgeServer, ServeConfig
@@ -70,3 +71,25 @@ def test_a_folder_without_a_chat_template_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((STARTER / name).read_bytes())
     with pytest.raises(StartError, match="no chat template"):
         JudgeServer().start(ServeConfig(tmp_path, 4))
+
+
+def test_an_engine_that_fails_answers_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        has_unfinished = False
+
+        def __init__(self, config: EngineConfig) -> None: ...
+
+        def submit(self, request: Request) -> None:
+            raise RuntimeError("out of memory")
+
+    monkeypatch.setattr("worker.engine.Engine", Broken)
+    server, ready = JudgeServer(), Future[None]()
+    server._max_length = 64
+    asked = [Future[Completion]() for _ in range(3)]
+    server._inbox = [
+        (Request(str(n), (1,), Sampling(temperature=1.0, max_tokens=4)), done) for n, done in enumerate(asked)
+    ]
+    server._main(ServeConfig(STARTER, 4), ready)
+    for done in asked:
+        with pytest.raises(JudgeError, match="the judge's engine has failed: out of memory"):
+            done.result(0)
