@@ -17,8 +17,15 @@ function lines(...styles: Omit<LineStyle, "dash">[]) {
   return (): LineStyle[] => styles.map((style, index) => ({ dash: DASHES[index % DASHES.length], ...style }));
 }
 
+interface PerSource extends Pick<LineStyle, "points" | "axis"> {
+  /** Place of the first line's colour and dashes. */
+  from?: number;
+  label?: (source: string) => string;
+}
+
 /** One line per source in names such as `train/pass_rate/add_sub`. */
-function perSource(names: string[], pattern: RegExp, extra: Partial<LineStyle> = {}, from = 0): LineStyle[] {
+function perSource(names: string[], pattern: RegExp, options: PerSource = {}): LineStyle[] {
+  const { from = 0, label = source => source, ...style } = options;
   return names
     .flatMap(name => {
       const source = pattern.exec(name)?.[1];
@@ -26,10 +33,10 @@ function perSource(names: string[], pattern: RegExp, extra: Partial<LineStyle> =
     })
     .map(({ key, source }, index) => ({
       key,
-      label: source,
+      label: label(source),
       color: index + from,
       dash: DASHES[(index + from) % DASHES.length],
-      ...extra,
+      ...style,
     }));
 }
 
@@ -40,10 +47,7 @@ export const CHARTS: ChartSpec[] = [
     hint: "Mean reward of the step's rollouts; dots are held-out evaluations with their own fixed sampling.",
     lines: names => [
       { key: "critic/score/mean", label: "train", color: 0 },
-      ...perSource(names, /^eval\/(.+)\/score\/mean$/, { points: true }, 1).map(line => ({
-        ...line,
-        label: `eval ${line.label}`,
-      })),
+      ...perSource(names, /^eval\/(.+)\/score\/mean$/, { points: true, from: 1, label: source => `eval ${source}` }),
     ],
   },
   {
@@ -147,8 +151,7 @@ export const CHARTS: ChartSpec[] = [
     id: "staleness-shares",
     title: "Tokens by staleness",
     hint: "Share of the learned tokens by the number of weight versions between generating and learning them.",
-    lines: names =>
-      perSource(names, /^staleness\/share\/(\d+)$/).map(line => ({ ...line, label: `${line.label} old` })),
+    lines: names => perSource(names, /^staleness\/share\/(\d+)$/, { label: versions => `${versions} old` }),
   },
   {
     id: "carried",
@@ -191,7 +194,7 @@ export const CHARTS: ChartSpec[] = [
     title: "Shadow rewards",
     hint: "Mean reward of the step's rollouts by versions in the shadow, beside the one that trains (first line).",
     lines: names => {
-      const shadows = perSource(names, /^reward_shadow\/(.+)\/mean$/, {}, 1);
+      const shadows = perSource(names, /^reward_shadow\/(.+)\/mean$/, { from: 1 });
       return shadows.length > 0 ? [{ key: "critic/score/mean", label: "trains", color: 0 }, ...shadows] : [];
     },
   },
@@ -201,10 +204,7 @@ export const CHARTS: ChartSpec[] = [
     hint: "Share of rollouts that a shadow and the reward that trains both call right, or both wrong; the correlation of their rewards on the right axis.",
     lines: names => [
       ...perSource(names, /^reward_shadow\/(.+)\/agreement$/),
-      ...perSource(names, /^reward_shadow\/(.+)\/correlation$/, { axis: "right" }, 2).map(line => ({
-        ...line,
-        label: `r, ${line.label}`,
-      })),
+      ...perSource(names, /^reward_shadow\/(.+)\/correlation$/, { axis: "right", from: 2, label: ref => `r, ${ref}` }),
     ],
   },
   {
