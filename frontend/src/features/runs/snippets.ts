@@ -23,7 +23,7 @@ import os
 import urllib.request
 
 body = json.loads(r'''
-${JSON.stringify({ name, spec, start }, null, 2)}
+${JSON.stringify({ name, spec, start }, null, 2).replaceAll("'", "\\u0027")}
 ''')
 request = urllib.request.Request(
     ${JSON.stringify(`${window.location.origin}/api/v1/runs`)},
