@@ -9,11 +9,10 @@ export const benchesQuery = queryOptions({
 
 const OPEN = ["queued", "running"];
 
-/** One job; asked for again and again until it has ended. */
-export const benchQuery = (id: string | undefined) =>
+/** One job; asked for again and again until it has ended. One that is gone is not asked for again. */
+export const benchQuery = (id: string) =>
   queryOptions({
-    queryKey: ["benches", id ?? null],
-    queryFn: ({ signal }) => bench.read(id ?? "", signal),
-    enabled: id !== undefined,
-    refetchInterval: ({ state }) => (state.data && !OPEN.includes(state.data.state) ? false : 700),
+    queryKey: ["benches", id],
+    queryFn: ({ signal }) => bench.read(id, signal),
+    refetchInterval: ({ state }) => (state.data && OPEN.includes(state.data.state) ? 700 : false),
   });
