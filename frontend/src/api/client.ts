@@ -150,6 +150,8 @@ export const telemetry = {
 export const spec = {
   schema: (signal: Signal) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,
   recipes: (signal: Signal) => api.listRecipes({ signal }) as Promise<{ data: Recipe[] }>,
+  plan: (document: Spec, gpus: number, signal: Signal) =>
+    api.planSpec({ spec: document as unknown as G.RunSpecRequest, gpus }, { signal }),
   validate: (document: Spec) => api.validateSpec({ spec: document }) as unknown as Promise<Validation>,
 };
 

@@ -16,6 +16,8 @@ export type {
   Explanation,
   JudgeEndpoint,
   MetricNameList,
+  ModePlan,
+  Plan,
   Policy,
   RubricProposal,
   Session,

@@ -1,22 +1,30 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { ModePlan } from "@/api/model";
 import { renderWith } from "@/test/render";
-import { fastest, type ModePlan, ownGpus, stepTime } from "./plan";
+import { fastest, ownGpus, stepTime } from "./plan";
 import { PlanPanel } from "./PlanPanel";
 
 const mode = (name: ModePlan["mode"], step: number, split: [number, number]): ModePlan => ({
   mode: name,
   max_staleness: 0,
+  staleness: 0,
   rollout_gpus: split[0],
   learner_gpus: split[1],
+  rollout_workers: split[0],
+  learner_ranks: split[1],
   unused_gpus: 0,
   step_seconds: step,
   total_seconds: step * 100,
+  generate_seconds: step * 0.75,
+  learn_seconds: step * 0.5,
+  load_seconds: 0,
   engine_idle_share: 0.25,
   learner_idle_share: 0.5,
   tokens_per_s: 1000,
   gpu_hours: 12.345,
+  cost: null,
 });
 const PLAN = {
   gpus: 2,

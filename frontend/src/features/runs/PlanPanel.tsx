@@ -3,17 +3,18 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
-import type { Spec } from "@/api/model";
+import type { Plan, Spec } from "@/api/model";
 import { formatDuration, formatPercent } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
-import { fastest, ownGpus, type Plan, planQuery, stepTime } from "./plan";
+import { fastest, ownGpus, planQuery, stepTime } from "./plan";
 
 const NAMES = { sync: "sync", streamed: "streamed", async: "async", in_flight: "in flight" };
 
 /** What the run will take, and how its GPUs are best split, before it starts. */
 export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
-  const [chosen, setChosen] = useState<number | null>(null);
-  const gpus = chosen ?? ownGpus(spec);
+  /** What is typed; a text or 1 while it is on its way to a number that can be split. */
+  const [typed, setTyped] = useState<number | string | null>(null);
+  const gpus = typeof typed === "number" && typed >= 2 ? typed : ownGpus(spec);
   const [settled] = useDebouncedValue({ spec, gpus }, 350);
   const found = useQuery(planQuery(settled.spec, settled.gpus, valid));
   return (
@@ -28,7 +29,7 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
           {found.error ? errorText(found.error) : valid ? "Planning" : "Planned once the spec has no faults."}
         </Text>
       )}
-      {found.data && (
+      {(found.data || typed !== null) && (
         <NumberInput
           label="GPUs to split"
           size="xs"
@@ -37,8 +38,8 @@ export function PlanPanel({ spec, valid }: { spec: Spec; valid: boolean }) {
           max={65_536}
           allowDecimal={false}
           clampBehavior="blur"
-          value={gpus}
-          onChange={next => setChosen(typeof next === "number" && next >= 2 ? next : null)}
+          value={typed ?? gpus}
+          onChange={setTyped}
         />
       )}
       {found.data && !found.error && <Splits plan={found.data} />}

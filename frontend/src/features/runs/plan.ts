@@ -1,36 +1,13 @@
 /** What the platform predicts for a spec: time, idle shares, and the best split of GPUs in each mode. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { http } from "@/api/http";
-import type { Spec } from "@/api/model";
+import { spec as specApi } from "@/api/client";
+import type { ModePlan, Spec } from "@/api/model";
 import { formatDuration } from "@/lib/format";
-
-export interface ModePlan {
-  mode: "sync" | "streamed" | "async" | "in_flight";
-  max_staleness: number;
-  rollout_gpus: number;
-  learner_gpus: number;
-  unused_gpus: number;
-  step_seconds: number;
-  total_seconds: number;
-  engine_idle_share: number;
-  learner_idle_share: number;
-  tokens_per_s: number;
-  gpu_hours: number;
-}
-
-export interface Plan {
-  gpus: number;
-  source: string;
-  run: string | null;
-  mean_tokens: number;
-  current: ModePlan;
-  modes: ModePlan[];
-}
 
 export const planQuery = (spec: Spec, gpus: number, enabled: boolean) =>
   queryOptions({
     queryKey: ["spec", "plan", spec, gpus],
-    queryFn: ({ signal }) => http<Plan>({ url: "/api/v1/spec/plan", method: "POST", data: { spec, gpus }, signal }),
+    queryFn: ({ signal }) => specApi.plan(spec, gpus, signal),
     enabled,
     placeholderData: keepPreviousData,
     gcTime: 60_000,
