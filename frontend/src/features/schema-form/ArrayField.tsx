@@ -8,7 +8,7 @@ import { Field } from "./Field";
 import { FieldLabel } from "./FieldLabel";
 import classes from "./form.module.css";
 import { ObjectFields } from "./ObjectFields";
-import { errorsAt } from "./pointer";
+import { faultText } from "./pointer";
 import { initialValue, isObject, kindOf, resolve } from "./schema";
 import { UnionField } from "./UnionField";
 
@@ -17,9 +17,7 @@ export function ArrayField(props: FieldProps) {
   const { root, errors, readOnly } = useForm();
   const list = Array.isArray(value) ? value : [];
   const item = resolve(schema.items ?? {}, root);
-  const error = errorsAt(errors, path)
-    .map(fault => fault.detail)
-    .join(" ");
+  const error = faultText(errors, path);
   const replace = (index: number, next: Json) => onChange(list.map((one, at) => (at === index ? next : one)));
   const noun = String(path.at(-1) ?? "item")
     .replace(/_/g, " ")

@@ -1,6 +1,7 @@
 /** One field of a schema form: chooses the input by the kind of the schema. */
 import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useId } from "react";
+import { MONO } from "@/ui/styles";
 import { ArrayField } from "./ArrayField";
 import { useForm, type FieldProps } from "./context";
 import { fieldName, FieldLabel } from "./FieldLabel";
@@ -9,7 +10,7 @@ import { JsonField } from "./JsonField";
 import { NumberField } from "./NumberField";
 import { ObjectFields } from "./ObjectFields";
 import { OptionalField } from "./OptionalField";
-import { errorsAt } from "./pointer";
+import { faultText } from "./pointer";
 import { isLong, kindOf, resolve } from "./schema";
 import { UnionField } from "./UnionField";
 
@@ -42,8 +43,7 @@ export function Field(props: FieldProps) {
 function Labelled(props: FieldProps) {
   const { errors } = useForm();
   const id = useId();
-  const faults = errorsAt(errors, props.path, kindOf(props.schema) === "json");
-  const error = faults.map(fault => fault.detail).join(" ") || undefined;
+  const error = faultText(errors, props.path, kindOf(props.schema) === "json");
   return (
     <div className={classes.field} data-pointer={props.path.join("/")}>
       <div className={classes.inputLabel}>
@@ -99,7 +99,7 @@ export function BareInput({ schema, path, value, onChange, id, error }: FieldPro
           autosize
           minRows={3}
           maxRows={24}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
+          styles={MONO}
           value={String(value ?? "")}
           onChange={event => onChange(event.currentTarget.value)}
           error={error}

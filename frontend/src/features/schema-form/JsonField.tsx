@@ -1,6 +1,7 @@
 import { Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { Json } from "@/api/model";
+import { MONO } from "@/ui/styles";
 
 interface Props {
   id: string;
@@ -29,7 +30,7 @@ export function JsonField({ id, value, onChange, error, disabled }: Props) {
       autosize
       minRows={1}
       maxRows={12}
-      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+      styles={MONO}
       value={text ?? JSON.stringify(value ?? null, null, 2)}
       onChange={event => change(event.currentTarget.value)}
       onBlur={() => !broken && setText(null)}

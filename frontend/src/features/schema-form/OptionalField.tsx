@@ -7,7 +7,7 @@ import { BareInput } from "./Field";
 import { fieldName, FieldLabel } from "./FieldLabel";
 import classes from "./form.module.css";
 import { ObjectFields } from "./ObjectFields";
-import { errorsAt } from "./pointer";
+import { faultText } from "./pointer";
 import { initialValue, kindOf, present } from "./schema";
 
 export function OptionalField(props: FieldProps) {
@@ -19,10 +19,7 @@ export function OptionalField(props: FieldProps) {
   // A number that is being retyped is empty for a moment: its input must stay.
   const [open, setOpen] = useState(false);
   const on = open || (value !== null && value !== undefined);
-  const error =
-    errorsAt(errors, path)
-      .map(fault => fault.detail)
-      .join(" ") || undefined;
+  const error = faultText(errors, path);
   const toggle = (next: boolean) => {
     if (!next && value !== null) kept.current = value;
     setOpen(next);
@@ -42,6 +39,11 @@ export function OptionalField(props: FieldProps) {
         />
       </Group>
       {on && isObjectField && <ObjectFields {...props} schema={inner} />}
+      {on && isObjectField && error && (
+        <Text size="xs" c="var(--c-bad)" role="alert">
+          {error}
+        </Text>
+      )}
       {on && !isObjectField && <BareInput {...props} schema={inner} id={id} error={error} />}
       {!on && (
         <Text size="sm" c="dimmed" className={classes.absent}>

@@ -7,7 +7,7 @@ import { useForm, type FieldProps } from "./context";
 import { clean, FieldLabel } from "./FieldLabel";
 import classes from "./form.module.css";
 import { ObjectFields } from "./ObjectFields";
-import { errorsAt, getIn } from "./pointer";
+import { faultText, getIn } from "./pointer";
 import { discriminator, initialValue, isObject, type Variant, variantOf, variants } from "./schema";
 
 export function UnionField(props: FieldProps & { bare?: boolean }) {
@@ -17,7 +17,7 @@ export function UnionField(props: FieldProps & { bare?: boolean }) {
   const kept = useRef<Record<string, Json>>({});
   const all = variants(schema, root);
   const chosen = variantOf(schema, root, value);
-  const faults = errorsAt(errors, path).concat(errorsAt(errors, [...path, discriminator(schema)]));
+  const faults = [faultText(errors, path), faultText(errors, [...path, discriminator(schema)])].filter(Boolean);
   const Own = chosen ? editors[chosen.tag] : undefined;
   const choose = (tag: string | null) => {
     const next = all.find(one => one.tag === tag);
@@ -43,7 +43,7 @@ export function UnionField(props: FieldProps & { bare?: boolean }) {
             value={chosen?.tag ?? null}
             onChange={choose}
             allowDeselect={false}
-            error={faults.map(fault => fault.detail).join(" ") || undefined}
+            error={faults.join(" ") || undefined}
             disabled={readOnly}
           />
         </div>

@@ -79,3 +79,12 @@ export function errorsAt(
   const pointer = toPointer(path);
   return errors.filter(one => one.pointer === pointer || (below && one.pointer.startsWith(`${pointer}/`)));
 }
+
+/** The faults at `path` in one text, for the field's `error`. */
+export function faultText(...found: Parameters<typeof errorsAt>): string | undefined {
+  return (
+    errorsAt(...found)
+      .map(fault => fault.detail)
+      .join(" ") || undefined
+  );
+}

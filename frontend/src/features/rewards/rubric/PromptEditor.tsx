@@ -1,10 +1,11 @@
 /** The template of the judge's question, and beside it what it becomes for a sample. */
 import { Box, Group, Select, Stack, Text, Textarea } from "@mantine/core";
+import { clamp } from "@mantine/hooks";
 import { useContext, useId, useState } from "react";
 import type { Json } from "@/api/model";
 import { useForm } from "@/features/schema-form/context";
-import { errorsAt, type Path } from "@/features/schema-form/pointer";
-import { clamp } from "@mantine/hooks";
+import { faultText, type Path } from "@/features/schema-form/pointer";
+import { MONO } from "@/ui/styles";
 import { PreviewContext } from "./PreviewContext";
 import { criteria, fillTemplate, questionCount } from "./prompt";
 import { itemsOf } from "./rubric";
@@ -32,9 +33,6 @@ export function PromptEditor({ grader, path, onChange }: Props) {
     repeats: typeof grader.repeats === "number" ? grader.repeats : 1,
     swapOrder: grader.swap_order === true,
   });
-  const error = errorsAt(errors, path)
-    .map(fault => fault.detail)
-    .join(" ");
   return (
     <section aria-label="Prompt of the judge" className={classes.prompt}>
       <Stack gap={4}>
@@ -50,10 +48,10 @@ export function PromptEditor({ grader, path, onChange }: Props) {
           maxRows={22}
           value={prompt}
           onChange={event => onChange(event.currentTarget.value)}
-          error={error || undefined}
+          error={faultText(errors, path)}
           disabled={readOnly}
           spellCheck={false}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
+          styles={MONO}
           data-testid="rubric-prompt"
         />
         <Text size="xs" c="dimmed">

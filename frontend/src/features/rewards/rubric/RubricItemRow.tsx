@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp, IconCopy, IconTrash } from "@tabler/icons-r
 import type { KeyboardEvent } from "react";
 import { useForm } from "@/features/schema-form/context";
 import { NumberField } from "@/features/schema-form/NumberField";
-import { errorsAt, type Path } from "@/features/schema-form/pointer";
+import { faultText, type Path } from "@/features/schema-form/pointer";
 import { formatPercent } from "@/lib/format";
 import classes from "./rubric.module.css";
 import { faultsOf, isPitfall, type RubricItem, shareOf } from "./rubric";
@@ -23,10 +23,7 @@ interface Props {
 export function RubricItemRow({ item, index, items, path, onChange, onMove, onDuplicate, onDelete }: Props) {
   const { errors, readOnly } = useForm();
   const faults = faultsOf(item, index, items);
-  const said = (field: keyof RubricItem) =>
-    errorsAt(errors, [...path, field])
-      .map(fault => fault.detail)
-      .join(" ") || undefined;
+  const said = (field: keyof RubricItem) => faultText(errors, [...path, field]);
   // A field that is still empty is not scolded before the platform has seen it; a name used twice is.
   const error = (field: keyof RubricItem) => said(field) ?? (item[field] === "" ? undefined : faults[field]);
   const share = shareOf(item, items);

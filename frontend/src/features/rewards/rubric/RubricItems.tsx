@@ -4,7 +4,7 @@ import { IconAlertOctagon, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Json } from "@/api/model";
 import { useForm } from "@/features/schema-form/context";
-import { errorsAt, type Path } from "@/features/schema-form/pointer";
+import { faultText, type Path } from "@/features/schema-form/pointer";
 import { newKey } from "@/lib/key";
 import { formatNumber } from "@/lib/format";
 import classes from "./rubric.module.css";
@@ -36,9 +36,7 @@ export function RubricItems({ path, value, onChange, max = 64 }: Props) {
   const reorder = (from: number, to: number) => set(move(items, from, to), move(keys, from, to));
   const add = (weight: number) => set([...items, newItem(items, weight)], [...keys, newKey()]);
   const pitfalls = items.filter(isPitfall).length;
-  const own = errorsAt(errors, path)
-    .map(fault => fault.detail)
-    .join(" ");
+  const own = faultText(errors, path);
   return (
     <section aria-label="Rubric items" data-testid="rubric-items">
       <Group justify="space-between" gap="xs" mb={6}>
