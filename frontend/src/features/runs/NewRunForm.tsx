@@ -9,6 +9,7 @@ import { diff } from "@/features/schema-form/pointer";
 import type { JsonSchema } from "@/features/schema-form/schema";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { newKey } from "@/lib/key";
+import { LeaveGuard } from "@/ui/LeaveGuard";
 import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import { PICKERS } from "./pickers";
@@ -44,10 +45,11 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
       if (start) await runs.act(run.id, "start");
       return run;
     },
-    onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
+    onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id }, ignoreBlocker: true }),
     // The same key with another body is refused; a corrected document is a new request.
     onError: () => setKey(newKey()),
   });
+  const changes = diff(base as Json, spec as Json);
   const toggle = (section: string, next: boolean) =>
     setOpen(previous => {
       const changed = new Set(previous);
@@ -61,6 +63,9 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   };
   return (
     <div className={classes.newRun}>
+      <LeaveGuard when={changes.length > 0 || name !== firstName}>
+        What you have changed from {baseLabel} is kept only by creating the run, as a draft for example.
+      </LeaveGuard>
       <SectionNav schema={schema} value={spec} base={base} errors={errors} onReveal={reveal} />
       <div style={{ minWidth: 0 }}>
         <TextInput
@@ -101,7 +106,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
       </div>
       <CreatePanel
         spec={spec}
-        changes={diff(base as Json, spec as Json)}
+        changes={changes}
         baseLabel={baseLabel}
         checked={checked}
         named={name.trim() !== ""}

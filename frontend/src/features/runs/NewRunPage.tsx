@@ -18,9 +18,10 @@ export function NewRunPage() {
   const recipes = useQuery(recipesQuery);
   const parent = useQuery({ ...runQuery(fork ?? ""), enabled: fork !== undefined });
   const checkpoints = useQuery({ ...checkpointsQuery(fork ?? ""), enabled: fork !== undefined });
-  const error = schema.error ?? recipes.error ?? parent.error;
-  if (error) return <ErrorState error={error} />;
-  if (!schema.data || !recipes.data || (fork && (!parent.data || !checkpoints.data))) {
+  const needed = fork === undefined ? [schema, recipes] : [schema, recipes, parent, checkpoints];
+  const failed = needed.find(query => query.isError && query.data === undefined);
+  if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
+  if (!schema.data || !recipes.data || needed.some(query => query.data === undefined)) {
     return (
       <Stack aria-busy="true" aria-label="Loading">
         <Skeleton height={30} width={200} />

@@ -1,6 +1,6 @@
 import { Group, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import type { Recipe } from "@/api/model";
 import classes from "./runs.module.css";
 
@@ -12,6 +12,7 @@ interface Props {
 
 /** Below this many, all presets fit on the screen. */
 const MANY = 8;
+const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 export function PresetPicker({ recipes, value, onChange }: Props) {
   const [text, setText] = useState("");
@@ -21,6 +22,16 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
     return words.every(word => whole.includes(word));
   });
   const chosen = recipes.find(recipe => recipe.name === value);
+  // One stop of the tab key for all: arrows go from one to the next, and choosing is Enter or the space bar.
+  const stop = found.some(recipe => recipe.name === value) ? value : found[0]?.name;
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const by = STEPS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="radio"]')];
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    all[(at + by + all.length) % all.length]?.focus();
+  };
   return (
     <div style={{ marginBottom: 16 }}>
       {recipes.length > MANY && (
@@ -41,12 +52,13 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
           )}
         </Group>
       )}
-      <div className={classes.presets} role="radiogroup" aria-label="Preset">
+      <div className={classes.presets} role="radiogroup" aria-label="Preset" tabIndex={-1} onKeyDown={onKeyDown}>
         {found.map(recipe => (
           <UnstyledButton
             key={recipe.name}
             role="radio"
             aria-checked={recipe.name === value}
+            tabIndex={recipe.name === stop ? 0 : -1}
             className={classes.preset}
             onClick={() => onChange(recipe.name)}
             data-testid={`preset-${recipe.name}`}
