@@ -1,5 +1,5 @@
 /** Where the faults of a refused request belong in a form. */
-import { Problem } from "@/api/http";
+import { type FieldError, Problem } from "@/api/http";
 
 /** The fault at `pointer`, for the field's `error`. */
 export function fieldError(error: unknown, pointer: string): string | undefined {
@@ -8,14 +8,15 @@ export function fieldError(error: unknown, pointer: string): string | undefined 
   return found.length > 0 ? found.join(" ") : undefined;
 }
 
-/** The error, when it has no field to stand beside; null otherwise. */
-export function formError(error: unknown): unknown {
-  if (error === null || error === undefined) return null;
-  return error instanceof Problem && error.status === 422 && error.errors.some(one => one.pointer) ? null : error;
+/** The error, unless every fault of it stands at a field: `shown` are the pointers of those, or matches them. */
+export function restError(error: unknown, shown: string[] | RegExp): unknown {
+  if (!(error instanceof Problem) || error.errors.length === 0) return error ?? null;
+  const isShown = (pointer: string) => (Array.isArray(shown) ? shown.includes(pointer) : shown.test(pointer));
+  return error.errors.every(one => isShown(one.pointer)) ? null : error;
 }
 
-/** The error, unless every fault of it stands at a field: `shown` matches the pointers of those. */
-export function restError(error: unknown, shown: RegExp): unknown {
-  if (formError(error) !== null) return error;
-  return error instanceof Problem && error.errors.some(one => !shown.test(one.pointer)) ? error : null;
+/** Faults of what stands at `pointer` in the request, with pointers into that document itself. */
+export function faultsWithin(pointer: string, faults: FieldError[]): FieldError[] {
+  const inside = (one: FieldError) => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`);
+  return faults.map(one => (inside(one) ? { ...one, pointer: one.pointer.slice(pointer.length) } : one));
 }

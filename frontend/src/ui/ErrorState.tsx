@@ -32,15 +32,19 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
   );
 }
 
+const MOST = 20;
+
 function FieldErrors({ problem }: { problem: Problem }) {
+  const rest = problem.errors.length - MOST;
   return (
     <ul style={{ margin: "4px 0 0", paddingLeft: 18, fontSize: 13 }}>
-      {problem.errors.slice(0, 20).map(({ pointer, detail }) => (
+      {problem.errors.slice(0, MOST).map(({ pointer, detail }) => (
         <li key={pointer + detail}>
           {pointer && <span className="mono">{pointer.slice(1).replaceAll("/", ".")}: </span>}
           {detail}
         </li>
       ))}
+      {rest > 0 && <li>and {rest} more</li>}
     </ul>
   );
 }

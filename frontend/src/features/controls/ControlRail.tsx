@@ -1,11 +1,11 @@
 /** The rider's hands: everything that may change while the run goes. */
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Control, Run, Spec } from "@/api/model";
+import type { Control, Run, Spec, Target } from "@/api/model";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { controlsQuery, targetsQuery } from "@/features/runs/queries";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
 import { AllFields } from "./AllFields";
 import { DifficultyBand, SourceWeights } from "./Curriculum";
 import { Knob } from "./Knob";
@@ -39,10 +39,16 @@ export function ControlRail({ run }: { run: Run }) {
 
 function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
   const targets = useQuery(targetsQuery(run.id, run.revision));
+  return (
+    <Loaded query={targets} skeleton={<Skeleton height={320} />}>
+      {found => <KnobList run={run} enabled={enabled} targets={found} />}
+    </Loaded>
+  );
+}
+
+function KnobList({ run, enabled, targets }: { run: Run; enabled: boolean; targets: Target[] }) {
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
-  if (targets.isPending) return <Skeleton height={320} />;
-  if (targets.isError) return <ErrorState error={targets.error} retry={() => void targets.refetch()} />;
-  const all = inForce(targets.data, run.effective_spec);
+  const all = inForce(targets, run.effective_spec);
   const find = (path: string) => all.find(target => target.path === path);
   const budget = find("thinking.budget");
   const rate = find("optimizer.learning_rate");

@@ -1,5 +1,5 @@
 /** The history of every change, with the two ways back: revert and rewind. */
-import { Badge, Button, Group, Paper, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
+import { Badge, Button, Group, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -7,10 +7,10 @@ import type { Control, ControlState, Run } from "@/api/model";
 import { controlsQuery } from "@/features/runs/queries";
 import { useCan } from "@/features/session/session";
 import { DASH, formatTime, formatValue } from "@/lib/format";
-import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { TableFrame } from "@/ui/TableFrame";
 import { toast, toastError } from "@/ui/toast";
-import rolloutClasses from "@/features/rollouts/rollouts.module.css";
 import { targetLabel } from "./labels";
 import { useControlAct } from "./useSteer";
 
@@ -24,73 +24,71 @@ const COLORS: Record<ControlState, string> = {
 
 export function ControlsTab({ run }: { run: Run }) {
   const controls = useQuery(controlsQuery(run.id));
-  if (controls.isPending) return <TableSkeleton />;
-  if (controls.isError) return <ErrorState error={controls.error} retry={() => void controls.refetch()} />;
-  const rows = [...controls.data.data].sort((a, b) => b.revision - a.revision);
-  if (rows.length === 0) {
-    return (
-      <Paper p="lg">
-        <Text c="dimmed" ta="center">
-          Nobody has steered this run yet.
-        </Text>
-      </Paper>
-    );
-  }
   return (
-    <Paper className={rolloutClasses.frame} role="region" aria-label="Controls" tabIndex={0}>
-      <Table data-testid="controls-table">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th ta="right">Rev.</Table.Th>
-            <Table.Th>What</Table.Th>
-            <Table.Th>Before → after</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th ta="right">Applied</Table.Th>
-            <Table.Th ta="right">Settled</Table.Th>
-            <Table.Th>Who and why</Table.Th>
-            <Table.Th>When</Table.Th>
-            <Table.Th pos="relative">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(control => (
-            <Table.Tr key={control.id} data-testid="control-row" data-state={control.state}>
-              <Table.Td ta="right">{control.revision}</Table.Td>
-              <Table.Td>
-                {targetLabel(control.target)}
-                <Text size="xs" c="dimmed" className="mono">
-                  {control.target}
-                </Text>
-              </Table.Td>
-              <Table.Td style={{ whiteSpace: "nowrap" }}>
-                {formatValue(control.before)} → {formatValue(control.value)}
-              </Table.Td>
-              <Table.Td>
-                <Tooltip label={control.error ?? ""} disabled={!control.error}>
-                  <Badge color={COLORS[control.state]}>{control.state}</Badge>
-                </Tooltip>
-              </Table.Td>
-              <Table.Td ta="right">{control.applied_step ?? DASH}</Table.Td>
-              <Table.Td ta="right">{control.settled_step ?? DASH}</Table.Td>
-              <Table.Td maw={220}>
-                {control.actor}
-                {control.reason && (
-                  <Text size="xs" c="dimmed">
-                    {control.reason}
-                  </Text>
-                )}
-              </Table.Td>
-              <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(control.created_at)}</Table.Td>
-              <Table.Td>
-                <Actions run={run} control={control} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Paper>
+    <Loaded query={controls}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Nothing>Nobody has steered this run yet.</Nothing>
+        ) : (
+          <TableFrame label="Controls">
+            <Table data-testid="controls-table">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th ta="right">Rev.</Table.Th>
+                  <Table.Th>What</Table.Th>
+                  <Table.Th>Before → after</Table.Th>
+                  <Table.Th>State</Table.Th>
+                  <Table.Th ta="right">Applied</Table.Th>
+                  <Table.Th ta="right">Settled</Table.Th>
+                  <Table.Th>Who and why</Table.Th>
+                  <Table.Th>When</Table.Th>
+                  <Table.Th pos="relative">
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {[...data]
+                  .sort((a, b) => b.revision - a.revision)
+                  .map(control => (
+                    <Table.Tr key={control.id} data-testid="control-row" data-state={control.state}>
+                      <Table.Td ta="right">{control.revision}</Table.Td>
+                      <Table.Td>
+                        {targetLabel(control.target)}
+                        <Text size="xs" c="dimmed" className="mono">
+                          {control.target}
+                        </Text>
+                      </Table.Td>
+                      <Table.Td style={{ whiteSpace: "nowrap" }}>
+                        {formatValue(control.before)} → {formatValue(control.value)}
+                      </Table.Td>
+                      <Table.Td>
+                        <Tooltip label={control.error ?? ""} disabled={!control.error}>
+                          <Badge color={COLORS[control.state]}>{control.state}</Badge>
+                        </Tooltip>
+                      </Table.Td>
+                      <Table.Td ta="right">{control.applied_step ?? DASH}</Table.Td>
+                      <Table.Td ta="right">{control.settled_step ?? DASH}</Table.Td>
+                      <Table.Td maw={220}>
+                        {control.actor}
+                        {control.reason && (
+                          <Text size="xs" c="dimmed">
+                            {control.reason}
+                          </Text>
+                        )}
+                      </Table.Td>
+                      <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(control.created_at)}</Table.Td>
+                      <Table.Td>
+                        <Actions run={run} control={control} />
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+              </Table.Tbody>
+            </Table>
+          </TableFrame>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -4,6 +4,7 @@ import { IconX } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import type { Control, Json, Run, Target } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
+import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";
 import { BOUNDARIES } from "./labels";
 import { changes, conflictOf, type Drafts, isComplete, lastFor, progressText, stagedFor } from "./model";
@@ -133,7 +134,12 @@ function Progress({ run, control, enabled }: { run: Run; control: Control; enabl
             size="xs"
             aria-label="Cancel this change"
             loading={act.isPending}
-            onClick={() => act.mutate({ control, act: "cancel", revision: run.revision })}
+            onClick={() =>
+              act.mutate(
+                { control, act: "cancel", revision: run.revision },
+                { onError: error => toastError("The change was not cancelled", error) },
+              )
+            }
           >
             <IconX size={12} />
           </ActionIcon>

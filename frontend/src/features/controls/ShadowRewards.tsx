@@ -23,7 +23,7 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
   const shadows = refsOf(state.value(shadow.path));
   const known = refsOf(shadow.value);
   const metrics = useQuery(metricsQuery(runId, shadowKeys(known), { x: "step" }));
-  const versions = (rewards.data?.data ?? []).flatMap(one => (one.versions ?? [one.latest_version]).map(v => v.ref));
+  const versions = (rewards.data?.data ?? []).flatMap(one => one.versions.map(version => version.ref));
   const offers = addable(versions, shadows, trained);
   const set = (next: string[]) => state.set(shadow.path, next);
   return (

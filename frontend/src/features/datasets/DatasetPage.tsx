@@ -1,16 +1,19 @@
 /** One dataset: versions and their rows. */
-import { Anchor, Breadcrumbs, Button, Group, Modal, Paper, Select, Skeleton, Table, Text, Title } from "@mantine/core";
+import { Button, Group, Modal, Paper, Select, Skeleton, Table, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconUpload } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { DatasetVersion, Json } from "@/api/model";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { Dataset, DatasetVersion, Json, Row } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
-import { ErrorState } from "@/ui/ErrorState";
+import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
+import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { ShowMore } from "@/ui/ShowMore";
+import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import ui from "@/ui/ui.module.css";
 import { datasetQuery, rowsQuery } from "./queries";
@@ -18,24 +21,24 @@ import { UploadForm } from "./UploadForm";
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
+  const query = useQuery(datasetQuery(datasetId));
+  return (
+    <Loaded query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
+      {dataset => <Versions dataset={dataset} />}
+    </Loaded>
+  );
+}
+
+function Versions({ dataset }: { dataset: Dataset }) {
   const { version: wanted } = useSearch({ from: "/app/datasets/$datasetId" });
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
-  const query = useQuery(datasetQuery(datasetId));
   const editor = useCan("editor");
   const [opened, { open, close }] = useDisclosure(false);
-  if (query.isPending) return <Skeleton height={400} aria-label="Loading" />;
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  const dataset = query.data;
-  const versions = [...(dataset.versions ?? [])].sort((a, b) => b.number - a.number);
-  const version = versions.find(one => one.number === wanted) ?? versions[0];
+  const versions = [...dataset.versions].sort((a, b) => b.number - a.number);
+  const version = versions.find(one => one.number === wanted) ?? dataset.latest_version;
   return (
     <>
-      <Breadcrumbs mb={4} fz="xs" separatorMargin={6}>
-        <Anchor component={Link} to="/datasets" size="xs">
-          Datasets
-        </Anchor>
-        <span className="mono">{dataset.slug}</span>
-      </Breadcrumbs>
+      <Crumbs to="/datasets" label="Datasets" here={dataset.slug} />
       <PageHeader
         title={dataset.name}
         description={dataset.description}
@@ -47,27 +50,21 @@ export function DatasetPage() {
           )
         }
       />
-      {version && (
-        <>
-          <Paper p="md" mb="md">
-            <Group justify="space-between" mb="sm">
-              <Select
-                aria-label="Version"
-                data={versions.map(one => ({ value: String(one.number), label: `Version ${one.number}` }))}
-                value={String(version.number)}
-                onChange={next =>
-                  void navigate({ search: { version: next ? Number(next) : undefined }, replace: true })
-                }
-                allowDeselect={false}
-                w={150}
-              />
-              <CopyText value={version.ref} label="Copy the name for specs" />
-            </Group>
-            <VersionFacts version={version} />
-          </Paper>
-          <Rows key={version.number} datasetId={dataset.id} version={version} />
-        </>
-      )}
+      <Paper p="md" mb="md">
+        <Group justify="space-between" mb="sm">
+          <Select
+            aria-label="Version"
+            data={versions.map(one => ({ value: String(one.number), label: `Version ${one.number}` }))}
+            value={String(version.number)}
+            onChange={next => void navigate({ search: { version: next ? Number(next) : undefined }, replace: true })}
+            allowDeselect={false}
+            w={150}
+          />
+          <CopyText value={version.ref} label="Copy the name for specs" />
+        </Group>
+        <VersionFacts version={version} />
+      </Paper>
+      <Rows key={version.number} datasetId={dataset.id} version={version} />
       <Modal opened={opened} onClose={close} title={`New version of ${dataset.name}`} size="lg">
         <UploadForm
           dataset={dataset}
@@ -108,19 +105,27 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
 
 function Rows({ datasetId, version }: { datasetId: string; version: DatasetVersion }) {
   const rows = useInfiniteQuery(rowsQuery(datasetId, version.number));
-  if (rows.isPending) return <TableSkeleton rows={10} />;
-  if (rows.isError) return <ErrorState error={rows.error} retry={() => void rows.refetch()} />;
-  const columns = version.columns.map(column => column.name);
-  const found = rows.data.pages.flatMap(page => page.data);
   return (
     <section aria-label="Rows">
+      <Loaded query={rows} skeleton={<TableSkeleton rows={10} />}>
+        {({ pages }) => <RowTable found={pages.flatMap(page => page.data)} version={version} />}
+      </Loaded>
+      <ShowMore query={rows} label="Show 50 more" />
+    </section>
+  );
+}
+
+function RowTable({ found, version }: { found: Row[]; version: DatasetVersion }) {
+  const columns = version.columns.map(column => column.name);
+  return (
+    <>
       <Group justify="space-between" mb="xs">
         <Title order={2}>Rows</Title>
         <Text size="xs" c="dimmed" className="num">
           {found.length.toLocaleString("en-GB")} of {version.rows.toLocaleString("en-GB")}
         </Text>
       </Group>
-      <Paper className={ui.tableFrame}>
+      <TableFrame label="Rows">
         <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
@@ -149,20 +154,8 @@ function Rows({ datasetId, version }: { datasetId: string; version: DatasetVersi
             ))}
           </Table.Tbody>
         </Table>
-      </Paper>
-      {rows.hasNextPage && (
-        <Group justify="center" mt="sm">
-          <Button
-            size="xs"
-            variant="default"
-            loading={rows.isFetchingNextPage}
-            onClick={() => void rows.fetchNextPage()}
-          >
-            Show 50 more
-          </Button>
-        </Group>
-      )}
-    </section>
+      </TableFrame>
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Anchor, Button, Modal, Paper, Table, Text } from "@mantine/core";
+import { Anchor, Button, Modal, Table, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDatabase, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -6,10 +6,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { EmptyState } from "@/ui/EmptyState";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
-import { TableSkeleton } from "@/ui/TableSkeleton";
-import ui from "@/ui/ui.module.css";
+import { TableFrame } from "@/ui/TableFrame";
 import { datasetsQuery } from "./queries";
 import { UploadForm } from "./UploadForm";
 
@@ -23,60 +22,60 @@ export function DatasetsPage() {
       Upload a dataset
     </Button>
   );
-  const rows = datasets.data?.data ?? [];
   return (
     <>
       <PageHeader title="Datasets" description="Prompts in immutable versions, each with its hash." actions={button} />
-      {datasets.isPending && <TableSkeleton />}
-      {datasets.isError && <ErrorState error={datasets.error} retry={() => void datasets.refetch()} />}
-      {datasets.isSuccess && rows.length === 0 && (
-        <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="No datasets yet" action={button}>
-          Upload JSONL with one prompt per line. Each line is checked, and every version stays as it was.
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <Paper className={ui.tableFrame}>
-          <Table highlightOnHover data-testid="datasets-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Dataset</Table.Th>
-                <Table.Th>In specs</Table.Th>
-                <Table.Th ta="right">Rows</Table.Th>
-                <Table.Th ta="right">Size</Table.Th>
-                <Table.Th>Columns</Table.Th>
-                <Table.Th ta="right">Latest version</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map(dataset => (
-                <Table.Tr key={dataset.id}>
-                  <Table.Td maw={360}>
-                    <Anchor component={Link} to={`/datasets/${dataset.id}`} fw={550} size="sm" c="var(--c-text)">
-                      {dataset.name}
-                    </Anchor>
-                    {dataset.description && (
-                      <Text size="xs" c="dimmed" lineClamp={1}>
-                        {dataset.description}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td className="mono" style={{ whiteSpace: "nowrap" }}>
-                    {dataset.latest_version?.ref ?? dataset.slug}
-                  </Table.Td>
-                  <Table.Td ta="right">{dataset.latest_version?.rows.toLocaleString("en-GB")}</Table.Td>
-                  <Table.Td ta="right">{formatBytes(dataset.latest_version?.bytes)}</Table.Td>
-                  <Table.Td className="mono">
-                    {dataset.latest_version?.columns.map(column => column.name).join(", ")}
-                  </Table.Td>
-                  <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
-                    {formatAgo(dataset.latest_version?.created_at)}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Paper>
-      )}
+      <Loaded query={datasets}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="No datasets yet" action={button}>
+              Upload JSONL with one prompt per line. Each line is checked, and every version stays as it was.
+            </EmptyState>
+          ) : (
+            <TableFrame label="Datasets">
+              <Table highlightOnHover data-testid="datasets-table">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Dataset</Table.Th>
+                    <Table.Th>In specs</Table.Th>
+                    <Table.Th ta="right">Rows</Table.Th>
+                    <Table.Th ta="right">Size</Table.Th>
+                    <Table.Th>Columns</Table.Th>
+                    <Table.Th ta="right">Latest version</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {rows.map(dataset => (
+                    <Table.Tr key={dataset.id}>
+                      <Table.Td maw={360}>
+                        <Anchor component={Link} to={`/datasets/${dataset.id}`} fw={550} size="sm" c="var(--c-text)">
+                          {dataset.name}
+                        </Anchor>
+                        {dataset.description && (
+                          <Text size="xs" c="dimmed" lineClamp={1}>
+                            {dataset.description}
+                          </Text>
+                        )}
+                      </Table.Td>
+                      <Table.Td className="mono" style={{ whiteSpace: "nowrap" }}>
+                        {dataset.latest_version.ref}
+                      </Table.Td>
+                      <Table.Td ta="right">{dataset.latest_version.rows.toLocaleString("en-GB")}</Table.Td>
+                      <Table.Td ta="right">{formatBytes(dataset.latest_version.bytes)}</Table.Td>
+                      <Table.Td className="mono">
+                        {dataset.latest_version.columns.map(column => column.name).join(", ")}
+                      </Table.Td>
+                      <Table.Td ta="right" style={{ whiteSpace: "nowrap" }}>
+                        {formatAgo(dataset.latest_version.created_at)}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </TableFrame>
+          )
+        }
+      </Loaded>
       <Modal opened={opened} onClose={close} title="Upload a dataset" size="lg">
         <UploadForm
           onDone={id => {

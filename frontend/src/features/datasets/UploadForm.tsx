@@ -5,9 +5,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
-import { fieldError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
+
+/** Faults that stand at the file, its lines, or fields. */
+const AT_FIELDS = /^\/(file(\/lines\/\d+.*)?|name|slug)$/;
 
 interface Props {
   /** Given: the file becomes its next version. */
@@ -57,9 +60,7 @@ export function UploadForm({ dataset, onDone }: Props) {
           </Text>
         )}
         {lines.length > 0 && <LineFaults lines={lines} />}
-        {upload.error !== null && lines.length === 0 && !fileFault && !fieldError(upload.error, "/name") && (
-          <ErrorState error={upload.error} />
-        )}
+        {restError(upload.error, AT_FIELDS) !== null && <ErrorState error={upload.error} />}
         {!dataset && (
           <>
             <TextInput

@@ -7,13 +7,14 @@ import { type FormEvent, useState } from "react";
 import type { Policy } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { CopyText } from "@/ui/CopyText";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Facts } from "@/ui/Facts";
+import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { MONO } from "@/ui/styles";
 import ui from "@/ui/ui.module.css";
 import { policiesQuery } from "./queries";
 
@@ -26,22 +27,24 @@ export function PoliciesPage() {
       Register a policy
     </Button>
   );
-  const rows = policies.data?.data ?? [];
   return (
     <>
       <PageHeader title="Policies" description="Base policies that runs begin with." actions={button} />
-      {policies.isPending && <TableSkeleton />}
-      {policies.isError && <ErrorState error={policies.error} retry={() => void policies.refetch()} />}
-      {policies.isSuccess && rows.length === 0 && (
-        <EmptyState icon={<IconBrain size={40} stroke={1.3} />} title="No policies yet" action={button}>
-          Register a local Hugging Face folder with safetensors weights. It is checked and stays where it is.
-        </EmptyState>
-      )}
-      <div className={ui.cards}>
-        {rows.map(policy => (
-          <PolicyCard key={policy.id} policy={policy} />
-        ))}
-      </div>
+      <Loaded query={policies}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <EmptyState icon={<IconBrain size={40} stroke={1.3} />} title="No policies yet" action={button}>
+              Register a local Hugging Face folder with safetensors weights. It is checked and stays where it is.
+            </EmptyState>
+          ) : (
+            <div className={ui.cards}>
+              {rows.map(policy => (
+                <PolicyCard key={policy.id} policy={policy} />
+              ))}
+            </div>
+          )
+        }
+      </Loaded>
       <Modal opened={opened} onClose={close} title="Register a policy">
         <RegisterForm onDone={close} />
       </Modal>
@@ -94,7 +97,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
-        {formError(register.error) !== null && <ErrorState error={register.error} />}
+        {restError(register.error, ["/name", "/slug", "/path"]) !== null && <ErrorState error={register.error} />}
         <TextInput
           label="Name"
           value={name}
@@ -110,7 +113,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
           value={path}
           onChange={event => setPath(event.currentTarget.value)}
           error={fieldError(register.error, "/path")}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          styles={MONO}
           required
         />
         <Group justify="flex-end">

@@ -1,14 +1,16 @@
 /** A first version: a name, a definition, and samples to try it on. */
 import { rewards } from "@/api/client";
-import { Anchor, Breadcrumbs, Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
+import { Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
 import { initialValue, type JsonSchema } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
 import { fieldError } from "@/lib/problems";
+import { Crumbs } from "@/ui/Crumbs";
 import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 import classes from "./definition/definition.module.css";
 import { DefinitionForm } from "./definition/DefinitionForm";
@@ -20,9 +22,11 @@ import { FIRST, type Pasted } from "./samples";
 
 export function NewRewardPage() {
   const schema = useQuery(rewardSchemaQuery);
-  if (schema.isError) return <ErrorState error={schema.error} retry={() => void schema.refetch()} />;
-  if (!schema.data) return <Skeleton height={480} aria-label="Loading" />;
-  return <NewReward schema={schema.data} />;
+  return (
+    <Loaded query={schema} skeleton={<Skeleton height={480} aria-label="Loading" />}>
+      {found => <NewReward schema={found} />}
+    </Loaded>
+  );
 }
 
 const KEY = "new";
@@ -45,12 +49,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
   });
   return (
     <>
-      <Breadcrumbs mb={4} fz="xs" separatorMargin={6}>
-        <Anchor component={Link} to="/rewards" size="xs">
-          Rewards
-        </Anchor>
-        <span className="mono">new</span>
-      </Breadcrumbs>
+      <Crumbs to="/rewards" label="Rewards" here="new" />
       <PageHeader title="New reward" />
       <div className={classes.split}>
         <Stack gap="sm">

@@ -3,6 +3,7 @@ import { Button, Group, NumberInput, Paper, Stack, Textarea } from "@mantine/cor
 import { IconPlus } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { fieldError } from "@/lib/problems";
+import { MONO } from "@/ui/styles";
 import { FIRST, isObjectText, MAX_SAMPLES, type Pasted } from "./samples";
 
 interface Props {
@@ -12,13 +13,11 @@ interface Props {
   error?: unknown;
   pointer?: string;
   /** What stands under a sample, such as its score. */
-  below?: (index: number) => ReactNode;
+  below?: (sample: Pasted) => ReactNode;
   maxRows?: number;
   /** Beside the button that adds a sample. */
   tools?: ReactNode;
 }
-
-const MONO = { input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } };
 
 export function PastedSamples({ samples, onChange, error, pointer = "/samples", below, maxRows = 8, tools }: Props) {
   const set = (index: number, change: Partial<Pasted>) =>
@@ -64,7 +63,7 @@ export function PastedSamples({ samples, onChange, error, pointer = "/samples", 
               />
             </Group>
             <Group justify="space-between" gap="xs">
-              <div>{below?.(index)}</div>
+              <div>{below?.(sample)}</div>
               {samples.length > 1 && (
                 <Button
                   size="compact-xs"
@@ -86,7 +85,7 @@ export function PastedSamples({ samples, onChange, error, pointer = "/samples", 
           variant="subtle"
           leftSection={<IconPlus size={13} />}
           disabled={samples.length >= MAX_SAMPLES}
-          onClick={() => onChange([...samples, samples.at(-1) ?? FIRST])}
+          onClick={() => onChange([...samples, { ...(samples.at(-1) ?? FIRST) }])}
         >
           Add a sample
         </Button>

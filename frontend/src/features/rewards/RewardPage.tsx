@@ -1,14 +1,15 @@
 /** A reward: its definition, the bench that tries it, proposals for its rubrics, and its versions. */
-import { Anchor, Badge, Breadcrumbs, Select, Skeleton, Tabs } from "@mantine/core";
+import { Badge, Select, Skeleton, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { RewardTab } from "@/app/router";
 import type { Reward, RewardVersion, Spec } from "@/api/model";
 import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
 import { formatAgo } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
-import { ErrorState } from "@/ui/ErrorState";
+import { Crumbs } from "@/ui/Crumbs";
+import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 import { BenchTab } from "./bench/BenchTab";
 import { DefinitionTab } from "./definition/DefinitionTab";
@@ -19,19 +20,27 @@ import { proposalsQuery } from "./proposals/queries";
 import { rewardQuery, rewardSchemaQuery } from "./queries";
 import { FIRST, type Pasted } from "./samples";
 
+const SKELETON = <Skeleton height={480} aria-label="Loading" />;
+
 export function RewardPage() {
   const { rewardId } = useParams({ from: "/app/rewards/$rewardId" });
   const { version: wanted } = useSearch({ from: "/app/rewards/$rewardId" });
   const reward = useQuery(rewardQuery(rewardId));
   const schema = useQuery(rewardSchemaQuery);
-  const error = reward.error ?? schema.error;
-  if (error) return <ErrorState error={error} retry={() => void reward.refetch()} />;
-  if (!reward.data || !schema.data) return <Skeleton height={480} aria-label="Loading" />;
-  const versions = [...(reward.data.versions ?? [])].sort((a, b) => b.number - a.number);
-  const version = versions.find(one => one.number === wanted) ?? versions[0];
-  if (!version) return <ErrorState error={new Error("This reward has no version.")} />;
   return (
-    <Workbench key={version.ref} schema={schema.data} reward={reward.data} versions={versions} version={version} />
+    <Loaded query={schema} skeleton={SKELETON}>
+      {schema => (
+        <Loaded query={reward} skeleton={SKELETON}>
+          {reward => {
+            const versions = [...reward.versions].sort((a, b) => b.number - a.number);
+            const version = versions.find(one => one.number === wanted) ?? reward.latest_version;
+            return (
+              <Workbench key={version.ref} schema={schema} reward={reward} versions={versions} version={version} />
+            );
+          }}
+        </Loaded>
+      )}
+    </Loaded>
   );
 }
 
@@ -55,12 +64,7 @@ function Workbench({ schema, reward, versions, version }: Props) {
     void navigate({ search: previous => ({ ...previous, tab: next === "definition" ? undefined : next }) });
   return (
     <>
-      <Breadcrumbs mb={4} fz="xs" separatorMargin={6}>
-        <Anchor component={Link} to="/rewards" size="xs">
-          Rewards
-        </Anchor>
-        <span className="mono">{reward.slug}</span>
-      </Breadcrumbs>
+      <Crumbs to="/rewards" label="Rewards" here={reward.slug} />
       <PageHeader
         title={reward.name}
         description={`Version ${version.number}, ${formatAgo(version.created_at)} by ${version.created_by}${version.note ? `: ${version.note}` : ""}`}

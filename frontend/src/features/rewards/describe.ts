@@ -3,7 +3,7 @@ import { getIn } from "@/features/schema-form/pointer";
 import { formatNumber } from "@/lib/format";
 
 /** "1 × correct (numeric) + 0.1 × format (format)" */
-export function describeDefinition(definition: Spec | undefined): string {
+export function describeDefinition(definition: Spec): string {
   const components = getIn(definition, ["components"]);
   if (!Array.isArray(components)) return "";
   return components

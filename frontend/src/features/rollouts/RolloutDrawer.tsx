@@ -5,6 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { Rollout, Run } from "@/api/model";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
 import { ErrorState } from "@/ui/ErrorState";
+import { Pre } from "@/ui/Pre";
+import ui from "@/ui/ui.module.css";
 import { RewardCell } from "./RewardCell";
 import classes from "./rollouts.module.css";
 import { splitThinking, type Tags, thinkingTags } from "./thinking";
@@ -40,8 +42,8 @@ export function RolloutDrawer({ run, selected, onSelect }: Props) {
       {siblings.isSuccess && !first && <Text c="dimmed">This group is no longer kept.</Text>}
       {first && (
         <>
-          <div className={classes.caption}>Prompt</div>
-          <pre className={classes.pre}>{first.prompt}</pre>
+          <div className={ui.caption}>Prompt</div>
+          <Pre label="Prompt">{first.prompt}</Pre>
           <Group gap="lg" mt="xs" mb="sm">
             <Fact label="Reference answer" value={first.answer === null ? DASH : formatValue(first.answer)} />
             <Fact label="Prompt id" value={first.prompt_id} />
@@ -85,15 +87,17 @@ function Sibling({ row, tags, current }: { row: Rollout; tags: Tags | null; curr
       )}
       {thinking !== null && (
         <>
-          <div className={classes.caption}>
+          <div className={ui.caption}>
             Thinking <span className="num">{row.thinking_tokens} tokens</span>
             {!closed && <span>not closed</span>}
           </div>
-          <pre className={`${classes.pre} ${classes.thinking}`}>{thinking.trim() || " "}</pre>
+          <Pre label={`Thinking of sample ${row.sample + 1}`} className={classes.thinking}>
+            {thinking.trim()}
+          </Pre>
         </>
       )}
-      <div className={classes.caption}>Answer</div>
-      <pre className={classes.pre}>{answer.trim() || " "}</pre>
+      <div className={ui.caption}>Answer</div>
+      <Pre label={`Answer of sample ${row.sample + 1}`}>{answer.trim()}</Pre>
     </Paper>
   );
 }

@@ -1,5 +1,5 @@
 /** Sampled rollouts with their reward parts; filters live in the address. */
-import { Button, Checkbox, Group, NumberInput, Paper, Select, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Select, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,8 +11,12 @@ import { rolloutsQuery } from "@/features/runs/queries";
 import runClasses from "@/features/runs/runs.module.css";
 import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber } from "@/lib/format";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { ShowMore } from "@/ui/ShowMore";
+import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
+import ui from "@/ui/ui.module.css";
 import { RescoreButton } from "./RescoreButton";
 import { RewardCell } from "./RewardCell";
 import { RolloutDrawer } from "./RolloutDrawer";
@@ -27,6 +31,7 @@ export function RolloutsTab({ run }: { run: Run }) {
   const set = (change: Partial<RunSearch>) =>
     void navigate({ search: previous => ({ ...previous, ...change }), replace: true, resetScroll: false });
   const rows = rollouts.data?.pages.flatMap(page => page.data) ?? [];
+  const filtered = step !== undefined || source !== undefined || min !== undefined;
   return (
     <>
       <div className={runClasses.toolbar}>
@@ -60,7 +65,7 @@ export function RolloutsTab({ run }: { run: Run }) {
           value={min ?? ""}
           onChange={value => set({ min: typeof value === "number" ? value : undefined })}
         />
-        {(step !== undefined || source || min !== undefined) && (
+        {filtered && (
           <Button
             size="compact-xs"
             variant="subtle"
@@ -77,37 +82,23 @@ export function RolloutsTab({ run }: { run: Run }) {
         </Group>
       </div>
       <WorstTokens runId={run.id} />
-      {rollouts.isPending && <TableSkeleton rows={10} />}
-      {rollouts.isError && <ErrorState error={rollouts.error} retry={() => void rollouts.refetch()} />}
-      {rollouts.isSuccess && rows.length === 0 && (
-        <Paper p="lg">
-          <Text c="dimmed" ta="center">
-            {step === undefined
-              ? "No rollouts yet. They appear after the first step."
-              : "No kept rollout fits this filter."}
-          </Text>
-        </Paper>
-      )}
-      {rows.length > 0 && (
-        <RolloutTable
-          rows={rows}
-          picked={picked}
-          onPick={id => setPicked(toggled(picked, id, MAX_SAMPLES))}
-          onOpen={row => set({ group: `${row.group_id}:${row.sample}` })}
-        />
-      )}
-      {rollouts.hasNextPage && (
-        <Group justify="center" mt="sm">
-          <Button
-            size="xs"
-            variant="default"
-            loading={rollouts.isFetchingNextPage}
-            onClick={() => void rollouts.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </Group>
-      )}
+      <Loaded query={rollouts} skeleton={<TableSkeleton rows={10} />}>
+        {() =>
+          rows.length === 0 ? (
+            <Nothing>
+              {filtered ? "No kept rollout fits this filter." : "No rollouts yet. They appear after the first step."}
+            </Nothing>
+          ) : (
+            <RolloutTable
+              rows={rows}
+              picked={picked}
+              onPick={id => setPicked(toggled(picked, id, MAX_SAMPLES))}
+              onOpen={row => set({ group: `${row.group_id}:${row.sample}` })}
+            />
+          )
+        }
+      </Loaded>
+      <ShowMore query={rollouts} />
       <RolloutDrawer run={run} selected={group ?? null} onSelect={next => set({ group: next ?? undefined })} />
     </>
   );
@@ -123,7 +114,7 @@ interface TableProps {
 
 function RolloutTable({ rows, picked, onPick, onOpen }: TableProps) {
   return (
-    <Paper className={classes.frame} role="region" aria-label="Rollouts" tabIndex={0}>
+    <TableFrame label="Rollouts">
       <Table highlightOnHover data-testid="rollouts-table" verticalSpacing={5}>
         <Table.Thead>
           <Table.Tr>
@@ -145,7 +136,7 @@ function RolloutTable({ rows, picked, onPick, onOpen }: TableProps) {
           {rows.map(row => (
             <Table.Tr
               key={`${row.attempt ?? 0}-${row.group_id}-${row.sample}`}
-              className={classes.row}
+              className={ui.row}
               tabIndex={0}
               onClick={() => onOpen(row)}
               onKeyDown={event => event.key === "Enter" && event.target === event.currentTarget && onOpen(row)}
@@ -185,7 +176,7 @@ function RolloutTable({ rows, picked, onPick, onOpen }: TableProps) {
           ))}
         </Table.Tbody>
       </Table>
-    </Paper>
+    </TableFrame>
   );
 }
 

@@ -1,14 +1,14 @@
-import { Anchor, Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Anchor, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
 import { IconDownload, IconGitFork } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Checkpoint, Run } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
-import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { TableFrame } from "@/ui/TableFrame";
 import { checkpointsQuery } from "./queries";
-import rolloutClasses from "@/features/rollouts/rollouts.module.css";
 
 const REASONS: Record<string, string> = {
   schedule: "by schedule",
@@ -20,51 +20,51 @@ const REASONS: Record<string, string> = {
 export function CheckpointsTab({ run }: { run: Run }) {
   const checkpoints = useQuery(checkpointsQuery(run.id));
   const editor = useCan("editor");
-  if (checkpoints.isPending) return <TableSkeleton />;
-  if (checkpoints.isError) return <ErrorState error={checkpoints.error} retry={() => void checkpoints.refetch()} />;
-  const rows = [...checkpoints.data.data].sort((a, b) => b.step - a.step);
-  if (rows.length === 0) {
-    return (
-      <Paper p="lg">
-        <Text c="dimmed" ta="center">
-          No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
-        </Text>
-      </Paper>
-    );
-  }
   return (
-    <Paper className={rolloutClasses.frame} role="region" aria-label="Checkpoints" tabIndex={0}>
-      <Table data-testid="checkpoints-table">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th ta="right">Step</Table.Th>
-            <Table.Th>Why</Table.Th>
-            <Table.Th ta="right">Size</Table.Th>
-            <Table.Th>Saved</Table.Th>
-            <Table.Th>Manifest</Table.Th>
-            <Table.Th pos="relative">
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(row => (
-            <Table.Tr key={row.id}>
-              <Table.Td ta="right">{row.step}</Table.Td>
-              <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
-              <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
-              <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
-              <Table.Td className="mono" title={row.manifest_sha256}>
-                {row.manifest_sha256.slice(0, 12)}
-              </Table.Td>
-              <Table.Td>
-                <Actions run={run} row={row} editor={editor} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Paper>
+    <Loaded query={checkpoints}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Nothing>
+            No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
+          </Nothing>
+        ) : (
+          <TableFrame label="Checkpoints">
+            <Table data-testid="checkpoints-table">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th ta="right">Step</Table.Th>
+                  <Table.Th>Why</Table.Th>
+                  <Table.Th ta="right">Size</Table.Th>
+                  <Table.Th>Saved</Table.Th>
+                  <Table.Th>Manifest</Table.Th>
+                  <Table.Th pos="relative">
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {[...data]
+                  .sort((a, b) => b.step - a.step)
+                  .map(row => (
+                    <Table.Tr key={row.id}>
+                      <Table.Td ta="right">{row.step}</Table.Td>
+                      <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
+                      <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
+                      <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
+                      <Table.Td className="mono" title={row.manifest_sha256}>
+                        {row.manifest_sha256.slice(0, 12)}
+                      </Table.Td>
+                      <Table.Td>
+                        <Actions run={run} row={row} editor={editor} />
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+              </Table.Tbody>
+            </Table>
+          </TableFrame>
+        )
+      }
+    </Loaded>
   );
 }
 

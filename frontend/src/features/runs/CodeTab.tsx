@@ -1,8 +1,8 @@
 import { Group, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Spec } from "@/api/model";
-import rolloutClasses from "@/features/rollouts/rollouts.module.css";
 import { CopyIcon } from "@/ui/CopyText";
+import { Pre } from "@/ui/Pre";
 import { createRunCurl, createRunPython } from "./snippets";
 
 /** The same request as a program would send it. */
@@ -24,9 +24,9 @@ export function CodeTab({ name, spec }: { name: string; spec: Spec }) {
         />
         <CopyIcon value={text} label={language === "curl" ? "Copy as curl" : "Copy as Python"} />
       </Group>
-      <pre className={rolloutClasses.pre} style={{ maxHeight: "none" }}>
+      <Pre label="The request" whole>
         {text}
-      </pre>
+      </Pre>
       <Text size="xs" c="dimmed" mt="xs">
         The token comes from Team → API tokens; the request above creates the run and starts it.
       </Text>

@@ -3,14 +3,21 @@ import { Group, Paper, SegmentedControl, Select, Text, Title } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { stringify } from "yaml";
-import type { Json, Run } from "@/api/model";
+import type { Json, Recipe, Run } from "@/api/model";
 import { diff, same } from "@/features/schema-form/pointer";
-import { withDefaults } from "@/features/schema-form/schema";
+import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
 import { CopyIcon } from "@/ui/CopyText";
-import rolloutClasses from "@/features/rollouts/rollouts.module.css";
+import { Pre } from "@/ui/Pre";
 import { ChangeList } from "./ChangeList";
 import { recipesQuery, specSchemaQuery } from "./queries";
 import classes from "./runs.module.css";
+
+const presets = (schema: JsonSchema, recipes: Recipe[]) =>
+  recipes.map(recipe => ({
+    value: `recipe:${recipe.name}`,
+    label: `preset “${recipe.title}”`,
+    spec: withDefaults(schema, schema, recipe.spec),
+  }));
 
 export function ConfigTab({ run }: { run: Run }) {
   const [format, setFormat] = useState("yaml");
@@ -20,11 +27,7 @@ export function ConfigTab({ run }: { run: Run }) {
   const spec = (run.effective_spec ?? run.spec ?? {}) as Json;
   const bases: { value: string; label: string; spec: Json }[] = [
     { value: "start", label: "the spec it started with", spec: (run.spec ?? {}) as Json },
-    ...(recipes.data ?? []).map(recipe => ({
-      value: `recipe:${recipe.name}`,
-      label: `preset “${recipe.title}”`,
-      spec: schema.data ? withDefaults(schema.data, schema.data, recipe.spec) : recipe.spec,
-    })),
+    ...(recipes.data && schema.data ? presets(schema.data, recipes.data) : []),
   ];
   const steered = !same(run.spec, run.effective_spec);
   const chosen = against ?? (steered || bases.length < 2 ? "start" : (bases[1]?.value ?? "start"));
@@ -70,9 +73,9 @@ export function ConfigTab({ run }: { run: Run }) {
             <CopyIcon value={text} label="Copy the spec" />
           </Group>
         </div>
-        <pre className={rolloutClasses.pre} style={{ maxHeight: "none" }}>
+        <Pre label="Resolved spec" whole>
           {text}
-        </pre>
+        </Pre>
       </Paper>
     </div>
   );

@@ -1,14 +1,15 @@
 /** What happened, newest first. */
-import { Badge, Button, Group, Paper, SegmentedControl, Table, Text } from "@mantine/core";
+import { Badge, SegmentedControl, Table, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Run, RunEvent } from "@/api/model";
 import { formatTime } from "@/lib/format";
-import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { ShowMore } from "@/ui/ShowMore";
+import { TableFrame } from "@/ui/TableFrame";
 import { describe, type Level } from "./describeEvent";
 import { eventsQuery } from "./queries";
-import rolloutClasses from "@/features/rollouts/rollouts.module.css";
 import classes from "./runs.module.css";
 
 const KINDS = [
@@ -27,7 +28,6 @@ export function EventsTab({ run }: { run: Run }) {
   const { kind } = useSearch({ from: "/app/runs/$runId" });
   const navigate = useNavigate({ from: "/runs/$runId" });
   const events = useInfiniteQuery(eventsQuery(run.id, kind));
-  const rows = (events.data?.pages.flatMap(page => page.data) ?? []).sort((a, b) => b.seq - a.seq);
   return (
     <>
       <div className={classes.toolbar} style={{ overflowX: "auto", flexWrap: "nowrap" }}>
@@ -44,35 +44,18 @@ export function EventsTab({ run }: { run: Run }) {
           }
         />
       </div>
-      {events.isPending && <TableSkeleton />}
-      {events.isError && <ErrorState error={events.error} retry={() => void events.refetch()} />}
-      {events.isSuccess && rows.length === 0 && (
-        <Paper p="lg">
-          <Text c="dimmed" ta="center">
-            Nothing of this kind has happened yet.
-          </Text>
-        </Paper>
-      )}
-      {rows.length > 0 && <EventTable rows={rows} />}
-      {events.hasNextPage && (
-        <Group justify="center" mt="sm">
-          <Button
-            size="xs"
-            variant="default"
-            loading={events.isFetchingNextPage}
-            onClick={() => void events.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </Group>
-      )}
+      <Loaded query={events}>
+        {({ pages }) => <EventTable rows={pages.flatMap(page => page.data).sort((a, b) => b.seq - a.seq)} />}
+      </Loaded>
+      <ShowMore query={events} />
     </>
   );
 }
 
 function EventTable({ rows }: { rows: RunEvent[] }) {
+  if (rows.length === 0) return <Nothing>Nothing of this kind has happened yet.</Nothing>;
   return (
-    <Paper className={rolloutClasses.frame} role="region" aria-label="Events" tabIndex={0}>
+    <TableFrame label="Events">
       <Table data-testid="events-table" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>
@@ -107,6 +90,6 @@ function EventTable({ rows }: { rows: RunEvent[] }) {
           })}
         </Table.Tbody>
       </Table>
-    </Paper>
+    </TableFrame>
   );
 }

@@ -1,5 +1,5 @@
 /** All runs of the team, live. */
-import { Button, Group, Paper, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { Button, Group, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
 import { IconPlus, IconRoute, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -8,6 +8,7 @@ import { useCan } from "@/features/session/session";
 import { useTeamStream } from "@/features/stream/useTeamStream";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { Nothing } from "@/ui/Nothing";
 import { PageHeader } from "@/ui/PageHeader";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { DemoRunButton } from "./DemoRunButton";
@@ -99,14 +100,12 @@ export function RunsPage() {
         </EmptyState>
       )}
       {runs.isSuccess && !isEmpty && found.length === 0 && (
-        <Paper p="lg">
-          <Text c="dimmed" ta="center">
-            No run fits this filter.{" "}
-            <Link to="/runs" search={{}} style={{ color: "var(--c-accent)" }}>
-              Show all
-            </Link>
-          </Text>
-        </Paper>
+        <Nothing>
+          No run fits this filter.{" "}
+          <Link to="/runs" search={{}} style={{ color: "var(--c-accent)" }}>
+            Show all
+          </Link>
+        </Nothing>
       )}
       {found.length > 0 && <RunsTable runs={found} />}
     </>

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";
 import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
 import { StateBadge } from "@/ui/StateBadge";
+import { TableFrame } from "@/ui/TableFrame";
 import { RewardTrend } from "./RewardTrend";
 import classes from "./runs.module.css";
 
@@ -11,7 +12,7 @@ export function RunsTable({ runs }: { runs: Run[] }) {
   const narrow = useMediaQuery("(max-width: 48em)");
   if (narrow) return <RunCards runs={runs} />;
   return (
-    <Paper className={classes.tableFrame}>
+    <TableFrame label="Runs">
       <Table highlightOnHover data-testid="runs-table">
         <Table.Thead>
           <Table.Tr>
@@ -56,7 +57,7 @@ export function RunsTable({ runs }: { runs: Run[] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Paper>
+    </TableFrame>
   );
 }
 

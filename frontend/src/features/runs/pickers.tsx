@@ -48,7 +48,7 @@ function Choices({
 export function DatasetPicker(props: PickerProps) {
   const { data } = useQuery(datasetsQuery);
   const choices = (data?.data ?? []).flatMap(dataset =>
-    (dataset.versions ?? (dataset.latest_version ? [dataset.latest_version] : [])).map(version => ({
+    dataset.versions.map(version => ({
       value: version.ref,
       note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
     })),
@@ -59,7 +59,7 @@ export function DatasetPicker(props: PickerProps) {
 export function RewardPicker(props: PickerProps) {
   const { data } = useQuery(rewardsQuery);
   const choices = (data?.data ?? []).flatMap(reward =>
-    (reward.versions ?? (reward.latest_version ? [reward.latest_version] : [])).map(version => ({
+    reward.versions.map(version => ({
       value: version.ref,
       note: reward.name,
     })),

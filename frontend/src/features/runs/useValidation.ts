@@ -2,6 +2,7 @@ import { spec as specApi } from "@/api/client";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Spec, Validation } from "@/api/model";
+import { faultsWithin } from "@/lib/problems";
 
 export interface Checked {
   validation: Validation | undefined;
@@ -21,13 +22,9 @@ export function useValidation(spec: Spec): Checked {
     staleTime: 30_000,
   });
   return {
-    validation: query.data && { ...query.data, errors: query.data.errors.map(strip) },
+    // Pointers count from the request's body; the form begins at its member `spec`.
+    validation: query.data && { ...query.data, errors: faultsWithin("/spec", query.data.errors) },
     checking: settled !== spec || query.isFetching,
     error: query.error,
   };
-}
-
-/** Pointers count from the request's body; the form begins at its member `spec`. */
-function strip(error: { pointer: string; detail: string }): { pointer: string; detail: string } {
-  return { ...error, pointer: error.pointer.replace(/^\/spec(?=\/|$)/, "") };
 }

@@ -2,7 +2,7 @@ import { session } from "@/api/client";
 import { Button, Group, Modal, PasswordInput, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";
 import { sessionQuery } from "./session";
@@ -29,7 +29,7 @@ export function PasswordModal({ opened, onClose }: { opened: boolean; onClose: (
     <Modal opened={opened} onClose={onClose} title="Change password">
       <form onSubmit={submit}>
         <Stack gap="sm">
-          {formError(change.error) !== null && <ErrorState error={change.error} />}
+          {restError(change.error, ["/current", "/new"]) !== null && <ErrorState error={change.error} />}
           <PasswordInput
             label="Current password"
             autoComplete="current-password"

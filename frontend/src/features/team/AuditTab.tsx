@@ -1,79 +1,72 @@
 import { team } from "@/api/client";
-import { Badge, Button, Group, Paper, Table, Text } from "@mantine/core";
+import { Badge, Group, Table, Text } from "@mantine/core";
 import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { errorText } from "@/api/http";
 import type { AuditEntry } from "@/api/model";
 import { formatTime, formatValue } from "@/lib/format";
-import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
-import ui from "@/ui/ui.module.css";
+import { Loaded } from "@/ui/Loaded";
+import { ShowMore } from "@/ui/ShowMore";
+import { TableFrame } from "@/ui/TableFrame";
 import { auditQuery } from "./queries";
 
 export function AuditTab() {
   const audit = useInfiniteQuery(auditQuery);
-  if (audit.isPending) return <TableSkeleton />;
-  if (audit.isError) return <ErrorState error={audit.error} retry={() => void audit.refetch()} />;
-  const rows = audit.data.pages.flatMap(page => page.data);
   return (
     <>
       <Chain />
-      <Paper className={ui.tableFrame}>
-        <Table data-testid="audit-table" verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th ta="right">No.</Table.Th>
-              <Table.Th>When</Table.Th>
-              <Table.Th>Who</Table.Th>
-              <Table.Th>What</Table.Th>
-              <Table.Th>Details</Table.Th>
-              <Table.Th>Hash</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(entry => (
-              <Table.Tr key={entry.id}>
-                <Table.Td ta="right">{entry.number}</Table.Td>
-                <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(entry.created_at)}</Table.Td>
-                <Table.Td>
-                  {entry.actor.name}
-                  {entry.actor.kind !== "user" && (
-                    <Badge color="gray" ml={6}>
-                      {entry.actor.kind}
-                    </Badge>
-                  )}
-                </Table.Td>
-                <Table.Td>
-                  <Text size="sm" fw={530}>
-                    {entry.action}
-                  </Text>
-                  <Text size="xs" c="dimmed" className="mono">
-                    {entry.target_id}
-                  </Text>
-                </Table.Td>
-                <Table.Td maw={420}>
-                  <Details entry={entry} />
-                </Table.Td>
-                <Table.Td className="mono" title={entry.hash}>
-                  {entry.hash.slice(0, 10)}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Paper>
-      {audit.hasNextPage && (
-        <Group justify="center" mt="sm">
-          <Button
-            size="xs"
-            variant="default"
-            loading={audit.isFetchingNextPage}
-            onClick={() => void audit.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </Group>
-      )}
+      <Loaded query={audit}>{({ pages }) => <Entries rows={pages.flatMap(page => page.data)} />}</Loaded>
+      <ShowMore query={audit} />
     </>
+  );
+}
+
+function Entries({ rows }: { rows: AuditEntry[] }) {
+  return (
+    <TableFrame label="Audit log">
+      <Table data-testid="audit-table" verticalSpacing={6}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th ta="right">No.</Table.Th>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Who</Table.Th>
+            <Table.Th>What</Table.Th>
+            <Table.Th>Details</Table.Th>
+            <Table.Th>Hash</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(entry => (
+            <Table.Tr key={entry.id}>
+              <Table.Td ta="right">{entry.number}</Table.Td>
+              <Table.Td style={{ whiteSpace: "nowrap" }}>{formatTime(entry.created_at)}</Table.Td>
+              <Table.Td>
+                {entry.actor.name}
+                {entry.actor.kind !== "user" && (
+                  <Badge color="gray" ml={6}>
+                    {entry.actor.kind}
+                  </Badge>
+                )}
+              </Table.Td>
+              <Table.Td>
+                <Text size="sm" fw={530}>
+                  {entry.action}
+                </Text>
+                <Text size="xs" c="dimmed" className="mono">
+                  {entry.target_id}
+                </Text>
+              </Table.Td>
+              <Table.Td maw={420}>
+                <Details entry={entry} />
+              </Table.Td>
+              <Table.Td className="mono" title={entry.hash}>
+                {entry.hash.slice(0, 10)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableFrame>
   );
 }
 
@@ -104,7 +97,13 @@ function Chain() {
     queryKey: ["audit", "verification"],
     queryFn: ({ signal }) => team.verifyAudit(signal),
   });
-  if (!check.data) return <Text size="xs" mb="xs" mih={18} />;
+  if (!check.data) {
+    return (
+      <Text size="xs" mb="xs" mih={18} c="var(--c-bad)" role="status">
+        {check.isError && `The chain of hashes could not be checked: ${errorText(check.error)}`}
+      </Text>
+    );
+  }
   const { valid, entries, first_broken } = check.data;
   return (
     <Group gap={6} mb="xs" role="status">

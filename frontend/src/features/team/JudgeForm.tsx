@@ -17,9 +17,14 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { JudgeEndpoint } from "@/api/model";
 import { policiesQuery } from "@/features/policies/queries";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { judgeBody, judgeDraft, type JudgeDraft } from "./judge";
+
+const NUMBERS = ["max_in_flight", "timeout_s", "retries", "price_prompt", "price_completion"] as const;
+const COMMON = ["/name", "/slug", "/model", ...NUMBERS.map(name => `/${name}`)];
+/** Pointers of the fields on show. */
+const FIELDS = { address: [...COMMON, "/base_url", "/api_key"], policy: [...COMMON, "/policy"] };
 
 export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onClose: () => void }) {
   const [draft, setDraft] = useState<JudgeDraft>(() => judgeDraft(judge));
@@ -41,7 +46,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
     onChange: (event: { currentTarget: { value: string } }) => set({ [field]: event.currentTarget.value }),
     error: fieldError(save.error, `/${field}`),
   });
-  const number = (field: "max_in_flight" | "timeout_s" | "retries" | "price_prompt" | "price_completion") => ({
+  const number = (field: (typeof NUMBERS)[number]) => ({
     value: draft[field],
     onChange: (value: number | string) => set({ [field]: typeof value === "number" ? value : "" }),
     error: fieldError(save.error, `/${field}`),
@@ -131,7 +136,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
           <NumberInput label="Price per 1M prompt tokens" placeholder="unknown" {...number("price_prompt")} />
           <NumberInput label="Price per 1M completion tokens" placeholder="unknown" {...number("price_completion")} />
         </SimpleGrid>
-        {formError(save.error) !== null && <ErrorState error={save.error} />}
+        {restError(save.error, FIELDS[draft.kind]) !== null && <ErrorState error={save.error} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Back

@@ -1,6 +1,6 @@
 /** Judges of the team: where definitions ask for verdicts. Keys go in and never come out. */
 import { judges } from "@/api/client";
-import { ActionIcon, Badge, Button, Group, Paper, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Badge, Button, Group, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconGavel, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -9,10 +9,9 @@ import type { JudgeEndpoint } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { DASH, formatNumber } from "@/lib/format";
 import { EmptyState } from "@/ui/EmptyState";
-import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { TableFrame } from "@/ui/TableFrame";
 import { toastError } from "@/ui/toast";
-import ui from "@/ui/ui.module.css";
 import { JudgeForm } from "./JudgeForm";
 import { judgesQuery } from "./queries";
 
@@ -40,9 +39,6 @@ export function JudgesTab() {
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(judge.id),
     });
-  if (query.isPending) return <TableSkeleton />;
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  const rows = query.data.data;
   const add = admin && (
     <Button
       variant="default"
@@ -60,77 +56,81 @@ export function JudgesTab() {
           Rubrics and model graders name a judge by its slug; without one they ask <span className="mono">default</span>
           .{!admin && " Changing judges needs the role of admin."}
         </Text>
-        {rows.length > 0 && add}
+        {query.data && query.data.data.length > 0 && add}
       </Group>
-      {rows.length === 0 ? (
-        <EmptyState icon={<IconGavel size={40} stroke={1.3} />} title="No judges yet" action={add}>
-          A judge is an OpenAI-compatible address, or a policy of yours that the cluster serves.
-        </EmptyState>
-      ) : (
-        <Paper className={ui.tableFrame} pos="relative">
-          <Table data-testid="judges-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Judge</Table.Th>
-                <Table.Th>Where</Table.Th>
-                <Table.Th>Key</Table.Th>
-                <Table.Th ta="right">At a time</Table.Th>
-                <Table.Th ta="right">Time-out</Table.Th>
-                <Table.Th ta="right">Retries</Table.Th>
-                <Table.Th ta="right">Price per 1M tokens</Table.Th>
-                <Table.Th w={80} pos="relative">
-                  <VisuallyHidden>Actions</VisuallyHidden>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map(judge => (
-                <Table.Tr key={judge.id} data-testid="judge-row" data-slug={judge.slug}>
-                  <Table.Td>
-                    <Text size="sm" fw={530}>
-                      {judge.name}
-                    </Text>
-                    <Text size="xs" c="dimmed" className="mono">
-                      {judge.slug}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td>
-                    <Text size="sm" className="mono">
-                      {judge.base_url ?? `policy ${judge.policy}, served by the cluster`}
-                    </Text>
-                    <Text size="xs" c="dimmed">
-                      {judge.model}
-                    </Text>
-                  </Table.Td>
-                  <Table.Td>
-                    {judge.has_key ? <Badge color="green">stored</Badge> : <Badge color="gray">none</Badge>}
-                  </Table.Td>
-                  <Table.Td ta="right">{judge.max_in_flight}</Table.Td>
-                  <Table.Td ta="right">{formatNumber(judge.timeout_s)} s</Table.Td>
-                  <Table.Td ta="right">{judge.retries}</Table.Td>
-                  <Table.Td ta="right">{prices(judge)}</Table.Td>
-                  <Table.Td>
-                    {admin && (
-                      <Group gap={2} wrap="nowrap" justify="flex-end">
-                        <Tooltip label="Edit">
-                          <ActionIcon aria-label={`Edit ${judge.name}`} onClick={() => setEditing(judge)}>
-                            <IconPencil size={15} />
-                          </ActionIcon>
-                        </Tooltip>
-                        <Tooltip label="Delete">
-                          <ActionIcon aria-label={`Delete ${judge.name}`} onClick={() => confirm(judge)}>
-                            <IconTrash size={15} />
-                          </ActionIcon>
-                        </Tooltip>
-                      </Group>
-                    )}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Paper>
-      )}
+      <Loaded query={query}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <EmptyState icon={<IconGavel size={40} stroke={1.3} />} title="No judges yet" action={add}>
+              A judge is an OpenAI-compatible address, or a policy of yours that the cluster serves.
+            </EmptyState>
+          ) : (
+            <TableFrame label="Judges">
+              <Table data-testid="judges-table">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Judge</Table.Th>
+                    <Table.Th>Where</Table.Th>
+                    <Table.Th>Key</Table.Th>
+                    <Table.Th ta="right">At a time</Table.Th>
+                    <Table.Th ta="right">Time-out</Table.Th>
+                    <Table.Th ta="right">Retries</Table.Th>
+                    <Table.Th ta="right">Price per 1M tokens</Table.Th>
+                    <Table.Th w={80} pos="relative">
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {rows.map(judge => (
+                    <Table.Tr key={judge.id} data-testid="judge-row" data-slug={judge.slug}>
+                      <Table.Td>
+                        <Text size="sm" fw={530}>
+                          {judge.name}
+                        </Text>
+                        <Text size="xs" c="dimmed" className="mono">
+                          {judge.slug}
+                        </Text>
+                      </Table.Td>
+                      <Table.Td>
+                        <Text size="sm" className="mono">
+                          {judge.base_url ?? `policy ${judge.policy}, served by the cluster`}
+                        </Text>
+                        <Text size="xs" c="dimmed">
+                          {judge.model}
+                        </Text>
+                      </Table.Td>
+                      <Table.Td>
+                        {judge.has_key ? <Badge color="green">stored</Badge> : <Badge color="gray">none</Badge>}
+                      </Table.Td>
+                      <Table.Td ta="right">{judge.max_in_flight}</Table.Td>
+                      <Table.Td ta="right">{formatNumber(judge.timeout_s)} s</Table.Td>
+                      <Table.Td ta="right">{judge.retries}</Table.Td>
+                      <Table.Td ta="right">{prices(judge)}</Table.Td>
+                      <Table.Td>
+                        {admin && (
+                          <Group gap={2} wrap="nowrap" justify="flex-end">
+                            <Tooltip label="Edit">
+                              <ActionIcon aria-label={`Edit ${judge.name}`} onClick={() => setEditing(judge)}>
+                                <IconPencil size={15} />
+                              </ActionIcon>
+                            </Tooltip>
+                            <Tooltip label="Delete">
+                              <ActionIcon aria-label={`Delete ${judge.name}`} onClick={() => confirm(judge)}>
+                                <IconTrash size={15} />
+                              </ActionIcon>
+                            </Tooltip>
+                          </Group>
+                        )}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </TableFrame>
+          )
+        }
+      </Loaded>
       {editing !== null && <JudgeForm judge={editing === "new" ? null : editing} onClose={() => setEditing(null)} />}
     </>
   );

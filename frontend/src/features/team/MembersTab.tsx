@@ -1,16 +1,5 @@
 import { team } from "@/api/client";
-import {
-  ActionIcon,
-  Button,
-  Group,
-  Paper,
-  Select,
-  Table,
-  Text,
-  TextInput,
-  Tooltip,
-  VisuallyHidden,
-} from "@mantine/core";
+import { ActionIcon, Button, Group, Select, Table, Text, TextInput, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconTrash, IconUserPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -18,11 +7,11 @@ import { type FormEvent, useState } from "react";
 import type { Member, Role } from "@/api/model";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { TableFrame } from "@/ui/TableFrame";
 import { toastError } from "@/ui/toast";
-import ui from "@/ui/ui.module.css";
 import { membersQuery } from "./queries";
 import { ROLES } from "./roles";
 import { Secret } from "./Secret";
@@ -51,76 +40,78 @@ export function MembersTab() {
       confirmProps: { color: "red" },
       onConfirm: () => remove.mutate(member.id),
     });
-  if (members.isPending) return <TableSkeleton />;
-  if (members.isError) return <ErrorState error={members.error} retry={() => void members.refetch()} />;
   return (
     <>
       {admin && <AddMember onAdded={refresh} />}
-      <Paper className={ui.tableFrame}>
-        <Table data-testid="members-table">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Member</Table.Th>
-              <Table.Th miw={120}>Role</Table.Th>
-              <Table.Th visibleFrom="sm">May</Table.Th>
-              <Table.Th ta="right" visibleFrom="sm">
-                Since
-              </Table.Th>
-              <Table.Th w={48} pos="relative">
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {members.data.data.map(member => (
-              <Table.Tr key={member.id}>
-                <Table.Td>
-                  <Text size="sm" fw={530}>
-                    {member.name || member.email}
-                    {member.email === session.user?.email && (
-                      <Text component="span" size="xs" c="dimmed">
-                        {" "}
-                        you
+      <Loaded query={members}>
+        {({ data: rows }) => (
+          <TableFrame label="Members">
+            <Table data-testid="members-table">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Member</Table.Th>
+                  <Table.Th miw={120}>Role</Table.Th>
+                  <Table.Th visibleFrom="sm">May</Table.Th>
+                  <Table.Th ta="right" visibleFrom="sm">
+                    Since
+                  </Table.Th>
+                  <Table.Th w={48} pos="relative">
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {rows.map(member => (
+                  <Table.Tr key={member.id}>
+                    <Table.Td>
+                      <Text size="sm" fw={530}>
+                        {member.name || member.email}
+                        {member.email === session.user?.email && (
+                          <Text component="span" size="xs" c="dimmed">
+                            {" "}
+                            you
+                          </Text>
+                        )}
                       </Text>
-                    )}
-                  </Text>
-                  {member.name && (
-                    <Text size="xs" c="dimmed">
-                      {member.email}
-                    </Text>
-                  )}
-                </Table.Td>
-                <Table.Td>
-                  <Select
-                    size="xs"
-                    aria-label={`Role of ${member.email}`}
-                    data={ROLES.map(({ value, label }) => ({ value, label }))}
-                    value={member.role}
-                    onChange={role => role && change.mutate({ id: member.id, role: role as Role })}
-                    allowDeselect={false}
-                    disabled={!admin}
-                  />
-                </Table.Td>
-                <Table.Td c="dimmed" visibleFrom="sm">
-                  {ROLES.find(role => role.value === member.role)?.can}
-                </Table.Td>
-                <Table.Td ta="right" visibleFrom="sm">
-                  {formatAgo(member.created_at)}
-                </Table.Td>
-                <Table.Td>
-                  {admin && member.email !== session.user?.email && (
-                    <Tooltip label="Remove from the team">
-                      <ActionIcon aria-label={`Remove ${member.email}`} onClick={() => confirm(member)}>
-                        <IconTrash size={15} />
-                      </ActionIcon>
-                    </Tooltip>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Paper>
+                      {member.name && (
+                        <Text size="xs" c="dimmed">
+                          {member.email}
+                        </Text>
+                      )}
+                    </Table.Td>
+                    <Table.Td>
+                      <Select
+                        size="xs"
+                        aria-label={`Role of ${member.email}`}
+                        data={ROLES.map(({ value, label }) => ({ value, label }))}
+                        value={member.role}
+                        onChange={role => role && change.mutate({ id: member.id, role: role as Role })}
+                        allowDeselect={false}
+                        disabled={!admin}
+                      />
+                    </Table.Td>
+                    <Table.Td c="dimmed" visibleFrom="sm">
+                      {ROLES.find(role => role.value === member.role)?.can}
+                    </Table.Td>
+                    <Table.Td ta="right" visibleFrom="sm">
+                      {formatAgo(member.created_at)}
+                    </Table.Td>
+                    <Table.Td>
+                      {admin && member.email !== session.user?.email && (
+                        <Tooltip label="Remove from the team">
+                          <ActionIcon aria-label={`Remove ${member.email}`} onClick={() => confirm(member)}>
+                            <IconTrash size={15} />
+                          </ActionIcon>
+                        </Tooltip>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </TableFrame>
+        )}
+      </Loaded>
     </>
   );
 }
@@ -146,7 +137,7 @@ function AddMember({ onAdded }: { onAdded: () => void }) {
       {shown?.password && (
         <Secret title={`First password of ${shown.email}`} value={shown.password} onClose={() => setShown(null)} />
       )}
-      {formError(add.error) !== null && <ErrorState error={add.error} />}
+      {restError(add.error, ["/email"]) !== null && <ErrorState error={add.error} />}
       <Group component="form" onSubmit={submit} gap="xs" mb="md" align="flex-start">
         <TextInput
           type="email"

@@ -4,7 +4,6 @@ import {
   Badge,
   Button,
   Group,
-  Paper,
   Select,
   Table,
   Text,
@@ -19,11 +18,12 @@ import { type FormEvent, useState } from "react";
 import type { NewToken } from "@/api/generated/dressage.schemas";
 import type { Role, Token } from "@/api/model";
 import { DASH, formatAgo } from "@/lib/format";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
-import { TableSkeleton } from "@/ui/TableSkeleton";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { TableFrame } from "@/ui/TableFrame";
 import { toastError } from "@/ui/toast";
-import ui from "@/ui/ui.module.css";
 import { tokensQuery } from "./queries";
 import { ROLES } from "./roles";
 import { Secret } from "./Secret";
@@ -45,60 +45,57 @@ export function TokensTab() {
       confirmProps: { color: "red" },
       onConfirm: () => revoke.mutate(token.id),
     });
-  if (tokens.isPending) return <TableSkeleton />;
-  if (tokens.isError) return <ErrorState error={tokens.error} retry={() => void tokens.refetch()} />;
-  const rows = tokens.data.data;
   return (
     <>
       <CreateToken onCreated={refresh} />
-      {rows.length === 0 ? (
-        <Paper p="lg">
-          <Text c="dimmed" ta="center">
-            No tokens. A token lets a program do what its role allows, in this team.
-          </Text>
-        </Paper>
-      ) : (
-        <Paper className={ui.tableFrame}>
-          <Table data-testid="tokens-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>Begins with</Table.Th>
-                <Table.Th>Role</Table.Th>
-                <Table.Th>Made by</Table.Th>
-                <Table.Th ta="right">Made</Table.Th>
-                <Table.Th ta="right">Last used</Table.Th>
-                <Table.Th ta="right">Expires</Table.Th>
-                <Table.Th w={48} pos="relative">
-                  <VisuallyHidden>Actions</VisuallyHidden>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {rows.map(token => (
-                <Table.Tr key={token.id}>
-                  <Table.Td fw={530}>{token.name}</Table.Td>
-                  <Table.Td className="mono">{token.prefix}…</Table.Td>
-                  <Table.Td>
-                    <Badge color="gray">{token.role}</Badge>
-                  </Table.Td>
-                  <Table.Td>{token.created_by}</Table.Td>
-                  <Table.Td ta="right">{formatAgo(token.created_at)}</Table.Td>
-                  <Table.Td ta="right">{token.last_used_at ? formatAgo(token.last_used_at) : "never"}</Table.Td>
-                  <Table.Td ta="right">{token.expires_at ? token.expires_at.slice(0, 10) : DASH}</Table.Td>
-                  <Table.Td>
-                    <Tooltip label="Revoke">
-                      <ActionIcon aria-label={`Revoke ${token.name}`} onClick={() => confirm(token)}>
-                        <IconTrash size={15} />
-                      </ActionIcon>
-                    </Tooltip>
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Paper>
-      )}
+      <Loaded query={tokens}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <Nothing>No tokens. A token lets a program do what its role allows, in this team.</Nothing>
+          ) : (
+            <TableFrame label="API tokens">
+              <Table data-testid="tokens-table">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Name</Table.Th>
+                    <Table.Th>Begins with</Table.Th>
+                    <Table.Th>Role</Table.Th>
+                    <Table.Th>Made by</Table.Th>
+                    <Table.Th ta="right">Made</Table.Th>
+                    <Table.Th ta="right">Last used</Table.Th>
+                    <Table.Th ta="right">Expires</Table.Th>
+                    <Table.Th w={48} pos="relative">
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {rows.map(token => (
+                    <Table.Tr key={token.id}>
+                      <Table.Td fw={530}>{token.name}</Table.Td>
+                      <Table.Td className="mono">{token.prefix}…</Table.Td>
+                      <Table.Td>
+                        <Badge color="gray">{token.role}</Badge>
+                      </Table.Td>
+                      <Table.Td>{token.created_by}</Table.Td>
+                      <Table.Td ta="right">{formatAgo(token.created_at)}</Table.Td>
+                      <Table.Td ta="right">{token.last_used_at ? formatAgo(token.last_used_at) : "never"}</Table.Td>
+                      <Table.Td ta="right">{token.expires_at ? token.expires_at.slice(0, 10) : DASH}</Table.Td>
+                      <Table.Td>
+                        <Tooltip label="Revoke">
+                          <ActionIcon aria-label={`Revoke ${token.name}`} onClick={() => confirm(token)}>
+                            <IconTrash size={15} />
+                          </ActionIcon>
+                        </Tooltip>
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </TableFrame>
+          )
+        }
+      </Loaded>
     </>
   );
 }
@@ -122,7 +119,7 @@ function CreateToken({ onCreated }: { onCreated: () => void }) {
   return (
     <>
       {made?.secret && <Secret title={`Token “${made.name}”`} value={made.secret} onClose={() => setMade(null)} />}
-      {formError(create.error) !== null && <ErrorState error={create.error} />}
+      {restError(create.error, ["/name", "/role"]) !== null && <ErrorState error={create.error} />}
       <Group component="form" onSubmit={submit} gap="xs" mb="md" align="flex-start">
         <TextInput
           aria-label="Name of the new token"

@@ -5,16 +5,21 @@ import { useQuery } from "@tanstack/react-query";
 import type { BenchJob } from "@/api/model";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { BenchResults } from "./BenchResults";
 import { benchQuery } from "./queries";
 
 export function BenchJobView({ id }: { id: string }) {
   const query = useQuery(benchQuery(id));
-  if (query.isPending) return <Skeleton height={260} aria-label="Loading" />;
-  if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  const job = query.data;
+  return (
+    <Loaded query={query} skeleton={<Skeleton height={260} aria-label="Loading" />}>
+      {job => <Job job={job} />}
+    </Loaded>
+  );
+}
+
+function Job({ job }: { job: BenchJob }) {
   return (
     <Stack gap="md" data-testid="bench-job" data-state={job.state}>
       {job.state === "failed" && (

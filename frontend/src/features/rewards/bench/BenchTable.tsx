@@ -1,9 +1,12 @@
 /** Samples in rows, definitions side by side. */
-import { Badge, Group, Paper, Table, Text, Tooltip } from "@mantine/core";
+import { Badge, Group, Table, Text, Tooltip } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { BenchJob, BenchScore } from "@/api/model";
 import { DASH, formatNumber } from "@/lib/format";
-import { type BenchRow, errorParts, formatLatency, promptOf, probeName, type Shown } from "./bench";
+import { Nothing } from "@/ui/Nothing";
+import { TableFrame } from "@/ui/TableFrame";
+import ui from "@/ui/ui.module.css";
+import { type BenchRow, errorParts, formatLatency, promptOf, probeName, sampleNumber, type Shown } from "./bench";
 import classes from "./bench.module.css";
 
 interface Props {
@@ -24,17 +27,9 @@ const NONE: Record<Shown, string> = {
 export function BenchTable({ job, rows, shown, onOpen }: Props) {
   const stored = job.samples.some(sample => sample.stored?.reward !== undefined);
   const two = job.definitions.length === 2;
-  if (rows.length === 0) {
-    return (
-      <Paper p="lg">
-        <Text c="dimmed" ta="center">
-          {NONE[shown]}
-        </Text>
-      </Paper>
-    );
-  }
+  if (rows.length === 0) return <Nothing>{NONE[shown]}</Nothing>;
   return (
-    <Paper className={classes.frame} role="region" aria-label="Scores" tabIndex={0}>
+    <TableFrame label="Scores">
       <Table highlightOnHover verticalSpacing={5} data-testid="bench-table">
         <Table.Thead>
           <Table.Tr>
@@ -72,7 +67,7 @@ export function BenchTable({ job, rows, shown, onOpen }: Props) {
           {rows.map(row => (
             <Table.Tr
               key={row.sample.id}
-              className={classes.row}
+              className={ui.row}
               tabIndex={0}
               onClick={() => onOpen(row)}
               onKeyDown={event => event.key === "Enter" && onOpen(row)}
@@ -118,7 +113,7 @@ export function BenchTable({ job, rows, shown, onOpen }: Props) {
           ))}
         </Table.Tbody>
       </Table>
-    </Paper>
+    </TableFrame>
   );
 }
 
@@ -127,7 +122,7 @@ function SampleName({ row: { sample, flags } }: { row: BenchRow }) {
   if (sample.probe === null) {
     return (
       <Text size="sm" c="dimmed">
-        {Number(sample.id.slice(1)) + 1 || sample.id}
+        {sampleNumber(sample.id)}
       </Text>
     );
   }

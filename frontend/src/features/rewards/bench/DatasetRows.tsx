@@ -1,8 +1,11 @@
 /** Rows of a dataset version, picked in a preview. Each is answered by its own reference. */
 import { Button, Checkbox, Group, Paper, Select, Stack, Table, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { errorText } from "@/api/http";
+import type { Row } from "@/api/model";
 import { datasetsQuery, rowsQuery } from "@/features/datasets/queries";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { MAX_SAMPLES } from "../samples";
 import { promptOf, type Samples, spread, toggled } from "./bench";
@@ -12,12 +15,7 @@ type Chosen = Extract<Samples, { kind: "dataset" }>;
 
 export function DatasetRows({ chosen, onChange }: { chosen: Chosen; onChange: (next: Chosen) => void }) {
   const datasets = useQuery(datasetsQuery);
-  const all = (datasets.data?.data ?? []).flatMap(dataset =>
-    (dataset.versions ?? (dataset.latest_version ? [dataset.latest_version] : [])).map(version => ({
-      dataset,
-      version,
-    })),
-  );
+  const all = (datasets.data?.data ?? []).flatMap(dataset => dataset.versions.map(version => ({ dataset, version })));
   const found = all.find(one => one.version.ref === chosen.ref);
   return (
     <Stack gap="xs">
@@ -34,7 +32,7 @@ export function DatasetRows({ chosen, onChange }: { chosen: Chosen; onChange: (n
           value={chosen.ref}
           onChange={ref => onChange({ kind: "dataset", ref, rows: [] })}
           searchable
-          error={datasets.isError ? "The datasets could not be loaded." : undefined}
+          error={datasets.isError ? errorText(datasets.error) : undefined}
         />
         {found && (
           <Button
@@ -77,55 +75,48 @@ interface PreviewProps {
 
 function Preview({ datasetId, number, picked, onToggle }: PreviewProps) {
   const rows = useInfiniteQuery(rowsQuery(datasetId, number));
-  if (rows.isPending) return <TableSkeleton rows={5} />;
-  if (rows.isError) return <ErrorState error={rows.error} retry={() => void rows.refetch()} />;
-  const full = picked.length >= MAX_SAMPLES;
   return (
     <>
-      {/* A box that scrolls must be reachable by keyboard. */}
-      <Paper className={classes.scroll} role="region" aria-label="Rows of the dataset" tabIndex={0}>
-        <Table verticalSpacing={3} layout="fixed" data-testid="bench-rows">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={76}>Row</Table.Th>
-              <Table.Th>Prompt</Table.Th>
-              <Table.Th w="28%">Answer</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.data.pages
-              .flatMap(page => page.data)
-              .map(({ index, row, answer }) => (
-                <Table.Tr key={index}>
-                  <Table.Td>
-                    <Checkbox
-                      size="xs"
-                      label={index + 1}
-                      aria-label={`Row ${index + 1}`}
-                      checked={picked.includes(index)}
-                      disabled={full && !picked.includes(index)}
-                      onChange={() => onToggle(index)}
-                    />
-                  </Table.Td>
-                  <Table.Td className={classes.line}>{promptOf(row)}</Table.Td>
-                  <Table.Td className={classes.line}>{answer ?? ""}</Table.Td>
-                </Table.Tr>
-              ))}
-          </Table.Tbody>
-        </Table>
-      </Paper>
-      {rows.hasNextPage && (
-        <Group justify="center">
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            loading={rows.isFetchingNextPage}
-            onClick={() => void rows.fetchNextPage()}
-          >
-            Show 50 more
-          </Button>
-        </Group>
-      )}
+      <Loaded query={rows} skeleton={<TableSkeleton rows={5} />}>
+        {({ pages }) => <RowTable rows={pages.flatMap(page => page.data)} picked={picked} onToggle={onToggle} />}
+      </Loaded>
+      <ShowMore query={rows} label="Show 50 more" />
     </>
+  );
+}
+
+function RowTable({ rows, picked, onToggle }: { rows: Row[] } & Pick<PreviewProps, "picked" | "onToggle">) {
+  const full = picked.length >= MAX_SAMPLES;
+  return (
+    // A box that scrolls must be reachable by keyboard.
+    <Paper className={classes.scroll} role="region" aria-label="Rows of the dataset" tabIndex={0}>
+      <Table verticalSpacing={3} layout="fixed" data-testid="bench-rows">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={76}>Row</Table.Th>
+            <Table.Th>Prompt</Table.Th>
+            <Table.Th w="28%">Answer</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ index, row, answer }) => (
+            <Table.Tr key={index}>
+              <Table.Td>
+                <Checkbox
+                  size="xs"
+                  label={index + 1}
+                  aria-label={`Row ${index + 1}`}
+                  checked={picked.includes(index)}
+                  disabled={full && !picked.includes(index)}
+                  onChange={() => onToggle(index)}
+                />
+              </Table.Td>
+              <Table.Td className={classes.line}>{promptOf(row)}</Table.Td>
+              <Table.Td className={classes.line}>{answer ?? ""}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Paper>
   );
 }

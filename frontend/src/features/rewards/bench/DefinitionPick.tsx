@@ -1,5 +1,6 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { errorText } from "@/api/http";
 import type { Reward, RewardVersion } from "@/api/model";
 import { fieldError } from "@/lib/problems";
 import type { Draft } from "../definition/useDraft";
@@ -23,9 +24,7 @@ export function DefinitionPick({ reward, versions, draft, first, second, onFirst
   const own = versions.map(one => ({ value: one.ref, label: `${one.ref}${one.note ? ` · ${one.note}` : ""}` }));
   const others = (rewards.data?.data ?? [])
     .filter(one => one.id !== reward.id)
-    .flatMap(one =>
-      (one.versions ?? [one.latest_version]).map(version => ({ value: version.ref, label: version.ref })),
-    );
+    .flatMap(one => one.versions.map(({ ref }) => ({ value: ref, label: ref })));
   const data = [
     {
       group: "This reward",
@@ -44,7 +43,7 @@ export function DefinitionPick({ reward, versions, draft, first, second, onFirst
         onChange={next => next && onFirst(next)}
         allowDeselect={false}
         searchable
-        error={fault(0)}
+        error={fault(0) ?? (rewards.isError ? errorText(rewards.error) : undefined)}
         data-testid="bench-first"
       />
       <Select

@@ -1,5 +1,6 @@
 import { Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { errorText } from "@/api/http";
 import type { BenchJobRow, Reward } from "@/api/model";
 import { formatAgo } from "@/lib/format";
 import { benchesQuery } from "./queries";
@@ -14,7 +15,7 @@ interface Props {
 export function EarlierJobs({ reward, current, onPick }: Props) {
   const jobs = useQuery(benchesQuery);
   const own = (jobs.data?.data ?? []).filter(job => concerns(job, reward));
-  if (own.length === 0) return null;
+  if (own.length === 0 && !jobs.isError) return null;
   return (
     <Group gap="xs">
       <Text size="xs" c="dimmed">
@@ -28,6 +29,7 @@ export function EarlierJobs({ reward, current, onPick }: Props) {
         data={own.map(job => ({ value: job.id, label: describe(job) }))}
         value={own.some(job => job.id === current) ? (current ?? null) : null}
         onChange={next => onPick(next ?? undefined)}
+        error={jobs.isError ? errorText(jobs.error) : undefined}
       />
     </Group>
   );

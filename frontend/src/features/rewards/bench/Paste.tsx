@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
+import { MONO } from "@/ui/styles";
 import { PastedSamples } from "../PastedSamples";
 import { MAX_SAMPLES, type Pasted, readLines } from "../samples";
 import classes from "./bench.module.css";
@@ -30,7 +31,7 @@ export function Paste({ samples, onSamples, error }: Props) {
           onChange={event => setText(event.currentTarget.value)}
           error={fault ?? undefined}
           spellCheck={false}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12.5 } }}
+          styles={MONO}
           data-testid="bench-lines"
         />
         <Group gap="xs" justify="flex-end">

@@ -2,9 +2,12 @@
 import { Button, Checkbox, Group, NumberInput, Paper, Select, Stack, Table, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { errorText } from "@/api/http";
+import type { Rollout } from "@/api/model";
 import { RewardCell } from "@/features/rollouts/RewardCell";
 import { rolloutsQuery, runsQuery } from "@/features/runs/queries";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { MAX_SAMPLES } from "../samples";
 import { type Samples, toggled } from "./bench";
@@ -31,7 +34,7 @@ export function RunRollouts({ chosen, onChange }: { chosen: Chosen; onChange: (n
           value={chosen.run}
           onChange={run => onChange({ kind: "run", run, rollouts: [] })}
           searchable
-          error={runs.isError ? "The runs could not be loaded." : undefined}
+          error={runs.isError ? errorText(runs.error) : undefined}
         />
         <NumberInput
           w={110}
@@ -63,17 +66,27 @@ interface PreviewProps {
 
 function Preview({ run, step, chosen, onChange }: PreviewProps) {
   const rollouts = useInfiniteQuery(rolloutsQuery(run, { step }));
-  if (rollouts.isPending) return <TableSkeleton rows={5} />;
-  if (rollouts.isError) return <ErrorState error={rollouts.error} retry={() => void rollouts.refetch()} />;
-  const rows = rollouts.data.pages.flatMap(page => page.data);
+  return (
+    <>
+      <Loaded query={rollouts} skeleton={<TableSkeleton rows={5} />}>
+        {({ pages }) => {
+          const rows = pages.flatMap(page => page.data);
+          return rows.length > 0 ? (
+            <RolloutRows rows={rows} chosen={chosen} onChange={onChange} />
+          ) : (
+            <Text size="sm" c="dimmed" py="sm">
+              This run keeps no rollouts{step === undefined ? " yet" : ` of step ${step}`}.
+            </Text>
+          );
+        }}
+      </Loaded>
+      <ShowMore query={rollouts} />
+    </>
+  );
+}
+
+function RolloutRows({ rows, chosen, onChange }: { rows: Rollout[] } & Pick<PreviewProps, "chosen" | "onChange">) {
   const full = chosen.rollouts.length >= MAX_SAMPLES;
-  if (rows.length === 0) {
-    return (
-      <Text size="sm" c="dimmed" py="sm">
-        This run keeps no rollouts{step === undefined ? " yet" : ` of step ${step}`}.
-      </Text>
-    );
-  }
   return (
     <>
       <Paper className={classes.scroll} role="region" aria-label="Rollouts of the run" tabIndex={0}>
@@ -109,7 +122,7 @@ function Preview({ run, step, chosen, onChange }: PreviewProps) {
           </Table.Tbody>
         </Table>
       </Paper>
-      <Group gap="xs" justify="center">
+      <Group justify="center">
         <Button
           size="compact-xs"
           variant="subtle"
@@ -117,16 +130,6 @@ function Preview({ run, step, chosen, onChange }: PreviewProps) {
         >
           Take the first {Math.min(MAX_SAMPLES, rows.length)}
         </Button>
-        {rollouts.hasNextPage && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            loading={rollouts.isFetchingNextPage}
-            onClick={() => void rollouts.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        )}
       </Group>
     </>
   );

@@ -1,13 +1,14 @@
 /** One sample whole: what was asked, what was answered, and what each definition made of it. */
 import { Code, Drawer, Group, Paper, Table, Text, Title } from "@mantine/core";
 import { useState } from "react";
-import type { BenchDefinition, BenchJob, BenchScore, Json } from "@/api/model";
-import { Pre } from "@/features/rollouts/Pre";
+import type { BenchDefinition, BenchJob, BenchSample, BenchScore, Json } from "@/api/model";
 import rollouts from "@/features/rollouts/rollouts.module.css";
 import { splitThinking } from "@/features/rollouts/thinking";
 import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber, formatValue } from "@/lib/format";
-import { type BenchRow, type ErrorParts, errorParts, formatLatency, probeName, promptOf } from "./bench";
+import { Pre } from "@/ui/Pre";
+import ui from "@/ui/ui.module.css";
+import { type BenchRow, type ErrorParts, errorParts, formatLatency, probeName, promptOf, sampleNumber } from "./bench";
 import classes from "./bench.module.css";
 import { Reward } from "./BenchTable";
 
@@ -22,13 +23,16 @@ export function SampleDrawer({ job, row, onClose }: Props) {
   const [last, setLast] = useState(row);
   if (row !== null && row !== last) setLast(row);
   const shown = row ?? last;
-  const probe = shown?.sample.probe;
-  const title = probe ? `Probe: ${probeName(probe)}` : `Sample ${Number(shown?.sample.id.slice(1) ?? 0) + 1}`;
+  const title = shown && titleOf(shown.sample);
   return (
     <Drawer opened={row !== null} onClose={onClose} position="right" size="min(920px, 100%)" title={title}>
       {shown && <Body job={job} row={shown} />}
     </Drawer>
   );
+}
+
+function titleOf({ id, probe }: BenchSample): string {
+  return probe === null ? `Sample ${sampleNumber(id)}` : `Probe: ${probeName(probe)}`;
 }
 
 function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
@@ -52,25 +56,25 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
       </div>
       {prompt && (
         <>
-          <div className={rollouts.caption}>Prompt</div>
+          <div className={ui.caption}>Prompt</div>
           <Pre label="Prompt">{prompt}</Pre>
         </>
       )}
       {sample.item.answer !== undefined && (
         <>
-          <div className={rollouts.caption}>Reference answer</div>
+          <div className={ui.caption}>Reference answer</div>
           <Pre label="Reference answer">{formatValue(sample.item.answer)}</Pre>
         </>
       )}
       {thinking !== null && (
         <>
-          <div className={rollouts.caption}>Thinking {!closed && <span>not closed</span>}</div>
+          <div className={ui.caption}>Thinking {!closed && <span>not closed</span>}</div>
           <Pre label="Thinking" className={rollouts.thinking}>
             {thinking.trim()}
           </Pre>
         </>
       )}
-      <div className={rollouts.caption}>
+      <div className={ui.caption}>
         Answer
         <span className="num">
           {sample.completion_tokens === null ? "" : `${sample.completion_tokens} tokens · `}

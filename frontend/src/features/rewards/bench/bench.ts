@@ -1,7 +1,7 @@
 /** What the bench shows of a job, and what it sends: pure functions over documents. */
 import type { BenchBody } from "@/api/client";
 import type { BenchFlag, BenchJob, BenchSample, BenchScore, Json, Spec } from "@/api/model";
-import { formatNumber } from "@/lib/format";
+import { DASH, formatNumber } from "@/lib/format";
 import { type Pasted, toBody } from "../samples";
 
 export type Flip = "gained" | "lost" | "unclear";
@@ -111,7 +111,7 @@ export function toggled<T>(list: T[], member: T, max: number): T[] {
 
 /** 4.2 ms, 380 ms, 1.4 s. */
 export function formatLatency(seconds: number | null | undefined): string {
-  if (seconds === null || seconds === undefined) return "–";
+  if (seconds === null || seconds === undefined) return DASH;
   if (seconds >= 1) return `${formatNumber(seconds, 3)} s`;
   const milliseconds = seconds * 1000;
   return milliseconds < 0.1 ? "< 0.1 ms" : `${formatNumber(milliseconds, milliseconds < 10 ? 2 : 3)} ms`;
@@ -136,6 +136,12 @@ const PROBES: Record<string, string> = {
 
 export function probeName(probe: string): string {
   return PROBES[probe] ?? probe.replaceAll("_", " ");
+}
+
+/** "3" of sample `s2`: its place as people count. */
+export function sampleNumber(id: string): string {
+  const index = Number(id.slice(1));
+  return Number.isNaN(index) ? id : String(index + 1);
 }
 
 export interface ErrorParts {

@@ -6,12 +6,13 @@ import type { FieldError } from "@/api/http";
 import type { Reward, RewardVersion, Spec } from "@/api/model";
 import type { JsonSchema } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
+import { TextLink } from "@/ui/TextLink";
 import type { Pasted } from "../samples";
 import classes from "./definition.module.css";
 import { DefinitionForm } from "./DefinitionForm";
 import { QuickTry } from "./QuickTry";
 import { SaveVersion } from "./SaveVersion";
-import type { Draft } from "./useDraft";
+import { type Draft, hasDraft } from "./useDraft";
 
 interface Props {
   schema: JsonSchema;
@@ -31,6 +32,7 @@ export function DefinitionTab(props: Props) {
   const [saving, { open, close }] = useDisclosure(false);
   const editor = useCan("editor");
   const next = (versions[0]?.number ?? 0) + 1;
+  const left = versions.find(one => one.ref !== draftKey && hasDraft(one.ref));
   return (
     <div className={classes.split}>
       <Stack gap="sm">
@@ -38,6 +40,20 @@ export function DefinitionTab(props: Props) {
           <Title order={2} mb="xs">
             Definition
           </Title>
+          {left && (
+            <Text size="xs" c="dimmed" mb="xs" data-testid="left-draft">
+              Changes that you began on version {left.number} are kept there.{" "}
+              <TextLink
+                from="/rewards/$rewardId"
+                to="/rewards/$rewardId"
+                search={{ version: left.number }}
+                size="xs"
+                underline="always"
+              >
+                Go on with them
+              </TextLink>
+            </Text>
+          )}
           <DefinitionForm
             schema={schema}
             definition={draft.definition}

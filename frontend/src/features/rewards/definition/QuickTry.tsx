@@ -3,7 +3,8 @@ import { datasets as datasetsApi, rewards } from "@/api/client";
 import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { Row, Spec } from "@/api/model";
+import { errorText } from "@/api/http";
+import type { Dataset, Row, Spec } from "@/api/model";
 import { datasetsQuery } from "@/features/datasets/queries";
 import { useCan } from "@/features/session/session";
 import { restError } from "@/lib/problems";
@@ -24,10 +25,15 @@ interface Props {
 
 export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
   const editor = useCan("editor");
-  const run = useMutation({ mutationFn: () => rewards.score({ definition, samples: samples.map(toBody) }) });
-  const set = (next: Pasted[]) => {
-    if (next.length < samples.length) run.reset(); // the results would stand under other samples
-    onSamples(next);
+  const run = useMutation({
+    mutationFn: (asked: { definition: Spec; samples: Pasted[] }) =>
+      rewards.score({ definition: asked.definition, samples: asked.samples.map(toBody) }),
+  });
+  // A score is of the definition and the sample as they were: it goes when either is changed.
+  const scored = run.variables?.definition === definition ? run.variables.samples : [];
+  const resultOf = (sample: Pasted) => {
+    const index = scored.indexOf(sample);
+    return index === -1 ? undefined : run.data?.results[index];
   };
   return (
     <Paper p="md" component="section" aria-label="Try it" data-testid="reward-bench">
@@ -42,7 +48,7 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
           <Button
             size="xs"
             leftSection={<IconFlask size={14} />}
-            onClick={() => run.mutate()}
+            onClick={() => run.mutate({ definition, samples })}
             loading={run.isPending}
             disabled={!samples.every(sample => isObjectText(sample.item)) || !editor || samples.length === 0}
             data-testid="try-reward"
@@ -52,13 +58,13 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
         </Group>
       </Group>
       <Stack gap="sm">
-        <FromDataset onRows={rows => set(rows.map(fromRow))} />
+        <FromDataset onRows={rows => onSamples(rows.map(fromRow))} />
         {restError(run.error, AT_FIELDS) !== null && <ErrorState error={run.error} />}
         <PastedSamples
           samples={samples}
-          onChange={set}
+          onChange={onSamples}
           error={run.error}
-          below={index => <TryResultLine result={run.data?.results[index]} pending={run.isPending} />}
+          below={sample => <TryResultLine result={resultOf(sample)} pending={run.isPending} />}
         />
       </Stack>
     </Paper>
@@ -68,15 +74,12 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
 function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
   const datasets = useQuery(datasetsQuery);
   const load = useMutation({
-    mutationFn: async (id: string) => {
-      const dataset = datasets.data?.data.find(one => one.id === id);
-      const number = dataset?.latest_version?.number ?? 1;
-      return datasetsApi.rows(id, number, { limit: 5 });
-    },
+    mutationFn: ({ id, latest_version }: Dataset) => datasetsApi.rows(id, latest_version.number, { limit: 5 }),
     onSuccess: page => onRows(page.data),
   });
   const choices = datasets.data?.data ?? [];
-  if (choices.length === 0) return null;
+  if (choices.length === 0 && !datasets.isError) return null;
+  const fault = load.error ?? datasets.error;
   return (
     <Group gap="xs">
       <Text size="xs" c="dimmed">
@@ -88,8 +91,11 @@ function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
         placeholder="a dataset"
         data={choices.map(one => ({ value: one.id, label: one.name }))}
         value={null}
-        onChange={id => id && load.mutate(id)}
-        error={load.isError ? "The rows could not be loaded." : undefined}
+        onChange={id => {
+          const found = choices.find(one => one.id === id);
+          if (found) load.mutate(found);
+        }}
+        error={fault ? errorText(fault) : undefined}
       />
     </Group>
   );

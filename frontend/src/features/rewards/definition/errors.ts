@@ -1,7 +1,7 @@
 import { type FieldError, Problem } from "@/api/http";
+import { faultsWithin } from "@/lib/problems";
 
 /** Faults of a refused definition, with pointers into the definition itself. */
 export function definitionErrors(error: unknown): FieldError[] {
-  if (!(error instanceof Problem)) return [];
-  return error.errors.map(one => ({ ...one, pointer: one.pointer.replace(/^\/definition(?=\/|$)/, "") }));
+  return error instanceof Problem ? faultsWithin("/definition", error.errors) : [];
 }

@@ -21,6 +21,11 @@ export function useDraft(key: string, base: Spec): Draft {
   return { definition, changed: !same(definition, base), set, discard: () => set(base) };
 }
 
+/** Whether a draft is kept under `key`. */
+export function hasDraft(key: string): boolean {
+  return stored(key) !== null;
+}
+
 /** Drops the kept draft, for when it has become a version. */
 export function forgetDraft(key: string): void {
   keep(key, null);

@@ -2,14 +2,14 @@
 import { Badge, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Reward, RubricProposal } from "@/api/model";
-import { Pre } from "@/features/rollouts/Pre";
-import rollouts from "@/features/rollouts/rollouts.module.css";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatNumber } from "@/lib/format";
-import { fieldError, formError } from "@/lib/problems";
+import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
+import { Pre } from "@/ui/Pre";
 import { TextLink } from "@/ui/TextLink";
+import ui from "@/ui/ui.module.css";
 import classes from "./proposals.module.css";
 import { editsOf, type ItemEdit, startEdit } from "./edit";
 import { useDecide } from "./useDecide";
@@ -19,7 +19,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
   const [edit, setEdit] = useState<ItemEdit | null>(null);
   const [note, setNote] = useState("");
   const { accept, retire } = useDecide(reward, proposal);
-  const error = accept.error ?? retire.error;
+  const error = restError(accept.error ?? retire.error, edit ? ["/name", "/weight", "/description"] : []);
   const busy = accept.isPending || retire.isPending;
   const pitfall = proposal.weight < 0;
   return (
@@ -52,7 +52,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
         </div>
         <Provenance proposal={proposal} />
       </Group>
-      <div className={rollouts.caption}>Prompt</div>
+      <div className={ui.caption}>Prompt</div>
       <Pre label={`Prompt of ${proposal.name}`} className={classes.prompt}>
         {proposal.prompt_text}
       </Pre>
@@ -92,7 +92,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
           />
         </Stack>
       )}
-      {error && formError(error) !== null && (
+      {error !== null && (
         <div style={{ marginTop: 8 }}>
           <ErrorState error={error} />
         </div>
@@ -151,7 +151,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
 function Side({ title, reward, text, good }: { title: string; reward: number | null; text: string; good?: boolean }) {
   return (
     <section aria-label={title} className={classes.side} data-good={good || undefined}>
-      <div className={rollouts.caption}>
+      <div className={ui.caption}>
         {title} <span className="num">reward {formatNumber(reward, 3)}</span>
       </div>
       <Pre label={`${title} rollout`}>{text}</Pre>

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { Reward } from "@/api/model";
 import { EmptyState } from "@/ui/EmptyState";
-import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { ProposalCard } from "./ProposalCard";
 import { proposalsQuery, type ProposalState } from "./queries";
@@ -21,7 +21,6 @@ export function ProposalsTab({ reward }: { reward: Reward }) {
   const navigate = useNavigate({ from: "/rewards/$rewardId" });
   const state = STATES.find(one => one.value === search.state)?.value ?? "proposed";
   const query = useQuery(proposalsQuery(reward.id, state));
-  const rows = query.data?.data ?? [];
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
@@ -41,18 +40,19 @@ export function ProposalsTab({ reward }: { reward: Reward }) {
           Accepting makes the next version with the item. Runs go on with the version that they name.
         </Text>
       </Group>
-      {query.isPending && <TableSkeleton rows={5} />}
-      {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
-      {query.isSuccess && rows.length === 0 && (
-        <EmptyState icon={<IconBulb size={40} stroke={1.3} />} title={`No ${label(state)} proposals`}>
-          {state === "proposed"
-            ? "A run whose spec sets reward.evolve contrasts good and bad rollouts of one prompt and proposes items for a rubric. They wait here for a person."
-            : "What is decided about proposals is kept here with its reason."}
-        </EmptyState>
-      )}
-      {rows.map(proposal => (
-        <ProposalCard key={proposal.id} reward={reward} proposal={proposal} />
-      ))}
+      <Loaded query={query} skeleton={<TableSkeleton rows={5} />}>
+        {({ data: rows }) =>
+          rows.length === 0 ? (
+            <EmptyState icon={<IconBulb size={40} stroke={1.3} />} title={`No ${label(state)} proposals`}>
+              {state === "proposed"
+                ? "A run whose spec sets reward.evolve contrasts good and bad rollouts of one prompt and proposes items for a rubric. They wait here for a person."
+                : "What is decided about proposals is kept here with its reason."}
+            </EmptyState>
+          ) : (
+            rows.map(proposal => <ProposalCard key={proposal.id} reward={reward} proposal={proposal} />)
+          )
+        }
+      </Loaded>
     </Stack>
   );
 }

@@ -6,7 +6,8 @@ import { toast } from "@/ui/toast";
 /** The decision on a proposal. Accepting makes a version; taking back what was accepted makes one too. */
 export function useDecide(reward: Reward, proposal: RubricProposal) {
   const client = useQueryClient();
-  const onSettled = () => void client.invalidateQueries({ queryKey: ["rewards"] });
+  // Pending until the list is read anew: a decided proposal is not decided twice.
+  const onSettled = () => client.invalidateQueries({ queryKey: ["rewards"] });
   const accept = useMutation({
     mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>
       proposals.accept(reward.id, proposal.id, body),
