@@ -30,6 +30,7 @@ from worker.reward_pool import PendingScores, RewardPool
 from worker.reward_version import Versions
 from worker.router import Router
 from worker.seeds import derive_seed
+from worker.stopwatch import Stopwatch
 from worker.timeline import Timeline
 
 Progress = Callable[[int, int], None]
@@ -68,14 +69,11 @@ class GenerationStage:
         self._scored: deque[Ticket] = deque()
         self._evaluation: _Evaluation | None = None
         self._failure: BaseException | None = None
-        self._since: float | None = None
-        self._generated_s = 0.0
+        self._generating, self._rewarding = Stopwatch(), Stopwatch()
         self._judges = Use()
         """What reward workers asked judges, as far as it was not reported."""
         self.tally = Tally()
         """Counts what this process asks them itself."""
-        self.reward_s = 0.0
-        """Seconds of reward computation so far."""
         self.pauses: deque[float] = deque()
         """Seconds without a token around each weight update, not yet reported."""
         self.kv_usage = 0.0
@@ -139,7 +137,13 @@ class GenerationStage:
     def generated_s(self) -> float:
         """Seconds in which any group was with the engines, so far."""
         with self._lock:
-            return self._generated_s + (0.0 if self._since is None else time.perf_counter() - self._since)
+            return self._generating.seconds
+
+    @property
+    def reward_s(self) -> float:
+        """Seconds in which rewards were computed and nothing was generated, so far."""
+        with self._lock:
+            return self._rewarding.seconds
 
     def judge_metrics(self) -> dict[str, float]:
         """The ``judge/…`` metrics of what was asked since the last call; none where nothing was."""
@@ -177,15 +181,13 @@ class GenerationStage:
     def _send(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
         with self._lock:
             self._out.update((ticket.name, ticket) for ticket in tickets)
-            if self._since is None:
-                self._since = time.perf_counter()
+            self._clock()
         self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
 
     def _clock(self) -> None:
-        """Stop the clock of generation where nothing is left to generate. Called with the lock."""
-        if self._since is not None and not self._out:
-            self._generated_s += time.perf_counter() - self._since
-            self._since = None
+        """What goes on has changed. Called with the lock."""
+        self._generating.turn(bool(self._out))
+        self._rewarding.turn(bool(self._scoring) and not self._out)
 
     # ── the scoring thread ──
 
@@ -203,7 +205,6 @@ class GenerationStage:
         except BaseException as error:
             self._failure = error
         else:
-            self.reward_s += scored.seconds
             with self._lock:
                 self._judges.add(scored.judges)
             self._timeline.add("reward", "reward", time.time() - scored.seconds, time.time())
@@ -240,6 +241,7 @@ class GenerationStage:
         draws the same branches."""
         with self._lock:
             self._scoring -= 1
+            self._clock()
             busy = bool(self._out or self._scoring)
         if not self._branched or (busy and not self._branched[0].parent.spec.rollout.overlaps):
             return

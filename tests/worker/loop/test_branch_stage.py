@@ -60,12 +60,17 @@ class Engines:
 
 
 class Rewards:
-    """Scores every sample with 1."""
+    """Scores every sample with 1, while it may."""
+
+    def __init__(self) -> None:
+        self.may = threading.Event()
+        self.may.set()
 
     def submit(self, chunk: Any, items: Any, limits: Any, versions: Any) -> Any:
         return SimpleNamespace(chunk=chunk)
 
     def result(self, pending: Any) -> Scored:
+        assert self.may.wait(20.0)
         count = len(pending.chunk)
         return Scored([""] * count, [Score(reward=1.0)] * count, 0.0, [{}] * count)
 
@@ -158,6 +163,24 @@ def test_modes_that_overlap_send_them_at_once(stage: Any) -> None:
     assert stage.engines.submissions[1][2] is False
     stage.engines.finish("1-1/branches")
     assert stage.scored(1) == ["1-1"]
+
+
+def test_rewards_are_timed_where_generation_does_not_hide_them(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SimpleNamespace(perf_counter=lambda: now.at, at=0.0)
+    monkeypatch.setattr("worker.stopwatch.time", now)
+    rewards = stage.stage._rewards
+    rewards.may.clear()
+    stage.stage.dispatch(tickets({"type": "sync"}, ["1-0", "1-1"], {"type": "grpo"}), 7, True)
+    now.at = 1.0
+    stage.engines.finish("1-0")
+    now.at = 3.0
+    stage.engines.finish("1-1")
+    now.at = 5.0
+    assert (stage.stage.generated_s, stage.stage.reward_s) == (3.0, 2.0)
+    rewards.may.set()
+    stage.settled()
+    now.at = 9.0
+    assert (stage.stage.generated_s, stage.stage.reward_s) == (3.0, 2.0)
 
 
 def test_other_advantages_are_handed_over_as_they_come(stage: Any) -> None:

@@ -1,0 +1,25 @@
+"""How long something has gone on in all."""
+
+from __future__ import annotations
+
+import time
+
+
+class Stopwatch:
+    """Adds up the stretches during which it was on. Not thread-safe: whoever owns it locks."""
+
+    def __init__(self) -> None:
+        self._total = 0.0
+        self._since: float | None = None
+
+    def turn(self, on: bool) -> None:
+        """On or off from now on."""
+        now = time.perf_counter()
+        if self._since is not None:
+            self._total += now - self._since
+        self._since = now if on else None
+
+    @property
+    def seconds(self) -> float:
+        """So far, the present stretch included."""
+        return self._total + (0.0 if self._since is None else time.perf_counter() - self._since)
