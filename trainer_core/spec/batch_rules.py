@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage
 from trainer_core.spec.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
 from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
+from trainer_core.spec.off_policy_rules import weighs
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -65,12 +66,15 @@ def group_baselines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def replay(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """Old groups without a correction; more of them than there are."""
+    """Old groups without a weight for their age; more of them than there are."""
     old = spec.batching.replay
     if old is None:
         return
-    if not spec.corrections:
-        yield ("batching", "replay"), "old groups need a correction: their tokens come from other weights"
+    if not weighs(spec):
+        yield (
+            ("batching", "replay"),
+            "old groups need a correction that weighs them: other weights sampled them",
+        )
     if old.per_step > old.capacity:
         yield (
             ("batching", "replay", "per_step"),

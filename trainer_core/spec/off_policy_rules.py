@@ -53,11 +53,15 @@ def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
 
 
+def weighs(spec: "RunSpec") -> bool:
+    """Whether the loss or a correction weighs tokens by the policy that sampled them."""
+    return isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
+
+
 def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A truncated sampling distribution without a weight for it."""
     rollout = spec.rollout
-    weighted = isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
-    if weighted:
+    if weighs(spec):
         return
     for name, cut in (("top_p", rollout.top_p < 1.0), ("top_k", rollout.top_k > 0)):
         if cut:

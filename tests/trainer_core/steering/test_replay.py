@@ -139,6 +139,11 @@ def test_a_group_comes_back_bit_for_bit() -> None:
     [
         ({"corrections": [], "batching": {"replay": {}}}, ("batching", "replay"), "old groups need a correction"),
         (
+            {"corrections": [{"type": "opsm"}], "batching": {"replay": {}}},
+            ("batching", "replay"),
+            "old groups need a correction that weighs them",
+        ),
+        (
             {"batching": {"replay": {"per_step": 9, "capacity": 8}}},
             ("batching", "replay", "per_step"),
             "9 groups cannot return from a buffer of 8",
@@ -149,6 +154,11 @@ def test_a_replay_that_makes_no_sense_is_refused(parts: dict[str, Any], path: tu
     with pytest.raises(ValidationError, match=message) as refused:
         spec(**parts)
     assert [error["loc"] for error in refused.value.errors()] == [path]
+
+
+@pytest.mark.parametrize("loss", ["dppo", "decoupled_ppo", "minpro", "vespo", "sequence_mask"])
+def test_a_loss_that_weighs_by_the_sampling_policy_needs_no_correction(loss: str) -> None:
+    assert spec(loss={"type": loss}, corrections=[], batching={"replay": {}}).batching.replay is not None
 
 
 def test_a_group_with_a_signal_has_rewards_that_differ() -> None:
