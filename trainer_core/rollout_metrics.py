@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from trainer_core.diagnosis.metrics import mismatch_metrics
 from trainer_core.rewards.parts import SHAPING_PARTS
+from trainer_core.rewards.success import least
 from trainer_core.spec.run import RunSpec
 from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
 
 __all__ = ["error_share", "graded_reward", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
-
-_ROUNDING = 1e-9
-"""Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""
 
 
 def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dict[str, float]:
@@ -62,7 +60,7 @@ def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
     """Whether the answer counts as right; what length has added or taken is no part of it. None: the reward failed."""
     if trajectory.reward is None or trajectory.reward_error is not None:
         return None
-    return graded_reward(trajectory) >= threshold - _ROUNDING
+    return graded_reward(trajectory) >= least(threshold)
 
 
 def graded_reward(trajectory: Trajectory) -> float:

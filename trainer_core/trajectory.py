@@ -6,6 +6,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+PER_TOKEN = (
+    "token_ids",
+    "behaviour_logprobs",
+    "versions",
+    "sampled",
+    "token_advantages",
+    "learner_logprobs",
+    "entropy",
+    "top_ids",
+    "top_logprobs",
+)
+"""Arrays of a trajectory whose first dimension is its completion's tokens."""
 FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
 
 
@@ -51,7 +63,7 @@ class Trajectory:
     state_values: NDArray[np.float64] | None = None
     """Mean reward of the branches from each of these states, shape [K]."""
     excluded: str | None = None
-    """Why the trajectory is left out of the loss: "reward_error", "zero_advantage", "truncated", "pruned"."""
+    """Why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated", "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = None
     entropy: NDArray[np.float32] | None = None
     top_ids: NDArray[np.int32] | None = None
@@ -64,6 +76,13 @@ class Trajectory:
     def length(self) -> int:
         """Completion tokens."""
         return len(self.token_ids)
+
+    def cut(self, length: int) -> None:
+        """Keep the first ``length`` completion tokens, and what is known of each."""
+        for name in PER_TOKEN:
+            if (values := getattr(self, name)) is not None:
+                setattr(self, name, values[:length])
+        self.thinking_tokens = min(self.thinking_tokens, length)
 
 
 @dataclass(slots=True)

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trainer_core.rewards.success import least
 from trainer_core.rollout_metrics import graded_reward, succeeded
 from trainer_core.trajectory import Group, Trajectory
-
-_ROUNDING = 1e-9
 
 
 def shadow_metrics(groups: Sequence[Group], thresholds: Mapping[str, float]) -> dict[str, float]:
@@ -38,7 +37,7 @@ def _compared(ref: str, pairs: Sequence[tuple[Group, Trajectory]], threshold: fl
         return {}
     shadow = np.array([t.shadow_rewards[ref] for t, _ in known], np.float64)
     trained = np.array([graded_reward(t) for t, _ in known], np.float64)
-    agreed = (shadow >= threshold - _ROUNDING) == np.array([right for _, right in known])
+    agreed = (shadow >= least(threshold)) == np.array([right for _, right in known])
     metrics = {f"reward_shadow/{ref}/agreement": float(agreed.mean())}
     a, b = shadow - shadow.mean(), trained - trained.mean()
     size = float(np.sqrt(a @ a) * np.sqrt(b @ b))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from trainer_core.rewards.success import least
 from trainer_core.spec import RunSpec
 from trainer_core.spec.sft import SFT, PositiveExamples
 from trainer_core.trajectory import Group, Trajectory
@@ -69,4 +70,4 @@ class Supervisor:
 
 def _is_right(trajectory: Trajectory, success: float) -> bool:
     known = trajectory.excluded in INFORMATIVE and bool(trajectory.sampled.any())
-    return known and trajectory.reward is not None and trajectory.reward >= success
+    return known and trajectory.reward is not None and trajectory.reward >= least(success)

@@ -18,7 +18,7 @@ from trainer_core.spec.filters import (
     RecompositionFilter,
     RepetitionFilter,
 )
-from trainer_core.trajectory import Group
+from trainer_core.trajectory import PER_TOKEN, Group
 
 
 def reasons(batch: list[Group]) -> list[list[str | None]]:
@@ -70,11 +70,12 @@ def test_outliers_of_mastered_groups_are_cut_before_advantages_are_made() -> Non
     batch = [lengths(1.0, *[10] * 11, 130)]
     long = batch[0].trajectories[-1]
     long.reward_parts = {"right": 1.0}
+    long.top_ids, long.top_logprobs = np.zeros((130, 2), np.int32), np.zeros((130, 2), np.float32)
     filters.prepare((LengthOutliersFilter(deviations=2.0),), batch)
     cut = math.floor(20 + 2 * 120 / math.sqrt(12))
     assert cut == 89 and long.length == cut and long.reward == 0.0 and long.finish_reason == "length"
     assert long.reward_parts == {"right": 1.0, "outlier": -1.0}
-    assert {len(long.behaviour_logprobs), len(long.versions), len(long.sampled)} == {cut}
+    assert {len(getattr(long, name)) for name in PER_TOKEN if getattr(long, name) is not None} == {cut}
     assert all(t.length == 10 and t.reward == 1.0 for t in batch[0].trajectories[:-1])
 
 

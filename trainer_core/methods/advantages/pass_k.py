@@ -5,6 +5,7 @@ from math import comb
 import torch
 from torch import Tensor
 
+from trainer_core.rewards.success import least
 from trainer_core.spec.advantage import PassKAdvantage
 
 
@@ -23,7 +24,7 @@ def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
     result = torch.zeros_like(rewards)
     for row in range(len(rewards)):
         counted = mask[row]
-        right = counted & (rewards[row] >= spec.success)
+        right = counted & (rewards[row] >= least(spec.success))
         n, c = int(counted.sum()), int(right.sum())
         if n < spec.k:
             continue

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from trainer_core.rewards.parts import OUTLIER_PART
+from trainer_core.rewards.success import least
 from trainer_core.spec.filters import LengthOutliersFilter
 from trainer_core.trajectory import Group, Trajectory
 
@@ -16,7 +17,7 @@ def length_outliers(spec: LengthOutliersFilter, groups: list[Group]) -> None:
     """
     for group in groups:
         known = [t for t in group.trajectories if t.excluded is None and t.reward is not None]
-        right = [t for t in known if t.reward is not None and t.reward >= spec.success - 1e-9]
+        right = [t for t in known if t.reward is not None and t.reward >= least(spec.success)]
         if len(right) < 2 or len(right) < len(group.trajectories):
             continue
         lengths = np.array([t.length for t in right], np.float64)
@@ -27,9 +28,7 @@ def length_outliers(spec: LengthOutliersFilter, groups: list[Group]) -> None:
 
 
 def _shorten(trajectory: Trajectory, length: int, reward: float) -> None:
-    for name in ("token_ids", "behaviour_logprobs", "versions", "sampled"):
-        setattr(trajectory, name, getattr(trajectory, name)[:length])
-    trajectory.thinking_tokens = min(trajectory.thinking_tokens, length)
+    trajectory.cut(length)
     trajectory.finish_reason = "length"
     assert trajectory.reward is not None
     trajectory.reward_parts = {**trajectory.reward_parts, OUTLIER_PART: reward - trajectory.reward}

@@ -2,6 +2,7 @@
 
 import math
 
+from trainer_core.rewards.success import least
 from trainer_core.spec.filters import RecompositionFilter
 from trainer_core.trajectory import Group, Trajectory
 
@@ -9,8 +10,8 @@ from trainer_core.trajectory import Group, Trajectory
 def recomposition(spec: RecompositionFilter, groups: list[Group]) -> None:
     """Exclude, over the whole step, the answers whose turn it is not ("recomposed")."""
     pool = [t for group in groups for t in group.trajectories if t.excluded is None and t.reward is not None]
-    right = [t for t in pool if t.reward is not None and t.reward >= spec.success - 1e-9]
-    wrong = [t for t in pool if t.reward is not None and t.reward < spec.success - 1e-9]
+    right = [t for t in pool if t.reward is not None and t.reward >= least(spec.success)]
+    wrong = [t for t in pool if t.reward is not None and t.reward < least(spec.success)]
     first = {id(t) for t in _first(spec, sorted(right, key=lambda t: t.length))}
     first |= {id(t) for t in _first(spec, sorted(wrong, key=lambda t: -t.length))}
     compensates = bool(groups) and _step(groups[0]) % spec.compensation_every == 0

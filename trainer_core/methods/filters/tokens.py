@@ -6,6 +6,7 @@ A token that is left out keeps its place in the denominators, as in the papers' 
 import torch
 from torch import Tensor
 
+from trainer_core.rewards.success import least
 from trainer_core.spec.filters import Filter, HighEntropyTokensFilter, MasteredTokensFilter
 
 TokenFilter = HighEntropyTokensFilter | MasteredTokensFilter
@@ -38,7 +39,7 @@ def mastered(spec: MasteredTokensFilter, logprobs: Tensor, entropies: Tensor, re
     """
     if len(entropies) == 0 or float(entropies.double().mean()) >= spec.target_entropy:
         return torch.ones_like(entropies, dtype=torch.bool)
-    return ~((rewards >= spec.success - 1e-9) & (logprobs.double().exp() >= spec.probability))
+    return ~((rewards >= least(spec.success)) & (logprobs.double().exp() >= spec.probability))
 
 
 def keep(spec: TokenFilter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
