@@ -5,7 +5,7 @@ the same samples, ρ(x) denotes what is left of x after the least-squares fit x 
 
     correlation = Σ ρ(J)·ρ(L) / √(Σ ρ(J)² · Σ ρ(L)²)         slope = Σ ρ(J)·ρ(L) / Σ ρ(L)²
 
-which is the slope of L in the fit J ≈ a + c·R + b·L. MiniMax-M1 (arXiv 2506.13585, §4.2) watches its generative reward
+which is the slope of L in the fit J ≈ a + c·R + b·L. MiniMax-M1 (arXiv 2506.13585) watches its generative reward
 model for length-seeking that raises the reward without gain in the task, and re-calibrates that model when it sees it;
 beside it, shaping and normalisation of the reward make it deaf to length. Here the judge is not ours to train, so both
 reactions change its grade: ``normalise`` takes the line b·(L − mean L) off it, ``recalibrate`` the mean of ρ(J) within

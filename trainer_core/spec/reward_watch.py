@@ -32,7 +32,7 @@ class RubricEvolution(SpecModel):
 class LengthBias(SpecModel):
     """Watches whether a judge pays for length: the partial correlation of its grade with length, rules held fixed.
 
-    Source: MiniMax-M1 (arXiv 2506.13585), §4.2, which monitors its generative reward model in this way in training.
+    Source: MiniMax-M1 (arXiv 2506.13585), which monitors its generative reward model for length bias in training.
     """
 
     component: str = field(pattern=COMPONENT)

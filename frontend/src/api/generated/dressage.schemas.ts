@@ -4612,7 +4612,7 @@ export interface RunSpecL1MaxLength {
 /**
  * Watches whether a judge pays for length: the partial correlation of its grade with length, rules held fixed.
 
-Source: MiniMax-M1 (arXiv 2506.13585), §4.2, which monitors its generative reward model in this way in training.
+Source: MiniMax-M1 (arXiv 2506.13585), which monitors its generative reward model for length bias in training.
  */
 export interface RunSpecLengthBias {
   /**
