@@ -167,6 +167,20 @@ def test_a_retired_item_that_people_have_removed_makes_no_version(
     assert RewardVersion.objects.filter(reward_id=reward).count() == 3
 
 
+def test_an_item_that_the_rubric_needs_stays(proposing: tuple[str, Worker], editor: APIClient) -> None:
+    reward, worker = proposing
+    propose(worker, PROPOSAL)
+    [row] = listed(editor, reward)
+    definition = decide(editor, reward, row["id"], "accept")["version"]["definition"]
+    items(definition).pop(0)
+    editor.post(f"/api/v1/rewards/{reward}/versions", {"definition": definition}, format="json")
+    refused = decide(editor, reward, row["id"], "retire", 409)
+    assert refused["error"]["code"] == "item_needed"
+    assert "a rubric needs a criterion of positive weight" in refused["detail"]
+    assert RubricProposal.objects.get().state == "accepted"
+    assert RewardVersion.objects.filter(reward_id=reward).count() == 3
+
+
 def test_proposals_are_of_their_reward(
     proposing: tuple[str, Worker], editor: APIClient, api: Callable[..., APIClient], other_team: Team
 ) -> None:

@@ -43,7 +43,7 @@ def _each(found: QuerySet[BenchJob], act: Callable[[BenchJob], object]) -> None:
     for job_id in list(found.values_list("id", flat=True)):
         try:
             with transaction.atomic():
-                job = found.select_for_update().filter(pk=job_id).first()
+                job = found.select_for_update().filter(pk=job_id).defer("samples", "results").first()
                 if job is not None:
                     act(job)
         except Exception:

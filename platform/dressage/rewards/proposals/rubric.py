@@ -30,14 +30,21 @@ def with_item(definition: dict[str, Any], component: str, item: dict[str, Any]) 
 
 
 def without_item(definition: dict[str, Any], component: str, name: str) -> RewardDefinition | None:
-    """The definition without the item ``name`` of the component's rubric; None when it is not there any more."""
+    """The definition without the item ``name`` of the component's rubric; None when it is not there any more.
+
+    Raises:
+        Problem: 409 when the rubric needs it, such as its only criterion of positive weight.
+    """
     try:
         present = [item["name"] for item in _rubric(definition, component)["items"]]
     except Problem:
         return None
     if name not in present:
         return None
-    return _changed(definition, component, lambda items: [item for item in items if item["name"] != name])
+    try:
+        return _changed(definition, component, lambda items: [item for item in items if item["name"] != name])
+    except Problem as problem:
+        raise conflict(f"The rubric cannot be without {name!r}: {problem.detail}", code="item_needed") from problem
 
 
 def _changed(definition: dict[str, Any], component: str, change: Callable[[Items], Items]) -> RewardDefinition:

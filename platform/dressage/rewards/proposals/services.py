@@ -88,6 +88,9 @@ def retire_proposal(
 
     Returns:
         The proposal, and the version that was made, if any.
+
+    Raises:
+        Problem: 409 when the rubric needs that item.
     """
     reward, proposal = _locked(proposal)
     if proposal.state == ProposalState.RETIRED:
