@@ -22,6 +22,7 @@ import ray
 from worker.chunk import pack
 from worker.engine import Completion, Engine, EngineConfig, KvOnUpdate, Request, SampleGroup
 from worker.jobs import Collected, GroupJob, Load, Parked, Span, Submission, Updated
+from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
     from worker.weights import WeightBundle
@@ -220,6 +221,9 @@ class RolloutWorker:
                 prefix = job.parked.prefixes.get(sample) if job.parked else None
                 group = SampleGroup(job.name, job.samples)
                 prompt, sampling = alike, job.sampling
+                if sampling.seed is not None:
+                    # Halved: where a request is continued, the engine counts on from its seed.
+                    sampling = replace(sampling, seed=derive_seed(sampling.seed, sample) // 2)
                 if job.asks:
                     ask = job.asks[sample]
                     prompt, sampling = tuple(ask.prompt.tolist()), replace(sampling, forced_end_ids=ask.forced_end_ids)
