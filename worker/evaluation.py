@@ -1,11 +1,13 @@
 """Evaluation on held-out prompts: the same prompts and sampling each time, all by one version of the weights.
 
-Where modes take turns the engines do nothing else meanwhile, and the seed is the same each time, too.
+The draws are the same each time, too. Where modes take turns the engines do nothing else meanwhile, and one seed serves
+for all; where they overlap each sample has a seed of its own, which costs a little and depends on nothing beside it.
 """
 
 from __future__ import annotations
 
 import math
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,10 @@ from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.buffer import Batch, Ticket
 from worker.engine import Sampling
+from worker.events import finite
+from worker.generation import GenerationStage
+from worker.link import Link
+from worker.seeds import derive_seed
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,45 @@ class EvaluationSet:
     """Token ids of each row's prompt, shape [P]."""
 
 
+class Evaluator:
+    """The evaluations of one run. Used by the loop's thread alone."""
+
+    def __init__(self, sets: list[EvaluationSet], generation: GenerationStage, link: Link, max_tokens: int) -> None:
+        """``max_tokens``: longest completion, the run's first, whatever controls do to it later."""
+        self._sets, self._generation, self._link, self.max_tokens = sets, generation, link, max_tokens
+        self.last: Future[Batch] | None = None
+        """The newest evaluation, which may be under way."""
+
+    def start(self, spec: RunSpec, step: int, threshold: float) -> None:
+        """Have the weights after ``step`` evaluated; the result is reported when it is there.
+
+        Args:
+            spec: the run's.
+            step: after which the policy is evaluated.
+            threshold: reward from which a sample succeeds, by the reward version that trains now.
+        """
+        seed = derive_seed(spec.schedule.seed, "evaluation")
+        batch = evaluation_batch(self._sets, spec, step, self.max_tokens, threshold, seed)
+        self.last = self._generation.evaluate(
+            batch,
+            seed,
+            not spec.rollout.overlaps,
+            lambda done, total: self._link.phase("evaluate", step, done, total),
+        )
+        self.last.add_done_callback(self._report)
+
+    def _report(self, future: Future[Batch]) -> None:
+        batch = future.result()
+        self._link.emit("eval", {"metrics": finite(evaluation_metrics(batch))}, batch.step)
+
+
 def evaluation_due(spec: RunSpec, step: int) -> bool:
     """Whether the policy after ``step`` steps is evaluated."""
     return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
 
 
 def evaluation_batch(
-    sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int, success_threshold: float
+    sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int, success_threshold: float, seed: int
 ) -> Batch:
     """All held-out prompts as one batch, scored by the reward version that trains now, without its shadows.
 
@@ -46,12 +84,8 @@ def evaluation_batch(
         step: after which the policy is evaluated.
         max_tokens: the run's first, whatever controls do to it later.
         success_threshold: of that reward version.
+        seed: of all draws.
     """
-    sampling = Sampling(
-        temperature=spec.evaluation.temperature,
-        max_tokens=max_tokens,
-        thinking_budget=spec.evaluation.thinking_budget,
-    )
     tickets = []
     for source in sets:
         for index, (row, prompt) in enumerate(zip(source.rows, source.prompts, strict=True)):
@@ -65,6 +99,12 @@ def evaluation_batch(
                 steering_revision=0,
                 reward_ref=spec.reward.definition,
                 success_threshold=success_threshold,
+            )
+            sampling = Sampling(
+                temperature=spec.evaluation.temperature,
+                max_tokens=max_tokens,
+                thinking_budget=spec.evaluation.thinking_budget,
+                seed=derive_seed(seed, source.name, index) if spec.rollout.overlaps else None,
             )
             tickets.append(Ticket(group, prompt, spec, spec.evaluation.samples_per_prompt, sampling))
     return Batch(step, tickets)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trainer_core.diagnosis import worst_tokens
+from trainer_core.steering.guards import Alert
 from trainer_core.trajectory import Group, Trajectory
 
 GROUPS_SHOWN = 4
@@ -18,6 +19,12 @@ MAX_TEXT = 20_000
 def finite(metrics: Mapping[str, float]) -> dict[str, float | str]:
     """Metrics with NaN and infinities as strings: JSON has no word for them, and none may be lost."""
     return {name: _number(float(value)) for name, value in metrics.items()}
+
+
+def metric_alert(title: str, alert: Alert) -> dict[str, Any]:
+    """What a metric gives cause to say."""
+    value = _number(alert.value)
+    return {"level": "warn", "title": title, "message": alert.message, "metric": alert.metric, "value": value}
 
 
 def shown_groups(groups: Sequence[Group], count: int = GROUPS_SHOWN) -> Sequence[Group]:

@@ -11,7 +11,7 @@ from trainer_core.rewards.shadow import shadow_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.steering.length_watch import LengthWatch
 from trainer_core.trajectory import Group
-from worker.events import finite
+from worker.events import metric_alert
 from worker.evolution import Evolution
 from worker.link import Link
 from worker.reward_versions import RewardVersions
@@ -71,8 +71,7 @@ class RewardDesk:
             found, alert = self._watch.close(step)
             metrics |= found
             if alert is not None:
-                data = {"level": "warn", "title": "The judge pays for length", "message": alert.message}
-                self._link.emit("alert", {**data, "metric": alert.metric, "value": finite({"": alert.value})[""]}, step)
+                self._link.emit("alert", metric_alert("The judge pays for length", alert), step)
                 hold = alert.message if alert.action == "pause" else None
         if self._evolution is not None:
             ref = self._spec.reward.definition

@@ -9,23 +9,21 @@ from typing import Any, TypeVar, cast
 
 import ray
 
-from trainer_core.rollout_metrics import error_share, mismatch_metrics, step_metrics
-from trainer_core.spec import RunSpec
-from trainer_core.spec.rollout import AsyncMode, StreamedMode
+from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
+from trainer_core.spec.rollout import AsyncMode
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.replay import ReplayBuffer
 from trainer_core.steering.staleness import State
 from trainer_core.steering.token_age import staleness_metrics
-from worker.advantages import assign_advantages
-from worker.buffer import Batch, Ticket
+from worker.buffer import Batch
 from worker.bundle import Bundle
 from worker.checkpoints import Checkpoints
 from worker.controls import Controls
 from worker.dispatch import Dispatcher
 from worker.engine import KvOnUpdate
-from worker.evaluation import evaluation_batch, evaluation_due, evaluation_metrics
-from worker.events import finite, rollout_rows, shown_groups, worst_rows
+from worker.evaluation import Evaluator, evaluation_due
+from worker.events import finite, metric_alert, rollout_rows, shown_groups, worst_rows
 from worker.learning import Learned
 from worker.link import Link
 from worker.performance import Performance
@@ -33,10 +31,10 @@ from worker.replay import MismatchReplay
 from worker.reward_desk import RewardDesk
 from worker.reward_versions import RewardVersions
 from worker.saving import Saving
-from worker.seeds import derive_seed
 from worker.startup import Parts, room_check
-from worker.steering import Control, Steering
+from worker.steering import Steering
 from worker.trouble import RewardAlerts, reward_trouble, starved_alert
+from worker.updates import Updates
 
 POLL_S = 0.2
 """How often a wait looks up to see whether the run shall end."""
@@ -57,7 +55,6 @@ class Run:
         self._rewards = RewardDesk(spec, versions, link, parts.judges, saved)
         self.first_step = state["step"] + 1 if state else 1
         self._tokens_total = state["tokens_total"] if state else 0
-        self._evaluation_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
         rows = {name: data.rows for name, data in parts.sources.items()}
         self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
         self._replay = ReplayBuffer(spec)
@@ -83,15 +80,21 @@ class Run:
         self._people = Controls(self._steering, versions, link, self._saving)
         self._performance = Performance(parts.generation)
         self._mismatch = MismatchReplay(parts.generation.engines, parts.learning, parts.tokenizer)
+        self._updates = Updates(
+            self._steering,
+            self._people,
+            self._rewards,
+            parts.learning,
+            self._replay,
+            self._mismatch,
+            lambda step: self._saving.save(step, self._state),
+        )
+        first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
+        self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens)
         self._sync: Future[float] | None = None
         self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
-        self._streamed: set[str] | None = None
-        """Groups that the learner has already; None while its update is not open."""
-        self._controls: tuple[Control, ...] = ()
-        """Applied with the update in hand."""
         self._metrics: dict[str, float] = {}
         """Of the step in hand, as far as they are known."""
-        self._evaluation: Future[Batch] | None = None
         self._starved = False
         self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
@@ -137,8 +140,8 @@ class Run:
         self._until(lambda: self._dispatcher.ready, step)
         batch = self._dispatcher.take(step)
         self._stop_left_over()
-        if self._evaluation is not None and not self._steering.spec.rollout.overlaps:
-            self._wait(self._evaluation)
+        if self._evaluator.last is not None and not self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluator.last)
         self._judge(batch)
         self._dispatcher.observe(batch.groups)
         self._metrics = {"timing_s/wait": time.perf_counter() - waited}
@@ -148,25 +151,7 @@ class Run:
 
     def learn(self, batch: Batch) -> Future[Learned]:
         """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here."""
-        learning, spec = self._parts.learning, self._steering.spec
-        if isinstance(spec.rollout.mode, StreamedMode):
-            streamed = self._streamed or set()
-            left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
-            if left:
-                self._stream(batch.step, left)
-            if old := self._replay.take(batch.step, self._version):
-                learning.accumulate(old)
-            self._streamed = None
-            self._mismatch.ask(batch.tickets, batch.spec, batch.step, self._version)
-            update = learning.finish()
-        else:
-            self._open_update(batch.step, batch.tickets[0].name)
-            self._assign(batch.tickets, batch.spec)
-            old = self._replay.take(batch.step, self._version)
-            self._mismatch.ask(batch.tickets, batch.spec, batch.step, self._version)
-            update = learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
-        batch.controls, self._controls = self._controls, ()
-        batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
+        update = self._updates.learn(batch, self._version)
         self._link.phase("learn", batch.step)
         return update
 
@@ -188,8 +173,8 @@ class Run:
         """Send the new weights to the engines, for what they generate next and, where they may, for what runs."""
         if self._sync is not None:
             self._wait(self._sync)
-        if self._evaluation is not None and self._steering.spec.rollout.overlaps:
-            self._wait(self._evaluation)  # one version answers all of its prompts
+        if self._evaluator.last is not None and self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluator.last)  # one version answers all of its prompts
         self._dispatcher.advance(version, self._metrics)
         self._version = version
         self._saving.remember(version, self._dispatcher.snapshot())
@@ -233,25 +218,15 @@ class Run:
         worst = worst_rows(batch.groups, self._parts.tokenizer.token_text)
         self._link.emit("rollouts", {"rows": rollout_rows(shown), "worst_tokens": worst}, step)
         for alert in self._guards.check(step, found):
-            data = {"level": "warn", "title": "Guard", "message": alert.message}
-            self._link.emit("alert", {**data, "metric": alert.metric, "value": finite({"": alert.value})[""]}, step)
+            self._link.emit("alert", metric_alert("Guard", alert), step)
             if alert.action == "pause":
                 self._hold = alert.message
 
     def evaluate_if_due(self, step: int) -> None:
         """Have the weights after ``step`` evaluated; the result is reported when it is there."""
         spec = self._steering.spec
-        if not evaluation_due(spec, step):
-            return
-        threshold = self._rewards.threshold(spec)
-        batch = evaluation_batch(self._parts.evaluations, spec, step, self._evaluation_max_tokens, threshold)
-        self._evaluation = self._parts.generation.evaluate(
-            batch,
-            derive_seed(spec.schedule.seed, "evaluation"),
-            not spec.rollout.overlaps,
-            lambda done, total: self._link.phase("evaluate", step, done, total),
-        )
-        self._evaluation.add_done_callback(self._report_evaluation)
+        if evaluation_due(spec, step):
+            self._evaluator.start(spec, step, self._rewards.threshold(spec))
 
     def save_if_due(self, step: int) -> None:
         """Save after ``step`` where the schedule, a person or a control asks for it."""
@@ -287,7 +262,7 @@ class Run:
 
     def finish(self) -> None:
         """Wait for what is still under way: the last weights, evaluation, checkpoint and proposals."""
-        for future in (self._sync, self._evaluation, self._saving.last, self._rewards.last):
+        for future in (self._sync, self._evaluator.last, self._saving.last, self._rewards.last):
             if future is not None:
                 self._wait(cast("Future[Any]", future))
         if self._dispatcher.buffer.tickets:
@@ -312,8 +287,7 @@ class Run:
                 self._dispatcher.feed()
             if step is not None:
                 self._link.phase("generate", step, *self._dispatcher.progress)
-                if isinstance(self._steering.spec.rollout.mode, StreamedMode):
-                    self._stream_finished(step)
+                self._updates.stream(step, self._dispatcher.buffer.held(State.SCORED), self._version)
             if condition():
                 return
             self._parts.stirred.wait(POLL_S)
@@ -322,35 +296,6 @@ class Run:
             self._parts.generation.check()
 
     # ── helpers ──
-
-    def _open_update(self, step: int, group: str) -> None:
-        """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
-        self._controls = tuple(self._people.apply("optimizer_step", step, group, self._version))
-        self._saving.save(step - 1, self._state)
-
-    def _stream(self, step: int, tickets: list[Ticket]) -> None:
-        """Have the learner accumulate what these groups add to the gradient of ``step``."""
-        if self._streamed is None:
-            self._streamed = set()
-            self._open_update(step, tickets[0].name)
-            self._parts.learning.begin(self._steering.spec, step)
-        groups = [ticket.group for ticket in tickets]
-        self._assign(tickets, tickets[0].spec)
-        self._parts.learning.accumulate(groups)
-        self._streamed.update(ticket.name for ticket in tickets)
-
-    def _assign(self, tickets: list[Ticket], spec: RunSpec) -> None:
-        groups, dispatched = [ticket.group for ticket in tickets], [ticket.spec for ticket in tickets]
-        self._rewards.correct(groups)
-        assign_advantages(groups, spec, dispatched)
-
-    def _stream_finished(self, step: int) -> None:
-        """Stream what is complete. A group with a failed reward waits for the judgement of the whole batch."""
-        streamed = self._streamed or set()
-        scored = self._dispatcher.buffer.held(State.SCORED)
-        fresh = [t for t in scored if t.name not in streamed and not error_share([t.group])]
-        if fresh:
-            self._stream(step, fresh)
 
     def _stop_left_over(self) -> None:
         """Where modes take turns nothing runs on behind a full batch."""
@@ -383,7 +328,7 @@ class Run:
             "replay": self._replay.state(),
             "rewards": self._rewards.state(),
             "tokens_total": self._tokens_total,
-            "evaluation_max_tokens": self._evaluation_max_tokens,
+            "evaluation_max_tokens": self._evaluator.max_tokens,
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
         }
@@ -392,8 +337,3 @@ class Run:
         self._sync_s = time.perf_counter() - self._sync_from
         if not sync.cancelled() and sync.exception() is None:
             self._probe = sync.result()
-
-    def _report_evaluation(self, future: Future[Batch]) -> None:
-        batch = future.result()
-        metrics = finite(evaluation_metrics(batch))
-        self._link.emit("eval", {"metrics": metrics}, batch.step)
