@@ -51,6 +51,8 @@ def test_run_survives_kill(installation: Installation, victim: str, mode: str) -
         return f"{now()['state']} step {now()['step']} {now()['state_reason']}\n{installation.log_tail()}"
 
     wait_until(lambda: now()["step"] >= 6, 120, story)
+    priorities = {title: installation.process(title).nice() for title in ("raylet", "ray::LearnerWorker")}
+    assert len(set(priorities.values())) == 1, f"Ray takes priority from its workers: {priorities}"
     installation.kill(VICTIMS[victim])
     wait_until(lambda: now()["state"] in ("succeeded", "failed", "cancelled"), 240, story)
 
