@@ -22,5 +22,7 @@ export default defineConfig({
     environment: "happy-dom",
     setupFiles: ["./src/test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
+    // Typing into real forms takes long on machines that do other things beside.
+    testTimeout: 30_000,
   },
 });

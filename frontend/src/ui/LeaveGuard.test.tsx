@@ -52,4 +52,4 @@ it("asks first where something was, and stays or goes as told", async () => {
   await user.click(screen.getByText("Away"));
   await user.click(await screen.findByRole("button", { name: "Drop the changes" }));
   expect(await screen.findByText("elsewhere")).toBeTruthy();
-}, 20_000);
+});

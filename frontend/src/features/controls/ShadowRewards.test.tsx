@@ -66,7 +66,7 @@ it("shows how a shadow fares, and promotes it as a staged control with a reason"
   view.update(card([{ ...staged, apply_at: "next" } as Partial<Control>]));
   expect(screen.getByTestId("control-progress").textContent).toContain("staged, waiting for the worker");
   expect(within(screen.getByTestId("shadow")).getByText("to be promoted")).toBeTruthy();
-}, 30_000);
+});
 
 it("takes a version out of the shadow", async () => {
   const user = userEvent.setup();
@@ -76,4 +76,4 @@ it("takes a version out of the shadow", async () => {
   await user.click(screen.getByRole("button", { name: "Apply" }));
   await waitFor(() => expect(sent).toHaveLength(1));
   expect(sent[0]).toMatchObject({ target: SHADOW, value: [] });
-}, 30_000);
+});

@@ -48,4 +48,4 @@ it("shows a score only under the sample and for the definition that it is of", a
   expect(results()).toEqual(["Reward 1"]);
   await user.click(screen.getByRole("button", { name: "Change" }));
   expect(results()).toEqual([undefined]);
-}, 20_000);
+});

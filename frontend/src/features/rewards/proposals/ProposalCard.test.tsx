@@ -69,7 +69,7 @@ it("says why an item was refused, though no field of it is open", async () => {
   );
   await userEvent.click(await screen.findByTestId("accept-proposal"));
   expect((await screen.findByRole("alert")).textContent).toContain(detail);
-}, 20_000);
+});
 
 it("is decided once: it stays busy until the list is read anew", async () => {
   let answer: (response: Response) => void = () => {};
@@ -89,4 +89,4 @@ it("is decided once: it stays busy until the list is read anew", async () => {
   expect(sent).toHaveLength(1);
   answer(page());
   await waitFor(() => expect(screen.queryByTestId("proposal")).toBeNull());
-}, 20_000);
+});

@@ -33,7 +33,7 @@ it("moves an item by keyboard, and the focus goes with it", async () => {
   expect(document.activeElement).toBe(screen.getByLabelText("Description of brief"));
   await user.keyboard("{Alt>}{ArrowUp}{/Alt}");
   expect(names()).toEqual(["brief", "correct"]);
-}, 20_000);
+});
 
 it("duplicates up to the limit, deletes, and tells the total of what can be won", async () => {
   const user = userEvent.setup();
@@ -44,7 +44,7 @@ it("duplicates up to the limit, deletes, and tells the total of what can be won"
   expect(screen.queryByTestId("add-item")).toBeNull();
   await user.click(screen.getByRole("button", { name: "Delete: correct" }));
   expect(screen.getByTestId("rubric-total").textContent).toBe("2 items · positive weights 4");
-}, 20_000);
+});
 
 it("shows a negative weight as a pitfall", async () => {
   const user = userEvent.setup();
@@ -53,7 +53,7 @@ it("shows a negative weight as a pitfall", async () => {
   const row = screen.getAllByTestId("rubric-item").at(-1) as HTMLElement;
   expect(row.getAttribute("data-pitfall")).toBe("true");
   expect(within(row).getByText(/pitfall/).textContent).toContain("−13 %");
-}, 20_000);
+});
 
 it("offers nothing to change to those who may only look", () => {
   renderWith(<Editor readOnly />);
