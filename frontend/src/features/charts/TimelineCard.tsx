@@ -4,15 +4,23 @@ import { IconInfoCircle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { timelineQuery } from "@/features/runs/queries";
 import { formatNumber } from "@/lib/format";
+import { Loaded } from "@/ui/Loaded";
 import classes from "./timeline.module.css";
-import { busyShare, layout, type Span, type Timeline } from "./timeline";
+import { busyShare, layout, type Span, type StepSpans, type Timeline } from "./timeline";
 
 const HINT =
   "Each bar is work of one process during the last steps, on a common clock. White space is waiting. The share at the " +
   "right is how much of the time drawn the lane was busy.";
 
 export function TimelineCard({ runId }: { runId: string }) {
-  const steps = useQuery(timelineQuery(runId)).data ?? [];
+  return (
+    <Loaded query={useQuery(timelineQuery(runId))} skeleton={null}>
+      {steps => <Card steps={steps} />}
+    </Loaded>
+  );
+}
+
+function Card({ steps }: { steps: StepSpans[] }) {
   const timeline = layout(steps);
   if (timeline === null) return null;
   return (

@@ -5,6 +5,7 @@ import type { Control, Run, Spec, Target } from "@/api/model";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { controlsQuery, targetsQuery } from "@/features/runs/queries";
+import { isLive } from "@/features/runs/states";
 import { Loaded } from "@/ui/Loaded";
 import { AllFields } from "./AllFields";
 import { DifficultyBand, SourceWeights } from "./Curriculum";
@@ -17,18 +18,16 @@ import { DEFINITION, SHADOW } from "./shadow";
 import { ShadowRewards } from "./ShadowRewards";
 import { ThinkingBudget } from "./ThinkingBudget";
 
-const STEERABLE = ["queued", "starting", "running", "paused"];
-const NO_CONTROLS: Control[] = [];
+const SKELETON = <Skeleton height={320} />;
 
 export function ControlRail({ run }: { run: Run }) {
   const operator = useCan("operator");
-  const active = STEERABLE.includes(run.state);
   return (
     <Stack gap="sm" data-testid="control-rail">
       <Paper p="sm">
         <Lifecycle run={run} />
       </Paper>
-      {active && (
+      {isLive(run.state) && (
         <Paper p="sm">
           <Knobs run={run} enabled={operator} />
         </Paper>
@@ -39,15 +38,26 @@ export function ControlRail({ run }: { run: Run }) {
 
 function Knobs({ run, enabled }: { run: Run; enabled: boolean }) {
   const targets = useQuery(targetsQuery(run.id, run.revision));
+  const controls = useQuery(controlsQuery(run.id));
   return (
-    <Loaded query={targets} skeleton={<Skeleton height={320} />}>
-      {found => <KnobList run={run} enabled={enabled} targets={found} />}
+    <Loaded query={targets} skeleton={SKELETON}>
+      {targets => (
+        <Loaded query={controls} skeleton={SKELETON}>
+          {({ data }) => <KnobList run={run} enabled={enabled} targets={targets} controls={data} />}
+        </Loaded>
+      )}
     </Loaded>
   );
 }
 
-function KnobList({ run, enabled, targets }: { run: Run; enabled: boolean; targets: Target[] }) {
-  const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
+interface KnobListProps {
+  run: Run;
+  enabled: boolean;
+  targets: Target[];
+  controls: Control[];
+}
+
+function KnobList({ run, enabled, targets, controls }: KnobListProps) {
   const all = inForce(targets, run.effective_spec);
   const find = (path: string) => all.find(target => target.path === path);
   const budget = find("thinking.budget");

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Control, ControlState, Run } from "@/api/model";
 import { controlsQuery } from "@/features/runs/queries";
+import { isLive } from "@/features/runs/states";
 import { useCan } from "@/features/session/session";
 import { DASH, formatTime, formatValue } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
@@ -98,7 +99,6 @@ function Actions({ run, control }: { run: Run; control: Control }) {
   const navigate = useNavigate();
   if (!operator) return null;
   const inEffect = control.state === "applied" || control.state === "settled";
-  const steerable = ["queued", "starting", "running", "paused"].includes(run.state);
   const send = (name: "cancel" | "revert" | "rewind") =>
     act.mutate(
       { control, act: name, revision: run.revision },
@@ -130,7 +130,7 @@ function Actions({ run, control }: { run: Run; control: Control }) {
           Cancel
         </Button>
       )}
-      {inEffect && steerable && (
+      {inEffect && isLive(run.state) && (
         <Tooltip label={`Set it back to ${formatValue(control.before)}; the weights keep what they have learned`}>
           <Button size="compact-xs" variant="default" loading={act.isPending} onClick={() => send("revert")}>
             Revert

@@ -5,6 +5,7 @@ import { modals } from "@mantine/modals";
 import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Run } from "@/api/model";
+import { isAtWork, isLive } from "@/features/runs/states";
 import { useCan } from "@/features/session/session";
 import { toast, toastError } from "@/ui/toast";
 
@@ -47,8 +48,8 @@ export function Lifecycle({ run }: { run: Run }) {
       confirmProps: { color: "red" },
       onConfirm: () => act.mutate("cancel"),
     });
-  const active = ["starting", "running", "paused"].includes(run.state);
-  const live = active || run.state === "queued";
+  const active = isAtWork(run.state);
+  const live = isLive(run.state);
   return (
     <Stack gap={8}>
       <Group gap={6} grow>
@@ -140,6 +141,6 @@ export function Lifecycle({ run }: { run: Run }) {
 function wish(run: Run): string | null {
   if (run.state === "running" && run.desired_state === "paused") return "Pausing after the present step…";
   if (run.state === "paused" && run.desired_state === "running") return "Going on…";
-  if (["starting", "running", "paused"].includes(run.state) && run.desired_state === "cancelled") return "Stopping…";
+  if (isAtWork(run.state) && run.desired_state === "cancelled") return "Stopping…";
   return null;
 }

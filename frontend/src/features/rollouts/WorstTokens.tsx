@@ -2,18 +2,25 @@
 import { Accordion, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { decodeValue } from "@/features/charts/merge";
-import { worstTokensQuery } from "@/features/runs/queries";
+import { type WorstToken, worstTokensQuery } from "@/features/runs/queries";
 import { formatNumber } from "@/lib/format";
+import { Loaded } from "@/ui/Loaded";
 
 export function WorstTokens({ runId }: { runId: string }) {
-  const found = useQuery(worstTokensQuery(runId)).data;
-  if (!found || found.tokens.length === 0) return null;
+  return (
+    <Loaded query={useQuery(worstTokensQuery(runId))} skeleton={null}>
+      {({ step, tokens }) => tokens.length > 0 && <Tokens step={step} tokens={tokens} />}
+    </Loaded>
+  );
+}
+
+function Tokens({ step, tokens }: { step: number | null; tokens: WorstToken[] }) {
   return (
     <Accordion variant="contained" mb="sm" data-testid="worst-tokens">
       <Accordion.Item value="worst">
         <Accordion.Control>
           <Text size="sm" fw={550}>
-            Where engine and learner disagree most, step {found.step}
+            Where engine and learner disagree most, step {step}
           </Text>
         </Accordion.Control>
         <Accordion.Panel>
@@ -32,7 +39,7 @@ export function WorstTokens({ runId }: { runId: string }) {
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
-                {found.tokens.map(token => {
+                {tokens.map(token => {
                   const engine = decodeValue(token.behaviour_logprob);
                   const learner = decodeValue(token.learner_logprob);
                   return (

@@ -26,6 +26,7 @@ interface Props {
 export function CreatePanel(props: Props) {
   const { spec, changes, baseLabel, checked, named, pending, error, onCreate, onReveal } = props;
   const operator = useCan("operator");
+  const editor = useCan("editor");
   const ready = named && checked.validation?.valid === true && !checked.checking;
   return (
     <div className={classes.side}>
@@ -43,7 +44,7 @@ export function CreatePanel(props: Props) {
             </Button>
             <Button
               variant="default"
-              disabled={!ready || pending !== null}
+              disabled={!ready || !editor || pending !== null}
               loading={pending === "draft"}
               onClick={() => onCreate(false)}
               data-testid="create-draft"
@@ -53,7 +54,7 @@ export function CreatePanel(props: Props) {
             <ValidationNote checked={checked} onReveal={onReveal} />
             {!operator && (
               <Text size="xs" c="dimmed">
-                Starting runs needs the role of operator.
+                {editor ? "Starting runs needs the role of operator." : "Creating runs needs the role of editor."}
               </Text>
             )}
           </Stack>

@@ -7,13 +7,14 @@ import type { RunStream } from "@/features/stream/useRunStream";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import classes from "./runs.module.css";
+import { isAtWork } from "./states";
 
 /** Seconds without a word from the worker after which what is shown counts as stale. */
 const STALE_AFTER = 15;
 
 export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunStream; updatedAt: number }) {
   const now = useNow();
-  const active = ["starting", "running", "paused"].includes(run.state);
+  const active = isAtWork(run.state);
   const age = run.lease_age_s === null ? null : run.lease_age_s + (now - updatedAt) / 1000;
   const lost = stream.status === "lost" && stream.heardAt !== null ? (now - stream.heardAt) / 1000 : null;
   const stale = active ? (lost ?? (age !== null && age > STALE_AFTER ? age : null)) : null;

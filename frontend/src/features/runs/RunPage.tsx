@@ -17,6 +17,7 @@ import { PhaseStrip } from "./PhaseStrip";
 import { runQuery } from "./queries";
 import { RunHeader } from "./RunHeader";
 import classes from "./runs.module.css";
+import { isLive } from "./states";
 
 const TABS: RunTab[] = ["charts", "rollouts", "events", "controls", "checkpoints", "config"];
 const RolloutsTab = lazy(() => import("@/features/rollouts/RolloutsTab").then(m => ({ default: m.RolloutsTab })));
@@ -24,8 +25,6 @@ const EventsTab = lazy(() => import("./EventsTab").then(m => ({ default: m.Event
 const ControlsTab = lazy(() => import("@/features/controls/ControlsTab").then(m => ({ default: m.ControlsTab })));
 const CheckpointsTab = lazy(() => import("./CheckpointsTab").then(m => ({ default: m.CheckpointsTab })));
 const ConfigTab = lazy(() => import("./ConfigTab").then(m => ({ default: m.ConfigTab })));
-
-const ENDED = ["draft", "succeeded", "failed", "cancelled"];
 
 export function RunPage() {
   const { runId } = useParams({ from: "/app/runs/$runId" });
@@ -37,7 +36,7 @@ export function RunPage() {
   const query = useQuery({
     ...runQuery(runId),
     // The age of the worker's lease moves although nothing happens.
-    refetchInterval: ({ state }) => (state.data && ENDED.includes(state.data.state) ? false : 10_000),
+    refetchInterval: ({ state }) => (state.data && !isLive(state.data.state) ? false : 10_000),
   });
   if (query.isPending) return <PageSkeleton />;
   if (query.isError && query.error instanceof Problem && query.error.status === 404) return <NotFoundPage />;

@@ -7,6 +7,7 @@ import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
 import { RewardTrend } from "./RewardTrend";
 import classes from "./runs.module.css";
+import { isAtWork } from "./states";
 
 export function RunsTable({ runs }: { runs: Run[] }) {
   const narrow = useMediaQuery("(max-width: 48em)");
@@ -125,7 +126,5 @@ function RunProgress({ run }: { run: Run }) {
 }
 
 function left(run: Run): string {
-  return run.state === "running" || run.state === "paused" || run.state === "starting"
-    ? formatDuration(run.summary.eta_seconds)
-    : DASH;
+  return isAtWork(run.state) ? formatDuration(run.summary.eta_seconds) : DASH;
 }

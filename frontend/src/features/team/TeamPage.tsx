@@ -7,11 +7,15 @@ import { JudgesTab } from "./JudgesTab";
 import { MembersTab } from "./MembersTab";
 import { TokensTab } from "./TokensTab";
 
+/** Tabs whose lists the platform shows to admins alone. */
+const ADMINS = ["tokens", "audit"];
+
 export function TeamPage() {
-  const { tab = "members" } = useSearch({ from: "/app/team" });
+  const { tab: wanted = "members" } = useSearch({ from: "/app/team" });
   const navigate = useNavigate({ from: "/team" });
   const { team } = useSession();
   const admin = useCan("admin");
+  const tab = admin || !ADMINS.includes(wanted) ? wanted : "members";
   return (
     <>
       <PageHeader title="Team" description={team?.name} />
@@ -22,7 +26,7 @@ export function TeamPage() {
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="members">Members</Tabs.Tab>
-          <Tabs.Tab value="tokens">API tokens</Tabs.Tab>
+          {admin && <Tabs.Tab value="tokens">API tokens</Tabs.Tab>}
           <Tabs.Tab value="judges">Judges</Tabs.Tab>
           {admin && <Tabs.Tab value="audit">Audit log</Tabs.Tab>}
         </Tabs.List>
