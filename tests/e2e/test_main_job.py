@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.installation import EMAIL, PASSWORD, Installation, wait_until
+from tests.support.browser import sign_in
+from tests.support.installation import EMAIL, Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
 
@@ -23,7 +24,7 @@ def test_sign_in_refuses_a_wrong_password(page: Page) -> None:
 
 
 def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> None:
-    _sign_in(page)
+    sign_in(page)
     run_id = _create_from_the_form(page)
 
     def metrics() -> dict[str, list[float]]:
@@ -52,14 +53,6 @@ def test_create_watch_steer_and_stop(page: Page, installation: Installation) -> 
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled", timeout=60_000)
     page.reload()
     expect(page.get_by_test_id("run-state").first).to_have_attribute("data-state", "cancelled")
-
-
-def _sign_in(page: Page) -> None:
-    page.goto("/runs")
-    page.get_by_label("Email").fill(EMAIL)
-    page.get_by_role("textbox", name="Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
 
 
 def _create_from_the_form(page: Page) -> str:

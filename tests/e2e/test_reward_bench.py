@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.installation import EMAIL, PASSWORD, Installation, wait_until
+from tests.support.browser import sign_in
+from tests.support.installation import Installation, wait_until
 from tests.support.judge_endpoint import JudgeServer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(420)]
@@ -62,7 +63,7 @@ def judge(installation: Installation) -> Iterator[tuple[JudgeServer, str]]:
 
 def test_bench_shows_two_versions_side_by_side(page: Page, installation: Installation, reward: dict[str, Any]) -> None:
     slug = reward["slug"]
-    _sign_in(page)
+    sign_in(page)
     page.goto(f"/rewards/{reward['id']}?tab=bench")
     _choose(page, page.get_by_test_id("bench-first"), f"{slug}@1")
     _choose(page, page.get_by_test_id("bench-second"), f"{slug}@2 · short answers pay")
@@ -98,7 +99,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
     page: Page, installation: Installation, judge: tuple[JudgeServer, str]
 ) -> None:
     server, slug = judge
-    _sign_in(page)
+    sign_in(page)
     page.goto("/rewards/new")
     page.get_by_role("textbox", name="Name").first.fill(f"Asks {slug}")
     grader = page.get_by_label("Grader", exact=True).first
@@ -148,7 +149,7 @@ def test_rubric_editor_makes_versions_that_a_judge_scores(
 
 def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation: Installation) -> None:
     run = _run_with_rollouts(installation)
-    _sign_in(page)
+    sign_in(page)
     page.goto(f"/runs/{run}?tab=rollouts")
     for index in range(3):
         page.get_by_test_id("rollouts-table").get_by_role("checkbox").nth(index).check()
@@ -160,14 +161,6 @@ def test_rollouts_of_a_run_are_one_click_from_the_bench(page: Page, installation
     rows = page.locator('[data-testid="bench-row"]:not([data-probe])')
     expect(rows).to_have_count(3)
     expect(page.get_by_test_id("bench-table")).to_contain_text("In the run")
-
-
-def _sign_in(page: Page) -> None:
-    page.goto("/runs")
-    page.get_by_label("Email").fill(EMAIL)
-    page.get_by_role("textbox", name="Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
 
 
 def _choose(page: Page, select: Locator, option: str) -> None:
