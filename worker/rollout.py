@@ -296,7 +296,7 @@ class RolloutWorker:
     def _load(self) -> Load:
         stats = self._engine.stats()
         return Load(
-            at=time.perf_counter(),
+            at=stats.at,
             busy_s=stats.busy_s,
             ticks=self._ticks,
             idle=not self._live,

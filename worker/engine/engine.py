@@ -91,7 +91,8 @@ class Engine:
         self._prompt_tokens = 0
         self._ended: Counter[FinishReason] = Counter()
         self._budget_violations = 0
-        self._busy_s = 0.0
+        self._clock: tuple[float, float | None] = (0.0, None)
+        """Seconds inside finished steps, and when the running one began. Written as one: other threads read it."""
         self._loads = 0
         self.version = config.version
 
@@ -139,7 +140,8 @@ class Engine:
         """Advance every running request by one token (and admit waiting ones). Returns what finished."""
         if self._broken is not None:
             raise EngineError(self._broken)
-        started = time.perf_counter()
+        busy_s, started = self._clock[0], time.perf_counter()
+        self._clock = busy_s, started
         finished, self._done = self._done, []
         if self._by_core_id:
             outputs, _ = self._core.step_fn()
@@ -156,7 +158,7 @@ class Engine:
                 self._control(self._controller)
             finished += self._done
             self._done = []
-        self._busy_s += time.perf_counter() - started
+        self._clock = busy_s + time.perf_counter() - started, None
         return finished
 
     def abort(self, request_ids: Iterable[str] | None = None, *, reason: AbortReason = "aborted") -> list[Completion]:
@@ -236,6 +238,7 @@ class Engine:
         """Load now and totals since start."""
         scheduler = self._core.scheduler
         running, waiting = scheduler.get_request_counts()
+        (busy_s, started), now = self._clock, time.perf_counter()
         return EngineStats(
             running=running,
             waiting=waiting,
@@ -248,7 +251,8 @@ class Engine:
             aborted=self._ended["aborted"] + self._ended["pruned"],
             repetitions=self._ended["repetition"],
             budget_violations=self._budget_violations,
-            busy_s=self._busy_s,
+            at=now,
+            busy_s=busy_s if started is None else busy_s + now - started,
         )
 
     def close(self) -> None:

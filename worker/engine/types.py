@@ -312,5 +312,7 @@ class EngineStats:
     """Requests that ended as "repetition"."""
     budget_violations: int
     """Completions whose thinking, counted from their text, exceeds budget plus forced tokens. 0 while enforced."""
+    at: float
+    """When this was read, in seconds on the clock against which `busy_s` grows."""
     busy_s: float
-    """Time inside `step`."""
+    """Time inside `step`, the running one included."""
