@@ -12,12 +12,14 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.core_model_loading import revert_weight_conversion
 
+from trainer_core.update.hybrid.lightning import is_constant
+from trainer_core.update.hybrid.policy import biases
 from trainer_core.update.optimizer import VALUE_HEAD
 
 
 def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of ``model`` under the names and in the shapes of its files."""
-    found: dict[str, Tensor] = revert_weight_conversion(model, dict(weights))
+    """The weights of ``model``, and its routers' biases, under the names and in the shapes of its files."""
+    found: dict[str, Tensor] = revert_weight_conversion(model, {**weights, **biases(model)})
     return found
 
 
@@ -42,7 +44,8 @@ def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor
         dtype=torch.float32,
         output_loading_info=True,
     )
-    if info["missing_keys"] or info["mismatched_keys"]:
+    missing = [name for name in info["missing_keys"] if not is_constant(name)]
+    if missing or info["mismatched_keys"]:
         return weights
     head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
     return {**{name: parameter.detach() for name, parameter in twin.named_parameters()}, **head}

@@ -52,6 +52,8 @@ class TokenBatch:
     """The engine's likeliest tokens in the target's place, int64 [M, K], where all trajectories have them."""
     top_logprobs: Tensor | None = None
     """Their log-probabilities in the engine, float32 [M, K]."""
+    routes: Tensor | None = None
+    """The experts that the engine sent each packed token to, int64 [N, L, K], where all trajectories have them."""
 
     @property
     def num_tokens(self) -> int:

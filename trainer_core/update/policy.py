@@ -9,6 +9,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from trainer_core.update import attention
 from trainer_core.update.attention import UnsupportedPolicy
+from trainer_core.update.hybrid.policy import mixing_types, prepare
+from trainer_core.update.hybrid.router import replay, routers
 from trainer_core.update.logprobs import token_logprobs
 from trainer_core.update.norms import use_lean_norms
 from trainer_core.update.output_layer import asking, can_fuse, find_fused, fuse, undo
@@ -18,6 +20,7 @@ from trainer_core.update.routing import RouteWatch
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
 
+NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_jitter_noise")
 
 def load_policy(
     folder: str | Path, *, device: torch.device | str = "cpu", gradient_checkpointing: bool = False
@@ -30,12 +33,13 @@ def load_policy(
         UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
         OSError: no such folder, or it holds no safetensors weights.
     """
+    ``flows`` say in which formats its layers compute; see ``use_precision``.
     path = str(folder)
     config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
-    mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES
+    mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES - mixing_types(config)
     if mixed:
         raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences")
-    for name in ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop"):
+    for name in NOISE:
         if getattr(config, name, None):
             setattr(config, name, 0.0)
     model = AutoModelForCausalLM.from_pretrained(
@@ -61,6 +65,7 @@ def load_policy(
 
 
 @torch.no_grad()
+    use_precision(model, flows)
 def use_fused_output(model: PreTrainedModel) -> bool:
     """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
 
@@ -105,6 +110,7 @@ def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None)
         layout=batch.layout,
         logits_to_keep=batch.rows,
         use_cache=False,
+    replay(model, batch.routes)
         **asked,
     )
     if watch is not None:

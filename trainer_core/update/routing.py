@@ -1,5 +1,6 @@
 """The routing of a mixture of experts, as a forward pass tells it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +32,24 @@ class RouteWatch:
 
     def __init__(self) -> None:
         self._layers: list[Tensor] = []
+        self.logits: list[Tensor] = []
+        """Of each layer where the targets are predicted, [M, E], with their gradient."""
+        self.experts: list[Tensor] = []
+        """Where these tokens went, int64 [M, K] of each layer; empty for routers that are not adapted."""
 
-    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor) -> None:
-        """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count."""
+    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor, experts: Sequence[Tensor] = ()) -> None:
+        """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.
+
+        Args:
+            router_logits: of each layer.
+            rows: which count.
+            experts: where each token went, [N, K] of each layer, as adapted routers remember.
+        """
         if not router_logits:
             raise ValueError("the policy tells nothing of its routing")
-        self._layers = [logits.detach().view(-1, logits.shape[-1]).index_select(0, rows) for logits in router_logits]
+        self.logits = [logits.view(-1, logits.shape[-1]).index_select(0, rows) for logits in router_logits]
+        self.experts = [chosen.index_select(0, rows) for chosen in experts]
+        self._layers = [logits.detach() for logits in self.logits]
 
     def chosen(self, count: int) -> Routes:
         """The ``count`` likeliest experts of each layer."""

@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer_core.update.hybrid.runs import Runs, build_runs
+
 MAX_PADDED_SHARE = 0.2
 MAX_BUCKET_SCORES = 1 << 20
 """Score-matrix elements per head and bucket: keeps the scores of small buckets in the processor's cache."""
@@ -62,6 +64,8 @@ class Layout:
     buckets: tuple[Bucket, ...]
     slots: Tensor
     """Where the output of packed token n stands among all query slots of all buckets in order, int64 [N]."""
+    runs: Runs | None = None
+    """The same for layers with a state; None where a prefix is no run of its own."""
 
     def to(self, device: torch.device) -> "Layout":
         """The layout on ``device``."""
@@ -69,7 +73,7 @@ class Layout:
             Bucket(*(getattr(bucket, name).to(device) for name in Bucket.__dataclass_fields__))
             for bucket in self.buckets
         )
-        return Layout(moved, self.slots.to(device))
+        return Layout(moved, self.slots.to(device), None if self.runs is None else self.runs.to(device))
 
 
 def build_layout(segments: Sequence[Segment]) -> Layout:
@@ -91,7 +95,9 @@ def build_layout(segments: Sequence[Segment]) -> Layout:
         filled += len(members) * width
     if num_tokens and (slots.min() < 0 or len(np.unique(slots)) != num_tokens):
         raise ValueError("the segments must cover each packed token exactly once")
-    return Layout(tuple(buckets), torch.from_numpy(slots))
+    # In packed order, whatever the order of the segments.
+    runs = build_runs([((one.start, one.stop), one.prefix) for one in sorted(segments, key=lambda one: one.start)])
+    return Layout(tuple(buckets), torch.from_numpy(slots), runs)
 
 
 def _similar(ordered: Sequence[Segment]) -> list[list[Segment]]:

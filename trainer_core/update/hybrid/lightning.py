@@ -1,0 +1,72 @@
+"""Lightning attention of transformers' MiniMax classes on packed tokens, by our kernel.
+
+The layer keeps its weights and its decay; only its forward pass is replaced. transformers' own knows one sequence per
+row, and would carry the state of one packed sequence into the next.
+"""
+
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kernels.lightning_attention import lightning_attention
+from trainer_core.update.attention import UnsupportedPolicy
+from trainer_core.update.hybrid.runs import Runs
+from trainer_core.update.segments import Layout
+
+LAYER = "MiniMaxLightningAttention"
+CONSTANTS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")
+"""Buffers of the layer that follow from its configuration: no weights, though files may hold them."""
+
+
+def use_packed_lightning(model: nn.Module) -> int:
+    """Replace the forward pass of every lightning attention layer; returns how many there are."""
+    layers = [module for module in model.modules() if type(module).__name__ == LAYER]
+    for layer in layers:
+        layer.forward = MethodType(_forward, layer)
+    return len(layers)
+
+
+def is_constant(name: str) -> bool:
+    """Whether a tensor of this name is one of a lightning layer's constants."""
+    return name.rpartition(".")[2] in CONSTANTS
+
+
+def _forward(self: Any, hidden_states: Tensor, *_: Any, layout: Layout | None = None, **__: Any) -> tuple[Tensor, None]:
+    """Output [1, N, hidden] of N packed tokens [1, N, hidden], and None in place of the state.
+
+    Raises:
+        UnsupportedPolicy: no layout, or one whose prefixes are no runs of their own.
+    """
+    if layout is None or layout.runs is None:
+        raise UnsupportedPolicy("lightning attention needs packed sequences that start afresh or go on from a prompt")
+    states = hidden_states[0]
+    heads = self.num_attention_heads
+    mixed = self.act_fn(self.qkv_proj(states)).view(len(states), heads, 3 * self.head_dim)
+    query, key, value = mixed.split(self.head_dim, dim=-1)
+    found = scan_runs(query, key, value, self.slope_rate.view(heads), layout.runs)
+    gated = torch.sigmoid(self.output_gate(states)) * self.norm(found.reshape(len(states), -1))
+    return self.out_proj(gated).unsqueeze(0), None
+
+
+def scan_runs(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, runs: Runs) -> Tensor:
+    """Lightning attention [N, H, E] within each run and what it goes on from.
+
+    Args:
+        query: [N, H, D], in packed order.
+        key: [N, H, D].
+        value: [N, H, E].
+        slopes: decay of each head per token, [H].
+        runs: of the micro-batch.
+    """
+    if not len(runs.parents):
+        # The first kind alone: where it stands in packed order, nothing has to move.
+        return lightning_attention(query.contiguous(), key.contiguous(), value.contiguous(), slopes, runs.starts)[0]
+    count = int(runs.starts[-1])
+    q, k, v = (part.index_select(0, runs.order) for part in (query, key, value))
+    out, states = lightning_attention(q[:count], k[:count], v[:count], slopes, runs.starts)
+    later, _ = lightning_attention(
+        q[count:], k[count:], v[count:], slopes, runs.later_starts, states.index_select(0, runs.parents)
+    )
+    return torch.cat([out, later]).index_select(0, runs.places)
