@@ -34,10 +34,10 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
     assert {m["groups/count"] for m in metrics} == {4.0}
     for m in metrics:
         assert sum(v for k, v in m.items() if k.startswith("staleness/share/")) == pytest.approx(1.0)
-        # Steps of a few milliseconds may end without news of the engine.
-        assert 0.0 < m.get("perf/engine_busy_share", 1.0) <= 1.0
+        # A short step may end without news of the engine; at the end of a run ahead it may have had nothing to do.
+        assert 0.0 <= m.get("perf/engine_busy_share", 0.0) <= 1.0
         assert m["timing_s/wait"] >= 0.0 and m["probe/max_abs_diff"] < 0.05
-    assert any("perf/engine_busy_share" in m for m in metrics)
+    assert any(m.get("perf/engine_busy_share", 0.0) > 0.0 for m in metrics)
     replayed = [m for m in metrics if "rollout_corr/cause/numerics" in m]
     assert 1 <= len(replayed) <= 4, "due at steps 3, 6, 9 and 12; the next waits for an answer, the last may come late"
     for m in replayed:
@@ -48,9 +48,11 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
         assert metrics[-1]["staleness/max"] >= 1.0
     for event in platform.of("step"):
         timeline = event["data"]["timeline"]
-        assert 3 <= len(timeline) <= 40
-        assert {"engine-0", "reward", "learner", "sync"} >= {span["lane"] for span in timeline}
+        assert len(timeline) <= 40
+        assert {"learn", "publish"} <= {span["phase"] for span in timeline if span["lane"] == "learner"}
         assert all(0.0 <= span["start"] <= span["end"] for span in timeline)
+    lanes = {span["lane"] for event in platform.of("step") for span in event["data"]["timeline"]}
+    assert lanes == {"engine-0", "reward", "learner", "sync"}
     shown = [row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"] if not row["sample"]]
     drawn = [f"{step}-{index}" for step in range(1, 13) for index in range(4)]
     assert sorted(shown) == sorted(drawn), "every group that was drawn is trained on once"
