@@ -19,8 +19,8 @@ from trainer_core.update.recording import as_trajectory
 from trainer_core.update.routing import RouteWatch
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
-
 NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_jitter_noise")
+
 
 def load_policy(
     folder: str | Path, *, device: torch.device | str = "cpu", gradient_checkpointing: bool = False
@@ -33,7 +33,6 @@ def load_policy(
         UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
         OSError: no such folder, or it holds no safetensors weights.
     """
-    ``flows`` say in which formats its layers compute; see ``use_precision``.
     path = str(folder)
     config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
     mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES - mixing_types(config)
@@ -56,6 +55,7 @@ def load_policy(
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
+    prepare(model, Path(path))
     if gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     use_lean_norms(model)
@@ -65,7 +65,6 @@ def load_policy(
 
 
 @torch.no_grad()
-    use_precision(model, flows)
 def use_fused_output(model: PreTrainedModel) -> bool:
     """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
 
@@ -104,16 +103,16 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
 def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
     """The logits that predict the batch's targets, [M, V]."""
     asked = {} if watch is None else {"output_router_logits": True}
+    replay(model, batch.routes)
     output = model(
         input_ids=batch.input_ids.unsqueeze(0),
         position_ids=batch.position_ids.unsqueeze(0),
         layout=batch.layout,
         logits_to_keep=batch.rows,
         use_cache=False,
-    replay(model, batch.routes)
         **asked,
     )
     if watch is not None:
-        watch.take(output.router_logits, batch.rows)
+        watch.take(output.router_logits, batch.rows, [router.chosen for router in routers(model)])
     found: Tensor = output.logits[0]
     return found
