@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -87,7 +88,7 @@ class Startup:
 
     def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
         self.bundle, self._platform, self._notify = bundle, platform, notify
-        self._closers: list[Callable[[], None]] = []
+        self._closers = ExitStack()
 
     def run(self, tick: Tick) -> Parts:
         """Start everything and wait for it.
@@ -120,14 +121,14 @@ class Startup:
             spec.schedule.prompts_per_step,
             self._notify,
         )
-        self._closers.append(engines.close)
+        self._closers.callback(engines.close)
         learning = LearningStage()
-        self._closers.append(learning.close)
+        self._closers.callback(learning.close)
         options = cluster.actor_options(None, LEARNER_CPUS)
         checkpoint = bundle.resume.path if bundle.resume else None
         learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher)
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0))
-        self._closers.append(self._judges.close)
+        self._closers.callback(self._judges.close)
         rewards = RewardPool(
             self._spawn_reward,
             bundle.versions,
@@ -135,7 +136,7 @@ class Startup:
             spec.reward.timeout_seconds,
             self._notify,
         )
-        self._closers.append(rewards.close)
+        self._closers.callback(rewards.close)
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
             took = self._await(
@@ -148,7 +149,7 @@ class Startup:
         timeline, stirred = Timeline(), threading.Event()
         brancher = Brancher(tokenizer.token_text, config.think)
         generation = GenerationStage(engines, rewards, timeline, stirred.set, brancher)
-        self._closers.append(generation.close)
+        self._closers.callback(generation.close)
         sources, evaluations = data.result()
         state = learner.result()[0]
         return Parts(
@@ -165,9 +166,8 @@ class Startup:
         )
 
     def close(self) -> None:
-        """Kill the actors that have been started."""
-        for close in reversed(self._closers):
-            close()
+        """Kill the actors that have been started: all of them, also where one cannot be killed."""
+        self._closers.close()
 
     def _await(
         self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick
@@ -218,7 +218,7 @@ class Startup:
     def _open_judges(self, tally: Tally) -> JudgeClient:
         answers = self.bundle.run_dir / "judge-answers" / "evolution.sqlite"
         client = open_judges(JudgeSetup(self.bundle.judges, self._judges.handles, answers), tally)
-        self._closers.append(client.close)
+        self._closers.callback(client.close)
         return client
 
     def _name(self, role: str, index: int, generation: int) -> str:
