@@ -53,7 +53,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
     typical = {name: median(step[name] for step in complete) for name in NEEDED}
     share = _learned_share(spec, typical)
     tokens_per_s, fixed = _learner(spec, complete)
-    overlap = getattr(spec.rollout.mode, "max_staleness", 0) > 0 or spec.rollout.mode.type == "streamed"
+    overlap = spec.rollout.overlaps or spec.rollout.mode.type == "streamed"
     phases = ("timing_s/generate", "timing_s/reward", "timing_s/learn", "timing_s/sync")
     between = median(step["timing_s/step"] - sum(step[name] for name in phases) for step in complete)
     rates = Rates(

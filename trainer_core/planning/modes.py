@@ -1,13 +1,8 @@
 """The loop's modes as the planner's model knows them."""
 
-from typing import Any
-
 from trainer_core.planning.workload import LoopMode
 from trainer_core.spec import RunSpec
-from trainer_core.spec.rollout import AsyncMode, Rollout
-
-IN_FLIGHT_STALENESS = 4
-"""Bound of a loop in flight where the spec is of another mode."""
+from trainer_core.spec.rollout import AsyncMode, InFlightMode, Rollout
 
 
 def chosen_mode(spec: RunSpec) -> LoopMode:
@@ -18,36 +13,28 @@ def chosen_mode(spec: RunSpec) -> LoopMode:
 def all_modes(spec: RunSpec) -> tuple[LoopMode, ...]:
     """Every mode: the spec's own with its settings, the others with their defaults."""
     rollout = spec.rollout
-    own: Any = rollout.mode
-    overlapped: Any = own if own.type == "async" else AsyncMode()
-    interrupts = bool(getattr(overlapped, "interruptible", False))
+    overlapped = rollout.mode if isinstance(rollout.mode, AsyncMode) else AsyncMode()
+    in_flight = rollout.mode if isinstance(rollout.mode, InFlightMode) else InFlightMode()
+    # With over-provisioning, what a full batch leaves unfinished is continued under the next weights.
+    surplus = rollout.partial.over_provision - 1.0
     return (
-        _sync(rollout),
+        LoopMode("sync", surplus=surplus, recomputes_kv=surplus > 0),
         LoopMode("streamed", streams=True),
         LoopMode(
             "async",
             max_staleness=overlapped.max_staleness,
-            interrupts=interrupts,
-            recomputes_kv=interrupts and _recomputes(rollout, default=True),
+            interrupts=overlapped.interruptible,
+            recomputes_kv=overlapped.interruptible and _recomputes(rollout, default=True),
         ),
         LoopMode(
             "in_flight",
-            max_staleness=own.max_staleness if own.type == "in_flight" else IN_FLIGHT_STALENESS,
+            max_staleness=in_flight.max_staleness,
             interrupts=True,
             recomputes_kv=_recomputes(rollout, default=False),
         ),
     )
 
 
-def _sync(rollout: Rollout) -> LoopMode:
-    """With over-provisioning, what a full batch leaves unfinished is continued under the next weights."""
-    partial = getattr(rollout, "partial", None)
-    if partial is None or partial.over_provision <= 1.0 or rollout.mode.type != "sync":
-        return LoopMode("sync")
-    return LoopMode("sync", surplus=partial.over_provision - 1.0, recomputes_kv=True)
-
-
 def _recomputes(rollout: Rollout, *, default: bool) -> bool:
     """Whether running sequences compute keys and values anew; ``default`` where the spec leaves it to the mode."""
-    asked = getattr(rollout, "kv_on_update", None)
-    return default if asked is None else asked == "recompute"
+    return default if rollout.kv_on_update is None else rollout.kv_on_update == "recompute"
