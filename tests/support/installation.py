@@ -1,5 +1,6 @@
 """A whole installation for tests and benchmarks: ``manage.py up`` in a folder of its own, and a client for its API."""
 
+import ctypes
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ import httpx
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
+_LIBC, _PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 EMAIL, PASSWORD = "admin@example.com", "a-long-test-password"
 
 
@@ -42,7 +44,12 @@ class Installation:
     def __enter__(self) -> Self:
         command = [sys.executable, str(ROOT / "manage.py"), *self._arguments]
         self._process = subprocess.Popen(
-            command, env=self._environment, stdout=self.log.open("wb"), stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env=self._environment,
+            stdout=self.log.open("wb"),
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=end_with_parent,
         )
         try:
             wait_until(self._is_up, 180, lambda: f"not up:\n{self.log_tail()}")
@@ -114,6 +121,11 @@ class Api:
     def _checked(response: httpx.Response) -> Any:
         assert response.is_success, f"{response.request.method} {response.url}: {response.status_code} {response.text}"
         return response.json() if response.content else None
+
+
+def end_with_parent() -> None:
+    """For a child before its program: it is told to end where its parent, killed, cannot tell it any more."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def wait_until(condition: Callable[[], object], seconds: float, explain: Callable[[], str] = lambda: "") -> None:
