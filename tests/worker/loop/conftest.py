@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.installation import wait_until
 from tests.worker.loop.platform_double import PlatformDouble
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -124,10 +124,7 @@ class Launcher:
 
     def until_gone(self, timeout_s: float = 30.0) -> None:
         """Wait until Ray knows no actor of the run any more."""
-        deadline = time.monotonic() + timeout_s
-        while self.actors():
-            assert time.monotonic() < deadline, self.actors()
-            time.sleep(0.05)
+        wait_until(lambda: not self.actors(), timeout_s, lambda: f"left: {self.actors()}")
 
     def stop(self) -> None:
         from worker.tasks import stop

@@ -1,13 +1,13 @@
 """Programs that want to exhaust the machine, plant traps for the supervisor, or outlive their jail."""
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.support.installation import wait_until
 from trainer_core.rewards.graders.jail import JailError, Limits
 from worker.sandbox.pool import JailPool
 from worker.sandbox.run import supervise
@@ -122,13 +122,6 @@ print(refused(os.listdir, "/proc/1/fd"), refused(os.readlink, "/proc/1/root"), r
     assert says(jail, code) == "True True True True True"
 
 
-def reached(condition: Callable[[], bool], within_s: float = 30.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return condition()
-
-
 @pytest.fixture
 def slot() -> Iterator[Slot]:
     made = Slot(Loaded())
@@ -150,12 +143,12 @@ time.sleep(60)
     run = slot.begin({"role": "program", "code": code, "stdin": ""}, Limits(wall_s=60.0))
     with ThreadPoolExecutor(1) as threads:
         job = threads.submit(supervise, [run])
-        assert reached(lambda: len(processes_named(name)) == 3)
+        wait_until(lambda: len(processes_named(name)) == 3, 30)
         assert slot._process is not None
         slot._process.kill()
         with pytest.raises(JailError):
             job.result(timeout=30)
-    assert reached(lambda: processes_named(name) == [])
+    wait_until(lambda: processes_named(name) == [], 30)
 
 
 def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was(jail: JailPool) -> None:
