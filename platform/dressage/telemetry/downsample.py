@@ -6,6 +6,8 @@ x of its last point. Values that are not finite take no part in min, mean and ma
 
 import math
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 from django.db import connection, transaction
@@ -81,30 +83,40 @@ def query(
         # Room to group in memory: the planner thinks of far more groups than there are, and would sort all rows.
         cursor.execute("SET LOCAL work_mem = '64MB'")
         key = _bucket_key(cursor, x, source, condition, where, arguments, max_points)
-        cursor.execute(
-            f"""
-            SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*), count(v)
-            FROM (SELECT series_id, x, CASE WHEN {_FINITE} THEN value END AS v FROM ({source}) AS points {where}) AS p
-            GROUP BY series_id, {key} ORDER BY series_id, at
-            """,
-            arguments,
-        )
-        all_finite = True
-        for series_id, at, smallest, mean, largest, n, finite in cursor:
-            buckets = found[series[series_id]]
-            buckets.x.append(at)
-            buckets.min.append(smallest)
-            # The mean lies between the extremes by definition; rounding may put it just outside.
-            buckets.mean.append(None if mean is None else min(max(mean / _SCALE, smallest), largest))
-            buckets.max.append(largest)
-            buckets.raw_count += n
-            all_finite = all_finite and n == finite
-        if not all_finite:
+        rows = _aggregate(cursor, "value", key, source, where, arguments)
+        # Telling what is finite takes a sixth of the time: only where it must be told. PostgreSQL sorts NaN last.
+        if not all(math.isfinite(row[2]) and math.isfinite(row[4]) for row in rows):
+            rows = _aggregate(cursor, f"CASE WHEN {_FINITE} THEN value END", key, source, where, arguments)
             points = f"SELECT series_id, x FROM ({source}) AS points {where}"
             cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({_FINITE}) ORDER BY series_id, x", arguments)
-            for series_id, at in cursor:
+            for series_id, at in cursor.fetchall():
                 found[series[series_id]].nan.append(at)
+    for series_id, group in groupby(rows, itemgetter(0)):
+        _, x_last, smallest, means, largest, counts = map(list, zip(*group, strict=True))
+        # The mean lies between the extremes by definition; rounding may put it just outside.
+        clamped = [
+            None if mean is None else min(max(mean / _SCALE, low), high)
+            for low, mean, high in zip(smallest, means, largest, strict=True)
+        ]
+        buckets = found[series[series_id]]
+        buckets.x, buckets.min, buckets.mean, buckets.max = x_last, smallest, clamped, largest
+        buckets.raw_count = sum(counts)
     return found
+
+
+def _aggregate(
+    cursor: Any, value: str, key: str, source: str, where: str, arguments: dict[str, Any]
+) -> list[tuple[Any, ...]]:
+    """(series id, last x, min, mean on the scale, max, number of points) of each bucket, in order."""
+    cursor.execute(
+        f"""
+        SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*)
+        FROM (SELECT series_id, x, {value} AS v FROM ({source}) AS points {where}) AS p
+        GROUP BY series_id, {key} ORDER BY series_id, at
+        """,
+        arguments,
+    )
+    return cursor.fetchall()
 
 
 def _bucket_key(
@@ -153,8 +165,12 @@ def _source(
         return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments
     # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
     axis = "m.tokens_total::float8" if x == "tokens" else _TIME
+    distinct, order = ("", "") if line.is_single else ("DISTINCT ON (step)", "ORDER BY step, attempt DESC")
+    # Materialized, so that x is computed once for each step and not for each point.
     moments = f"""
-        SELECT DISTINCT ON (step) step, {axis} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
-        WHERE run_id = %(run)s ORDER BY step, attempt DESC
+        WITH m AS MATERIALIZED (
+            SELECT {distinct} step, {axis} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
+            WHERE run_id = %(run)s {order}
+        )
     """
-    return f"SELECT series_id, x, value FROM ({points}) AS p JOIN ({moments}) AS m USING (step)", arguments
+    return f"{moments} SELECT series_id, x, value FROM ({points}) AS p JOIN m USING (step)", arguments

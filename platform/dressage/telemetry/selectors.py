@@ -1,6 +1,5 @@
 """Reads of telemetry."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.db.models import FloatField, QuerySet, Value
@@ -33,10 +32,11 @@ def chart(
     started = run.started_at or run.created_at
     found = downsample.query(run.id, started, ids, line, **options) if ids else {}
     empty = downsample.Buckets()
-    document: dict[str, Any] = {"x": x, "series": {key: asdict(found.get(key, empty)) for key in keys}}
+    # Not dataclasses.asdict: it would copy every number of every list, which took longer than writing the JSON.
+    document: dict[str, Any] = {"x": x, "series": {key: vars(found.get(key, empty)) for key in keys}}
     if superseded:
         ghosts = downsample.query(run.id, started, ids, line, **options, superseded=True) if ids else {}
-        document["superseded"] = {key: asdict(ghost) for key, ghost in ghosts.items() if ghost.raw_count}
+        document["superseded"] = {key: vars(ghost) for key, ghost in ghosts.items() if ghost.raw_count}
     return document
 
 
