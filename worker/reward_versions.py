@@ -45,9 +45,10 @@ class RewardVersions:
         self._served = {slug for version in known.values() for slug in version.judges}
         self._unreadable: dict[str, str] = {}
         self._trained = ""
-        for ref, definition in saved.items():
-            if ref not in self._known:
-                self._known[ref] = RewardVersion(definition=RewardDefinition.model_validate(definition))
+        self._bare = set(saved) - set(known)
+        """Known by their definition alone: a checkpoint holds no endpoints and no folders."""
+        for ref in self._bare:
+            self._known[ref] = RewardVersion(definition=RewardDefinition.model_validate(saved[ref]))
         objection = self.objection(spec)
         if objection is not None:
             raise StartError(f"The run's reward cannot be used: {objection}.")
@@ -56,10 +57,12 @@ class RewardVersions:
         """Read the definitions that come with commands. A version is read once: it never changes."""
         for command in commands:
             for ref, document in (command.get("definitions") or {}).items():
-                if ref in self._known or ref in self._unreadable:
+                if (ref in self._known and ref not in self._bare) or ref in self._unreadable:
                     continue
                 try:
                     self._known[ref] = RewardVersion.model_validate(document)
+                    self._bare.discard(ref)
+                    self._equipped.discard(ref)
                 except ValidationError as error:
                     first = error.errors()[0]
                     where = ".".join(str(part) for part in first["loc"])

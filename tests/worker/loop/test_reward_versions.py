@@ -131,3 +131,15 @@ def test_a_checkpoint_brings_back_what_it_names(spec: Make, workers: Workers) ->
     saved = versions.state()
     assert set(saved) == {"a@1", "b@1"}
     assert RewardVersions(promoted, {}, saved, workers).definition("b@1") == versions.definition("b@1")
+
+
+def test_a_command_brings_the_judges_that_a_checkpoint_does_not_hold(spec: Make, workers: Workers) -> None:
+    first, promoted = (RunSpec.model_validate(spec(reward={"definition": ref})) for ref in ("a@1", "b@1"))
+    versions = RewardVersions(first, known(a=definition("right")), {"b@1": definition("right")}, workers)
+    assert versions.objection(promoted) is None, "without judges, which its definition does not ask"
+    judge = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    versions.take_in([command(b={"definition": definition("right"), "judges": {"default": judge}})])
+    equipped: list[Versions] = []
+    versions._equip = lambda asked: equipped.append(asked)
+    assert versions.objection(promoted) is None
+    assert [list(one["b@1"].judges) for one in equipped] == [["default"]]
