@@ -145,9 +145,10 @@ class Brancher:
     def _thinking(self, prompt: Sequence[int], tokens: list[int], forced: tuple[int, ...]) -> ThinkingState | None:
         if self._markers is None:
             return None
-        tracker = ThinkingTracker(self._markers, prompt, None, forced)
-        for end in range(1, len(tokens) + 1):
-            tracker.feed(tokens[:end])
+        tracker, seen = ThinkingTracker(self._markers, prompt, None, forced), []
+        for token in tokens:
+            seen.append(token)
+            tracker.feed(seen)
         return tracker.state
 
     def _count(self, state: State, part: Sequence[Trajectory], known: Sequence[float]) -> None:
