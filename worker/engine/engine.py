@@ -25,6 +25,7 @@ from worker.engine.checks import check_request
 from worker.engine.concurrency import ConcurrencyController, Load
 from worker.engine.live import LiveRequest
 from worker.engine.pruning import GroupPruner
+from worker.engine.routes import RouteSource
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
 from worker.engine.types import (
@@ -73,6 +74,7 @@ class Engine:
         self._config = config
         self._core = parts.core
         self._weights = parts.weights
+        self._routes = RouteSource(parts.runner) if config.routes else None
         self._max_model_len = parts.vllm_config.model_config.max_model_len
         self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
         self._eos = eos_token_ids(config.model_dir) if config.stop_at_eos else ()
@@ -145,6 +147,10 @@ class Engine:
         finished, self._done = self._done, []
         if self._by_core_id:
             outputs, _ = self._core.step_fn()
+            if self._routes is not None:
+                for core_id, first, routes in self._routes.take():
+                    if (live := self._by_core_id.get(core_id)) is not None:
+                        live.routes.feed(first, routes)
             decoded = self._core.scheduler.take_decoded()
             if decoded is not None:
                 if decoded.top is not None:

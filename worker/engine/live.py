@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from worker.engine.repetition import RepetitionWatch
+from worker.engine.routes import RouteRecorder
 from worker.engine.thinking import ThinkingTracker, count_thinking
 from worker.engine.top import TopRecorder
 from worker.engine.types import Completion, FinishReason, Partial, Request, ThinkTokens
@@ -23,6 +24,7 @@ class LiveRequest:
         "logprobs",
         "repetition",
         "request",
+        "routes",
         "segment",
         "started_at",
         "thinking",
@@ -59,6 +61,7 @@ class LiveRequest:
         size = min(sampling.top_logprobs, vocab_size)
         brought = prefix.top if prefix is not None else None
         self.top = TopRecorder(size, brought, len(self.token_ids)) if size else None
+        self.routes = RouteRecorder(None if prefix is None else prefix.routes)
         self._version_runs: list[tuple[int, int]] = [(len(self.token_ids), version)]
         self._forced_spans: list[tuple[int, int]] = []
 
@@ -119,6 +122,7 @@ class LiveRequest:
             started_at=self.started_at,
             finished_at=time.monotonic(),
             top=None if self.top is None else self.top.tokens(),
+            routes=self.routes.routes(self._computed),
         )
 
     def partial(self) -> Partial:
@@ -136,7 +140,13 @@ class LiveRequest:
             started_at=self.started_at,
             seconds=time.monotonic() - self.started_at,
             top=None if self.top is None else self.top.tokens(),
+            routes=self.routes.routes(self._computed),
         )
+
+    @property
+    def _computed(self) -> int:
+        """Tokens that a model has read: all but the last."""
+        return len(self.request.prompt_ids) + len(self.token_ids) - 1
 
     def _columns(self) -> tuple[list[int], list[bool]]:
         """The version of each token, and whether the policy chose it."""

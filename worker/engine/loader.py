@@ -35,6 +35,8 @@ class WeightRecord:
 
     parameters: list[tuple[torch.nn.Module, str, torch.nn.Parameter]] = field(default_factory=list)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    optional: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """What an update may bring though the files that were loaded lack it, as the model's class says."""
     head: torch.Tensor | None = None
     """The checkpoint's output head (the embedding where tied), kept where the model does not compute in float32."""
 
@@ -53,15 +55,17 @@ class PlainWeightLoader(DefaultModelLoader):
     def get_all_weights(
         self, model_config: ModelConfig, model: torch.nn.Module
     ) -> Generator[tuple[str, torch.Tensor], None, None]:
+        is_constant = getattr(model, "is_constant", lambda name: False)
         for name, tensor in super().get_all_weights(model_config, model):
-            self._shapes[name] = tuple(tensor.shape)
+            if not is_constant(name):
+                self._shapes[name] = tuple(tensor.shape)
             if name.endswith((HEAD, EMBEDDING_SUFFIX)) and model_config.dtype != torch.float32:
                 self._heads[name] = tensor
             yield name, tensor
 
     def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
         super().load_weights(model, model_config)
-        record = WeightRecord(shapes=self._shapes)
+        record = WeightRecord(shapes=self._shapes, optional=dict(getattr(model, "optional_weights", {})))
         if self._heads:
             record.head = self._heads[head_name(self._heads)]
             self._heads = {}

@@ -11,7 +11,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from worker.engine.environment import prepare_environment
 from worker.engine.types import EngineConfig, EngineError
@@ -32,6 +32,8 @@ class CoreParts:
     core: EngineCore
     vllm_config: VllmConfig
     weights: WeightStore
+    runner: Any
+    """vLLM's model runner."""
 
 
 def build_core(config: EngineConfig) -> CoreParts:
@@ -49,10 +51,13 @@ def build_core(config: EngineConfig) -> CoreParts:
     from vllm.v1.executor import Executor
 
     from worker.engine.loader import LOAD_FORMAT
+    from worker.engine.models import engine_options, register_own
     from worker.engine.scheduler import DecodeScheduler
     from worker.engine.weights import WeightStore
 
-    _register_architectures(hf_config.get("architectures") or [])
+    architectures = hf_config.get("architectures") or []
+    register_own(architectures)
+    _register_architectures(architectures)
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
         from worker.engine.cpu_kernels import use_compiled_norms
@@ -71,7 +76,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         kv_cache_memory_bytes=int(config.kv_cache_gib * 2**30),
         seed=config.seed,
         enforce_eager=config.enforce_eager,
-        enable_prefix_caching=config.prefix_caching,
+        **{"enable_prefix_caching": config.prefix_caching, **config.extra, **engine_options(architectures)},
         logprobs_mode="processed_logprobs",  # under the distribution the token was drawn from
         generation_config="vllm",  # sampling comes with each request, never from the model directory
         load_format=LOAD_FORMAT,
@@ -82,7 +87,6 @@ def build_core(config: EngineConfig) -> CoreParts:
         disable_log_stats=True,
         ir_op_priority=op_priority,
         enable_prompt_embeds=False,
-        **config.extra,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -97,7 +101,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         runner.device,
         float32_head=config.lm_head_dtype == "float32",
     )
-    return CoreParts(core, vllm_config, weights)
+    return CoreParts(core, vllm_config, weights, runner)
 
 
 def eos_token_ids(model_dir: str) -> tuple[int, ...]:

@@ -172,6 +172,8 @@ class Partial:
     """Time it spent in engines."""
     top: TopTokens | None = None
     """As in `Completion`."""
+    routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
+    """Of the tokens that have been computed, from the prompt's first on; else as in `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,9 @@ class Completion:
     finished_at: float
     top: TopTokens | None = None
     """With `Sampling.top_logprobs`: the likeliest tokens at each step; zeros for forced tokens."""
+    routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
+    """With `EngineConfig.routes`: the experts that each token but the last was sent to, prompt included, shape
+    [P + T - 1, layers, experts per token]. None for a request that ended before its first step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +272,7 @@ class EngineConfig:
     end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
     (128 tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in
     float32 from weights that were never rounded, whatever `dtype` is. `concurrency` None lets `max_num_seqs` sequences
-    run at any time.
+    run at any time. `routes` asks a mixture of experts for its routes.
     """
 
     model_dir: str
@@ -285,6 +290,7 @@ class EngineConfig:
     version: int = 0
     lm_head_dtype: Literal["model", "float32"] = "model"
     concurrency: AdaptiveConcurrency | None = None
+    routes: bool = False
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 
 

@@ -48,6 +48,7 @@ class WeightStore:
         given = {name: _as_tensor(name, value) for name, value in tensors.items()}
         if self._tied and HEAD in given and HEAD not in expected:
             self._drop_tied_head(given)
+        expected = {**expected, **{name: shape for name, shape in self._record.optional.items() if name in given}}
         unknown = sorted(set(given) - set(expected))
         missing = sorted(set(expected) - set(given))
         if self._tied and HEAD in missing:

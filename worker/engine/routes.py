@@ -1,0 +1,81 @@
+"""Where a mixture of experts sent each token of a request: told by the model step by step, kept per request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.engine.types import EngineError
+
+Routes = NDArray[np.uint8] | NDArray[np.int16]
+"""Chosen experts, [N, L, K]: of N tokens in L layers, K of each."""
+
+
+class RouteSource:
+    """Reads the routes of each engine step from the model that has just run."""
+
+    def __init__(self, runner: Any) -> None:
+        """Watch a model runner of vLLM.
+
+        Raises:
+            EngineError: its model tells no routes.
+        """
+        self._runner, self._model = runner, runner.get_model()
+        if not hasattr(self._model, "routes"):
+            raise EngineError(
+                f"the engine cannot tell the routes of {type(self._model).__name__}: vLLM collects routed experts only "
+                "in its second model runner, which this adapter does not drive; set policy.routing.replay = false and "
+                "weigh with the correction router_shift instead"
+            )
+        self._dtype = np.uint8 if self._model.config.num_local_experts <= 256 else np.int16
+
+    def take(self) -> list[tuple[str, int, Routes]]:
+        """(vLLM's request id, position of the first token, routes) of the requests in the last step."""
+        told = self._model.routes()
+        if told is None:
+            return []
+        experts, starts, positions = told
+        rows, edges = experts.cpu().numpy().astype(self._dtype), starts.tolist()
+        names = self._runner.input_batch.req_ids
+        return [
+            (names[number], first, rows[edges[number] : edges[number + 1]])
+            for number, first in enumerate(positions.tolist())
+        ]
+
+
+class RouteRecorder:
+    """Of one request, by position in its sequence. What is computed again, after a preemption, keeps its first route:
+    the one behind the token that was drawn."""
+
+    __slots__ = ("_chunks", "_filled")
+
+    def __init__(self, prefix: Routes | None) -> None:
+        """Start with what a parked request brought."""
+        self._chunks = [] if prefix is None else [prefix]
+        self._filled = 0 if prefix is None else len(prefix)
+
+    def feed(self, first: int, routes: Routes) -> None:
+        """Account for the tokens at positions ``first`` and on.
+
+        Raises:
+            EngineError: tokens before them were never computed.
+        """
+        if first > self._filled:
+            raise EngineError(f"routes of tokens {self._filled} to {first - 1} are missing: they were not computed")
+        new = routes[self._filled - first :]
+        if len(new):
+            self._chunks.append(new)
+            self._filled += len(new)
+
+    def routes(self, tokens: int) -> Routes | None:
+        """Of the first ``tokens`` positions, and None before the first step. Tokens behind the last computed one, which
+        were forced, repeat its route: nothing depends on it."""
+        if not self._chunks:
+            return None
+        found = np.concatenate(self._chunks)[: max(tokens, 0)]
+        self._chunks = [found]
+        self._filled = len(found)
+        missing = tokens - len(found)
+        return found if missing <= 0 else np.concatenate([found, np.repeat(found[-1:], missing, axis=0)])
