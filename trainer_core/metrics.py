@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from trainer_core.judge_entries import JUDGE_ENTRIES
 from trainer_core.mismatch_entries import MISMATCH_ENTRIES
+from trainer_core.routing_entries import ROUTING_ENTRIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +351,7 @@ def _entries() -> list[Metric]:
         ),
         *(Metric(*entry, "mismatch") for entry in MISMATCH_ENTRIES),
         *(Metric(*entry, "judge") for entry in JUDGE_ENTRIES),
+        *(Metric(*entry, "actor") for entry in ROUTING_ENTRIES),
         Metric(
             "staleness/mean",
             "Staleness",

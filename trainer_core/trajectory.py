@@ -70,6 +70,9 @@ class Trajectory:
     """The engine's likeliest tokens at each step, shape [T, K], where the run asks for them; 0 for forced tokens."""
     top_logprobs: NDArray[np.float32] | None = None
     """Their log-probabilities at ``temperature``, shape [T, K]."""
+    routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
+    """The experts that the engine sent each token but the last to, prompt included, where the run replays them: shape
+    [P + T - 1, L, E] with E experts per token in each of L layers."""
     generation_seconds: float = 0.0
 
     @property
@@ -82,6 +85,8 @@ class Trajectory:
         for name in PER_TOKEN:
             if (values := getattr(self, name)) is not None:
                 setattr(self, name, values[:length])
+        if self.routes is not None:
+            self.routes = self.routes[: len(self.prompt_ids) + length - 1]
         self.thinking_tokens = min(self.thinking_tokens, length)
 
 

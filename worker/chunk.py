@@ -35,6 +35,11 @@ class Chunk:
     top_ids: NDArray[np.int32] | None = None
     """The likeliest tokens at each step, shape [T, K]; None where no completion was asked for them."""
     top_logprobs: NDArray[np.float32] | None = None
+    routes: NDArray[Any] | None = None
+    """The experts of each token but the last, prompts included, one completion behind the other, shape [R, L, K]; None
+    where no completion has them."""
+    route_offsets: NDArray[np.int64] | None = None
+    """First of each completion's rows, and R at the end, shape [M + 1]."""
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -63,6 +68,7 @@ def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
         budget_hit=np.array([c.budget_hit for c in completions], np.bool_),
         seconds=np.array([c.finished_at - c.started_at for c in completions], np.float32),
         **_top(completions),
+        **_routes(completions),
     )
 
 
@@ -75,6 +81,15 @@ def _top(completions: Sequence[Completion]) -> dict[str, NDArray[Any]]:
     ids = [np.zeros((length, size), np.int32) if top is None else top.token_ids for length, top in rows]
     logprobs = [np.zeros((length, size), np.float32) if top is None else top.logprobs for length, top in rows]
     return {"top_ids": np.concatenate(ids), "top_logprobs": np.concatenate(logprobs)}
+
+
+def _routes(completions: Sequence[Completion]) -> dict[str, NDArray[Any]]:
+    """The columns of routes; a completion that ended before its first step has none."""
+    known = [c.routes for c in completions if c.routes is not None]
+    if not known:
+        return {}
+    lengths = [0 if c.routes is None else len(c.routes) for c in completions]
+    return {"routes": np.concatenate(known), "route_offsets": np.concatenate([[0], np.cumsum(lengths)])}
 
 
 def unpack(
@@ -109,10 +124,18 @@ def unpack(
                 budget_hit=bool(chunk.budget_hit[row]),
                 top_ids=None if chunk.top_ids is None else chunk.top_ids[span],
                 top_logprobs=None if chunk.top_logprobs is None else chunk.top_logprobs[span],
+                routes=_routes_of(chunk, row),
                 generation_seconds=float(chunk.seconds[row]),
                 excluded="pruned" if FINISH_REASONS[chunk.finish[row]] == "pruned" else None,
             )
         )
+
+
+def _routes_of(chunk: Chunk, row: int) -> NDArray[Any] | None:
+    if chunk.routes is None or chunk.route_offsets is None:
+        return None
+    start, end = chunk.route_offsets[row : row + 2]
+    return chunk.routes[start:end] if end > start else None
 
 
 def repack(trajectories: Sequence[Trajectory]) -> Chunk:

@@ -236,6 +236,7 @@ class Startup:
             lm_head_dtype=engine.lm_head_dtype,
             concurrency=concurrency(engine.concurrency),
             think=think,
+            routes=spec.policy.routing.replay,
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )
 

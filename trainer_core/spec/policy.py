@@ -1,6 +1,7 @@
 """Which policy is trained."""
 
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.routing import Routing
 
 
 class Policy(SpecModel):
@@ -10,3 +11,5 @@ class Policy(SpecModel):
     """Name of a registered base policy of the team (a Hugging Face folder with safetensors weights)."""
     gradient_checkpointing: bool = False
     """Recompute activations in the backward pass: less memory, about a third more compute."""
+    routing: Routing = Routing()
+    """How a mixture of experts routes tokens while it is trained."""

@@ -15,6 +15,7 @@ from trainer_core.spec.length_shaping import DecoupledLength
 from trainer_core.spec.mode_rules import over_provisioning, streaming
 from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
 from trainer_core.spec.reward_rules import evolution, shadows
+from trainer_core.spec.routing_rules import routing
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         branching,
         reference,
         teacher,
+        routing,
         _groups,
         _learner,
         streaming,

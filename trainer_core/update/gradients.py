@@ -111,7 +111,10 @@ class Gradients:
             self._parts.head.detached = warming
         for batch, one in zip(batches, known, strict=True):
             own_logits = None
-            watch = RouteWatch() if one.routes is not None else None
+            balancer = self._parts.balancer
+            if spec.policy.routing.replay and batch.routes is None:
+                raise ValueError("policy.routing.replay needs trajectories that hold the engine's routes: these do not")
+            watch = RouteWatch() if one.routes is not None or balancer is not None else None
             if needs_logits(spec):
                 logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch, watch)
             else:
@@ -133,6 +136,8 @@ class Gradients:
                 divergence=likeliest_divergence(spec, batch, current, own_logits),
                 log_shift=routing_shift(spec, one.routes, watch, current),
             )
+            if balancer is not None and watch is not None:
+                loss = loss + balancer.observe(watch, batch, whole.tokens, totals)
             if spec.distillation is not None:
                 loss = self._distil(spec, spec.distillation, batch, logprobs, own_logits, loss, whole, totals)
             if spec.critic is not None and one.returns is not None:

@@ -34,7 +34,7 @@ from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refu
 from trainer_core.update.totals import Totals
 from trainer_core.update.value_objective import explain
 
-SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss")
+SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""
 
 
@@ -303,11 +303,12 @@ class Learner:
             rate, optimizer.max_grad_norm, divisor=divisor, value_rate=value_rate, policy_rests=warming
         )
         critic = self._parts.critic if values else None
+        routing = {} if self._parts.balancer is None else self._parts.balancer.after_update(norm is not None)
         if norm is None:
             if critic is not None:
                 critic.drop(self._probe())
             return None
-        metrics |= {"actor/grad_norm": norm, "actor/lr": rate}
+        metrics |= {"actor/grad_norm": norm, "actor/lr": rate, **routing}
         if critic is not None:
             value_norm = critic.engine.step(value_rate, optimizer.max_grad_norm, divisor=divisor)
             if value_norm is None:

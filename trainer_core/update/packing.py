@@ -104,7 +104,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     families: dict[bytes | int, list[int]] = {}
     for index, trajectory in enumerate(trajectories):
         if trains(trajectory):
-            families.setdefault(trajectory.prompt_ids.tobytes() if shared else index, []).append(index)
+            families.setdefault(_prompt_state(trajectory) if shared else index, []).append(index)
     units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
     units.sort(key=lambda unit: -unit[0])
     if how.alone:
@@ -121,6 +121,12 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
             batches[home].append(members)
             space[home] -= size
     return [_batch(trajectories, families_of_batch) for families_of_batch in batches]
+
+
+def _prompt_state(trajectory: Trajectory) -> bytes:
+    """What samples that share a prompt must have in common: its tokens, and the experts these were sent to."""
+    prompt = trajectory.prompt_ids
+    return prompt.tobytes() + (b"" if trajectory.routes is None else trajectory.routes[: len(prompt)].tobytes())
 
 
 def trains(trajectory: Trajectory) -> bool:
@@ -168,6 +174,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
     positions: list[NDArray[np.int64]] = []
     segments: list[Segment] = []
     predicted: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []
+    routes: list[NDArray[Any] | None] = []
     filled = 0
     for family in families:
         prompt = trajectories[family[0]].prompt_ids
@@ -175,6 +182,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         ids.append(prompt)
         positions.append(np.arange(len(prompt)))
         segments.append(Segment(*prefix))
+        routes.append(_routes(trajectories[family[0]], 0, len(prompt)))
         filled = prefix[1]
         for index in family:
             trajectory = trajectories[index]
@@ -187,6 +195,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
                 ids.append(trajectory.token_ids[:-1])
                 positions.append(np.arange(len(prompt), len(prompt) + own))
                 segments.append(Segment(filled, filled + own, prefix))
+                routes.append(_routes(trajectory, len(prompt), len(prompt) + own))
                 filled += own
     chosen = [(trajectories[index], offset) for _, offset, index in predicted]
     counts = [len(offset) for _, offset, _ in predicted]
@@ -214,4 +223,14 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         prompt=per_sequence([prompt_key(trajectory) for trajectory, _ in chosen], np.int64),
         top_ids=per_token("top_ids").long() if told else None,
         top_logprobs=per_token("top_logprobs").float() if told else None,
+        routes=_joined(routes),
     )
+
+
+def _routes(trajectory: Trajectory, start: int, stop: int) -> NDArray[Any] | None:
+    return None if trajectory.routes is None else trajectory.routes[start:stop]
+
+
+def _joined(routes: Sequence[NDArray[Any] | None]) -> Tensor | None:
+    known = [one for one in routes if one is not None]
+    return torch.from_numpy(np.concatenate(known).astype(np.int64)) if len(known) == len(routes) else None

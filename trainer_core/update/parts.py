@@ -11,6 +11,7 @@ from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import HeadCritic, SeparateCritic
 from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine
+from trainer_core.update.hybrid.setup import prepare_routing
 from trainer_core.update.policy import load_policy
 from trainer_core.update.proximal import ProximalPolicy
 from trainer_core.update.routing import experts_per_token
@@ -31,6 +32,7 @@ class Parts:
         checkpointing = spec.policy.gradient_checkpointing
         self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
         self.experts = experts_per_token(self.model)
+        self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
             raise ValueError(
                 f"the correction router_shift weighs by the routing of experts: the policy {base.name!r} has none"

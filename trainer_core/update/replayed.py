@@ -60,7 +60,7 @@ def learner_side(
         own = own_prompts.get(trajectory.trajectory_id)
         template = torch.zeros_like(logprobs)
         if own is not None and not np.array_equal(own, trajectory.prompt_ids):
-            other, scores = _forward(model, replace(trajectory, prompt_ids=own), device)
+            other, scores = _forward(model, replace(trajectory, prompt_ids=own, routes=None), device)
             template = logprobs - _look(scores, other, 1.0, 1.0, 0)[0]
         places = batch.offset.cpu().numpy()
         columns = (_spread(values, places, trajectory.length) for values in (logprobs, kept, template))

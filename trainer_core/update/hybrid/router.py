@@ -40,7 +40,7 @@ def adapt_routers(model: nn.Module) -> int:
         for renormalises in (True, False):
             router.renormalises = renormalises
             if _same(_route(router, probe), expected):
-                router.forward = MethodType(_route, router)
+                router.forward, router.prefer = MethodType(_route, router), MethodType(_prefer, router)
                 adapted += 1
                 break
         else:
@@ -66,7 +66,8 @@ def allow_replay(model: nn.Module) -> None:
 def replay(model: nn.Module, routes: Tensor | None) -> None:
     """Route the tokens of the next forward passes to ``routes``, int64 [N, L, K]; None: by the routers themselves.
 
-    Routers for which it was not allowed take no notice. It holds until it is changed: a backward pass that computes activations again must route as the forward pass did.
+    Routers for which it was not allowed take no notice. It holds until it is changed: a backward pass that computes
+    activations again must route as the forward pass did.
 
     Raises:
         ValueError: the routes are of another number of layers or experts.
@@ -86,14 +87,18 @@ def _route(self: Any, hidden_states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     scores = torch.softmax(logits.float(), dim=-1)
     experts = self.replayed
     if experts is None:
-        bias = getattr(self, BIAS)
-        ranked = scores.detach() if bias is None else scores.detach() + bias
-        experts = ranked.topk(self.top_k, dim=-1).indices
+        experts = _prefer(self, scores.detach())
     weights = scores.gather(1, experts)
     if self.renormalises:
         weights = weights / weights.sum(dim=-1, keepdim=True)
     self.chosen = experts
     return logits, weights, experts
+
+
+def _prefer(self: Any, scores: Tensor) -> Tensor:
+    """The experts [N, K] that the router itself chooses by scores [N, E]."""
+    bias = getattr(self, BIAS)
+    return (scores if bias is None else scores + bias).topk(self.top_k, dim=-1).indices
 
 
 def _same(found: tuple[Tensor, ...], expected: Any) -> bool:

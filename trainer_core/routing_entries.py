@@ -1,0 +1,23 @@
+"""Registry entries of a mixture of experts: (name, title, unit, formula)."""
+
+_M = "moe/"
+
+ROUTING_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
+    (_M + "router_entropy", "Router entropy", "nats", "mean over layers and predicted tokens of −Σ_e p_e · log p_e"),
+    (
+        _M + "max_violation",
+        "Load imbalance",
+        "1",
+        "mean over layers of the largest expert's load / the mean load − 1, over the tokens of an update",
+    ),
+    (_M + "idle_experts", "Idle experts", "share", "experts that no token of an update was sent to / experts"),
+    (_M + "aux_loss", "Balancing loss", "nats", "α · mean over layers of E · Σ_e f_e · P_e"),
+    (_M + "bias_spread", "Spread of biases", "1", "mean over layers of the largest − the smallest bias of a router"),
+    (
+        _M + "replay_agreement",
+        "Agreement with the engine's routes",
+        "share",
+        "replayed choices that the learner's own routers would have made / replayed choices",
+    ),
+)
+"""Load and routes are counted where sampled tokens are predicted."""

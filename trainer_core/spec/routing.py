@@ -1,0 +1,52 @@
+"""How a mixture of experts routes tokens while it is trained."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+
+
+class NoBalancing(SpecModel):
+    """Routers learn from the policy's loss alone."""
+
+    type: Literal["none"] = "none"
+
+
+class AuxiliaryLoss(SpecModel):
+    """A loss that is smallest where all experts are used alike. Its gradient competes with that of the reward."""
+
+    model_config = method_doc(
+        "Auxiliary balancing loss",
+        "α · mean over layers of E · Σ_e f_e · P_e",
+        "Switch Transformer (arXiv 2101.03961), eq. 4; MiniMax-01 (arXiv 2501.08313)",
+    )
+    type: Literal["auxiliary_loss"] = "auxiliary_loss"
+    coefficient: float = field(1e-3, gt=0.0, le=1.0)
+    """α. f_e is the share of choices that fell on expert e, P_e its mean probability, in one micro-batch."""
+
+
+class LossFreeBalancing(SpecModel):
+    """Experts that had too little get a higher bias in the choice, and only there: no gradient is disturbed."""
+
+    model_config = method_doc(
+        "Auxiliary-loss-free balancing",
+        "choice = top-K(s_e + b_e), b_e ← b_e + u · sign(mean load − load_e)",
+        "DeepSeek-V3 (arXiv 2412.19437), §2.1.2; arXiv 2408.15664",
+    )
+    type: Literal["loss_free"] = "loss_free"
+    update_rate: float = field(1e-3, gt=0.0, le=1.0)
+    """u: how far a bias moves after each update, on the scale of routing probabilities."""
+
+
+Balance = Annotated[NoBalancing | AuxiliaryLoss | LossFreeBalancing, Field(discriminator="type")]
+
+
+class Routing(SpecModel):
+    """Routing of tokens to experts. Only a mixture of experts has any; others are refused what they cannot do."""
+
+    balance: Balance = NoBalancing()
+    """What keeps the experts in use."""
+    replay: bool = False
+    """Route each token in the learner to the experts that the engine has sent it to (R3, arXiv 2510.11370). The mixing
+    weights stay the learner's, with their gradient. Needs an engine that tells its routes."""

@@ -1,0 +1,112 @@
+"""The use of experts over an update: counted, paid for by a loss, or evened out by biases."""
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from trainer_core.spec.routing import AuxiliaryLoss, LossFreeBalancing, Routing
+from trainer_core.update.hybrid.router import BIAS, add_biases, routers
+from trainer_core.update.packing import TokenBatch
+from trainer_core.update.routing import RouteWatch
+from trainer_core.update.totals import Totals
+
+
+class Balancer:
+    """Of one policy with adapted routers. The biases are the same on every rank."""
+
+    def __init__(self, spec: Routing, model: nn.Module) -> None:
+        """Count the loads of ``model``'s experts; give its routers biases where ``spec`` wants to move them."""
+        self._balance = spec.balance
+        if isinstance(spec.balance, LossFreeBalancing):
+            add_biases(model)
+        self._routers = routers(model)
+        self._loads: Tensor | None = None
+
+    def observe(self, watch: RouteWatch, batch: TokenBatch, tokens: int, totals: Totals) -> Tensor | float:
+        """Count a micro-batch; returns its share of the balancing loss, with gradient, or 0.
+
+        Args:
+            watch: of the forward pass.
+            batch: the micro-batch.
+            tokens: predicted tokens of the whole minibatch.
+            totals: metrics are added here.
+        """
+        mask = batch.mask
+        count = int(mask.sum())
+        if count == 0:
+            return 0.0
+        scores = [torch.softmax(logits[mask].float(), dim=-1) for logits in watch.logits]
+        chosen = [experts[mask] for experts in watch.experts]
+        loads = torch.stack(
+            [torch.bincount(e.flatten(), minlength=s.shape[1]) for e, s in zip(chosen, scores, strict=True)]
+        )
+        self._loads = loads if self._loads is None else self._loads + loads
+        with torch.no_grad():
+            entropy = sum(-torch.xlogy(s, s).sum(-1).mean() for s in scores) / len(scores)
+            totals.add_metrics({"moe/router_entropy": float(entropy)}, count)
+            if batch.routes is not None:
+                totals.add_metrics({"moe/replay_agreement": self._agreement(scores, chosen)}, count)
+        if not isinstance(self._balance, AuxiliaryLoss):
+            return 0.0
+        share = self._balance.coefficient * balancing_loss(scores, loads) * (count / tokens)
+        totals.add_share("moe/aux_loss", share.detach())
+        return share
+
+    @torch.no_grad()
+    def after_update(self, applied: bool) -> dict[str, float]:
+        """Move the biases by the loads of the update, if it was ``applied``; its metrics. Collective.
+
+        Empty where nothing was counted on any rank.
+        """
+        loads, self._loads = self._loads, None
+        if not applied:
+            return {}
+        if loads is None:
+            loads = torch.zeros(len(self._routers), self._experts, dtype=torch.int64, device=self._device)
+        if dist.is_initialized() and dist.get_world_size() > 1:
+            dist.all_reduce(loads)
+        if not bool(loads.any()):
+            return {}
+        mean = loads.double().mean(dim=1, keepdim=True)
+        metrics = {
+            "moe/max_violation": float((loads.amax(dim=1, keepdim=True) / mean - 1).mean()),
+            "moe/idle_experts": float((loads == 0).double().mean()),
+        }
+        if isinstance(self._balance, LossFreeBalancing):
+            steps = self._balance.update_rate * torch.sign(mean - loads)
+            for router, step in zip(self._routers, steps, strict=True):
+                getattr(router, BIAS).add_(step.to(torch.float32))
+            spread = [float(getattr(r, BIAS).max() - getattr(r, BIAS).min()) for r in self._routers]
+            metrics["moe/bias_spread"] = sum(spread) / len(spread)
+        return metrics
+
+    def _agreement(self, scores: list[Tensor], chosen: list[Tensor]) -> float:
+        same = []
+        for router, score, experts in zip(self._routers, scores, chosen, strict=True):
+            own = router.prefer(score)
+            same.append((own.unsqueeze(2) == experts.unsqueeze(1)).any(dim=2).double().mean())
+        return float(sum(same) / len(same))
+
+    @property
+    def _experts(self) -> int:
+        weight: Any = self._routers[0].weight
+        return int(getattr(weight, "ds_shape", weight.shape)[0])
+
+    @property
+    def _device(self) -> torch.device:
+        device: torch.device = self._routers[0].weight.device
+        return device
+
+
+def balancing_loss(scores: list[Tensor], loads: Tensor) -> Tensor:
+    """Mean over layers of E · Σ_e f_e · P_e: 1 where all experts are used alike.
+
+    Args:
+        scores: routing probabilities, [M, E] of each of L layers, with gradient.
+        loads: choices that fell on each expert, [L, E].
+    """
+    shares = loads.double() / loads.sum(dim=1, keepdim=True)
+    layers = [len(f) * (f.to(s.dtype) * s.mean(dim=0)).sum() for f, s in zip(shares, scores, strict=True)]
+    return torch.stack(layers).mean()

@@ -1,0 +1,30 @@
+"""What ``spec.policy.routing`` asks of a policy, or why it cannot have it."""
+
+from transformers import PreTrainedModel
+
+from trainer_core.spec.routing import LossFreeBalancing, NoBalancing, Routing
+from trainer_core.update.hybrid.balance import Balancer
+from trainer_core.update.hybrid.policy import reads_biases
+from trainer_core.update.hybrid.router import allow_replay, routers
+from trainer_core.update.routing import experts_per_token
+
+
+def prepare_routing(model: PreTrainedModel, spec: Routing, name: str) -> Balancer | None:
+    """Prepare the routers of the policy that is trained; None for one that has none.
+
+    Raises:
+        ValueError: the policy called ``name`` cannot do what ``spec`` asks for.
+    """
+    if experts_per_token(model) is None or not routers(model):
+        wanted = "replay" if spec.replay else "balance" if not isinstance(spec.balance, NoBalancing) else None
+        if wanted is not None:
+            raise ValueError(f"policy.routing.{wanted} needs a mixture of experts: the policy {name!r} has no routers")
+        return None
+    if isinstance(spec.balance, LossFreeBalancing) and not reads_biases(model):
+        raise ValueError(
+            f"policy.routing.balance = loss_free needs routers with a bias: engines know none for "
+            f"{type(model).__name__} (auxiliary_loss fits every mixture of experts)"
+        )
+    if spec.replay:
+        allow_replay(model)
+    return Balancer(spec, model)
