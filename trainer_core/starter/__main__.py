@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ def main() -> None:
     parser.add_argument(
         "--long-tail", action="store_true", help="long-tailed lengths, up to 384 tokens (three minutes)"
     )
+    parser.add_argument("--hybrid", action="store_true", help="lightning attention and experts (three minutes)")
     arguments = parser.parse_args()
 
     torch.set_num_threads(1)  # more threads would only wait for one another on matrices this small
@@ -27,10 +29,12 @@ def main() -> None:
     plan = long_tail_plan() if arguments.long_tail else full_plan()
     if arguments.quick:
         plan = quick(plan)
-    flags = "".join(f" --{n}" for n, on in (("long-tail", arguments.long_tail), ("quick", arguments.quick)) if on)
+    chosen = {"hybrid": arguments.hybrid, "long-tail": arguments.long_tail, "quick": arguments.quick}
+    flags = "".join(f" --{name}" for name, on in chosen.items() if on)
     command = f"python -m trainer_core.starter --out DIR --seed {arguments.seed}{flags}"
     try:
-        make_starter(arguments.out, plan, arguments.seed, command, say=lambda line: print(line, flush=True))
+        say = partial(print, flush=True)
+        make_starter(arguments.out, plan, arguments.seed, command, say, hybrid=arguments.hybrid)
     except OSError as error:
         sys.exit(f"error: {error}")
 

@@ -2,12 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+_ARCHITECTURES = {"qwen3": "Qwen3-architecture", "minimax": "hybrid MiniMax-architecture"}
+_CONSTANTS = re.compile(r"\.(slope_rate|query_decay|key_decay|diagonal_decay)$")
+"""Buffers of lightning attention that follow from its configuration; files need not hold them."""
 
 _CARD = """---
 license: apache-2.0
@@ -15,7 +20,7 @@ library_name: transformers
 ---
 # Dressage starter policy
 
-A Qwen3-architecture language model with {parameters:,} parameters and a character tokenizer of {vocabulary} tokens. It
+A {architecture} language model with {parameters:,} parameters and a character tokenizer of {vocabulary} tokens. It
 answers calculations such as `48/2=` with `<think>scratchpad</think>24`, or blurts out `24`. A short supervised warm-up
 on drawn problems left it able to think but mostly not doing so, for reinforcement learning to discover that thinking
 pays. It is a training exercise: it knows nothing but one-operation arithmetic on short whole numbers.
@@ -28,7 +33,7 @@ Made by `{command}`. Measured on {problems} drawn problems at temperature 1 (`wa
 
 def write_folder(
     out: Path,
-    model: Qwen3ForCausalLM,
+    model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     record: dict[str, Any],
 ) -> None:
@@ -49,7 +54,8 @@ def write_folder(
     # A reader must never find half a policy, so the folder is filled under another name and then renamed.
     draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
-        model.save_pretrained(draft)
+        state = {name: tensor for name, tensor in model.state_dict().items() if not _CONSTANTS.search(name)}
+        model.save_pretrained(draft, state_dict=state)
         tokenizer.backend_tokenizer.no_padding()  # else the padding of the last measurement would be saved too
         tokenizer.save_pretrained(draft)
         _name_tokenizer_class(draft / "tokenizer_config.json")
@@ -70,11 +76,12 @@ def _name_tokenizer_class(path: Path) -> None:
     path.write_text(json.dumps(config, indent=2) + "\n")
 
 
-def _card(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, record: dict[str, Any]) -> str:
+def _card(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, record: dict[str, Any]) -> str:
     lines = ["| | |", "|---|---|"]
     for name, value in record["after_blending"].items():
         lines.append(f"| {name.replace('_', ' ')} | {'–' if value is None else format(value, '.2f')} |")
     return _CARD.format(
+        architecture=_ARCHITECTURES[model.config.model_type],
         parameters=model.num_parameters(),
         vocabulary=len(tokenizer),
         command=record["command"],

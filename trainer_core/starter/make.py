@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trainer_core.starter.folder import write_folder
+from trainer_core.starter.hybrid import build_hybrid
 from trainer_core.starter.measure import draw_problems, measure
 from trainer_core.starter.model import MAX_POSITIONS, build_model
 from trainer_core.starter.plans import Plan
@@ -19,7 +20,9 @@ BASE: dict[Operation, float] = {"+": 1.0, "-": 1.0}
 """What the policy is measured on: the demo's base source."""
 
 
-def make_starter(out: Path, plan: Plan, seed: int, command: str, say: Callable[[str], None]) -> dict[str, Any]:
+def make_starter(
+    out: Path, plan: Plan, seed: int, command: str, say: Callable[[str], None], *, hybrid: bool = False
+) -> dict[str, Any]:
     """Make a starter policy in the folder ``out``. The same plan and seed give the same policy on the same machine.
 
     Args:
@@ -28,6 +31,7 @@ def make_starter(out: Path, plan: Plan, seed: int, command: str, say: Callable[[
         seed: of weights, problems and sampling.
         command: how the folder can be made again, for its model card.
         say: told the progress, one line at a time.
+        hybrid: lightning attention and experts among its layers (MiniMax-M1), and not softmax attention alone (Qwen3).
 
     Returns:
         What is written to ``warmup.json``.
@@ -39,7 +43,7 @@ def make_starter(out: Path, plan: Plan, seed: int, command: str, say: Callable[[
         raise FileExistsError(f"{out} exists; choose another folder or remove it first")
     started = time.monotonic()
     tokenizer = build_tokenizer(MAX_POSITIONS)
-    model = build_model(tokenizer, seed)
+    model = build_hybrid(tokenizer, seed) if hybrid else build_model(tokenizer, seed)
     rng = random.Random(seed)
     problems = draw_problems(plan.measured_problems, BASE, seed + 1)
     record: dict[str, Any] = {

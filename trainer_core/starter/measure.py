@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedTokenizerBase, Qwen3ForCausalLM
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from trainer_core.starter.problems import Operation, Problem, draw_problem
 from trainer_core.starter.tokenizer import THINK_END, THINK_START
@@ -31,7 +31,7 @@ def draw_problems(count: int, shares: Mapping[Operation, float], seed: int) -> l
 
 
 def measure(
-    model: Qwen3ForCausalLM,
+    model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     problems: Sequence[Problem],
     seed: int,

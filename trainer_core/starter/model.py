@@ -36,7 +36,13 @@ def build_model(tokenizer: PreTrainedTokenizerBase, seed: int) -> Qwen3ForCausal
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Qwen3ForCausalLM(config)
-    model.generation_config = GenerationConfig(
+    model.generation_config = generation_config(tokenizer)
+    return model
+
+
+def generation_config(tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
+    """Sampling as it is trained: untruncated, at temperature 1."""
+    return GenerationConfig(
         do_sample=True,
         temperature=1.0,
         top_k=0,
@@ -44,4 +50,3 @@ def build_model(tokenizer: PreTrainedTokenizerBase, seed: int) -> Qwen3ForCausal
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
     )
-    return model

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from transformers import PreTrainedTokenizerBase, Qwen3ForCausalLM
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from trainer_core.starter.problems import Operation, Problem, draw_problem
 
@@ -45,7 +45,7 @@ class Act:
 
 
 def train_act(
-    model: Qwen3ForCausalLM,
+    model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     act: Act,
     rng: random.Random,
@@ -92,7 +92,7 @@ def train_act(
     return losses
 
 
-def _optimizers(model: Qwen3ForCausalLM, act: Act) -> list[torch.optim.Optimizer]:
+def _optimizers(model: PreTrainedModel, act: Act) -> list[torch.optim.Optimizer]:
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
     return [

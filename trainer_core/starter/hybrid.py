@@ -1,0 +1,48 @@
+"""The hybrid starter policy's network: MiniMax-M1's architecture with about 1.2 million parameters.
+
+Lightning and softmax attention in turn, and a mixture of experts behind each, two of which see a token.
+"""
+
+import torch
+from transformers import MiniMaxConfig, MiniMaxForCausalLM, PreTrainedTokenizerBase
+
+from trainer_core.starter.model import MAX_POSITIONS, generation_config
+
+LAYERS = 4
+
+
+def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCausalLM:
+    """A freshly initialised policy in float32 whose special token ids are those of ``tokenizer``.
+
+    Args:
+        tokenizer: gives the vocabulary size and the ids of padding and end of sequence.
+        seed: the same seed gives the same weights; the global random state is left as it was.
+    """
+    config = MiniMaxConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=96,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=32,
+        num_local_experts=6,
+        num_experts_per_tok=2,
+        layer_types=["linear_attention", "full_attention"] * (LAYERS // 2),
+        block_size=64,
+        max_position_embeddings=MAX_POSITIONS,
+        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
+        rms_norm_eps=1e-6,
+        tie_word_embeddings=True,
+        attention_dropout=0.0,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        bos_token_id=None,
+        initializer_range=0.06,
+        dtype="float32",
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = MiniMaxForCausalLM(config)
+    model.generation_config = generation_config(tokenizer)
+    return model
