@@ -14,7 +14,7 @@ from trainer_core.spec.recipes import list_recipes
 PUBLISHED = {
     *("areal", "cispo", "dapo", "distillation", "dppo", "dr-grpo", "gdpo", "grpo", "gspo", "icepop", "l1", "magistral"),
     *("maxrl", "mc-grpo", "olmorl", "pipelinerl", "ppo-gae", "prorl", "reinforce", "reinforce-pp", "rloo", "sapo"),
-    *("scalerl", "siri", "vapo", "vcpo"),
+    *("scalerl", "siri", "vapo", "vcpo", "vineppo"),
 }
 
 

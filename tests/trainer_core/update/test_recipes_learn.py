@@ -54,6 +54,8 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
         temperature=temperature,
         reward=sum(PARTS[name] * value for name, value in parts.items()),
         reward_parts=parts,
+        step_starts=np.array([0, length // 2], dtype=np.int32),
+        state_values=rng.random(2),
     )
 
 
