@@ -6,16 +6,22 @@ from typing import Any
 from tests.worker.loop.conftest import rows
 from tests.worker.loop.platform_double import PlatformDouble
 
+RIGHT = {"name": "right", "grader": {"type": "numeric"}}
+
 
 def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     changes = {
         "data__sources": [{"name": "questions", "dataset": "questions@1"}],
         "rollout__max_tokens": 64,
+        "rollout__temperature": 2.0,
         "rollout__engine": {"max_model_len": 1024, "max_num_seqs": 64, "kv_cache_gib": 0.25},
         "schedule": {"steps": 3, "prompts_per_step": 4},
         "filters": [],
     }
+    length = {"name": "length", "grader": {"type": "length_penalty", "free": 1, "full": 64}}
     launcher.prepare(spec(**changes))
+    # No answer will be right: what the groups differ in, and what there is to learn, is their length.
+    platform.bundle["reward"] = {"ref": "calculation@1", "definition": {"components": [RIGHT, length]}}
     questions = rows("gsm8k-questions", 64)
     platform.bundle["datasets"]["questions@1"] = platform.add_dataset("questions@1", questions)
     launcher.start()
