@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from worker.engine.types import EngineError
 
-Routes = NDArray[np.uint8] | NDArray[np.int16]
-"""Chosen experts, [N, L, K]: of N tokens in L layers, K of each."""
+Routes = NDArray[Any]
+"""Chosen experts, uint8 or int16 [N, L, K]: of N tokens in L layers, K of each."""
 
 
 class RouteSource:

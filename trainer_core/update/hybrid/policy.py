@@ -66,7 +66,7 @@ def take_biases(model: nn.Module, found: Mapping[str, Tensor]) -> None:
 
 def read_biases(folder: Path) -> dict[str, Tensor]:
     """The biases that the safetensors files of a policy hold."""
-    found = {}
+    found: dict[str, Tensor] = {}
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, framework="pt") as file:
             found |= {name: file.get_tensor(name) for name in file.keys() if name.endswith(f".{BIAS}")}  # noqa: SIM118

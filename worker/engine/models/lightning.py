@@ -52,6 +52,8 @@ class LightningAttention(nn.Module, MambaBase):
         self.out_proj = ReplicatedLinear(inner, config.hidden_size, bias=False, prefix=f"{prefix}.out_proj")
         self.norm = RMSNorm(inner, eps=NORM_EPSILON)
         decay = slopes(config, extract_layer_index(prefix)).to(vllm_config.device_config.device_type)
+        self.slopes: torch.Tensor
+        self.kv_cache: tuple[torch.Tensor, ...]
         self.register_buffer("slopes", decay, persistent=False)
         layers = vllm_config.compilation_config.static_forward_context
         if prefix in layers:
@@ -91,13 +93,14 @@ class LightningAttention(nn.Module, MambaBase):
         states = cache[metadata.state_indices_tensor.long()] * (known > 0).view(-1, 1, 1, 1)
         parts = []
         if single:
-            step = (part[:single] for part in (query, key, value))
-            out, states[:single] = decode_step(*step, self.slopes, states[:single])
+            out, states[:single] = decode_step(
+                query[:single], key[:single], value[:single], self.slopes, states[:single]
+            )
             parts.append(out)
         if metadata.num_prefills:
-            rest = (part[single : int(starts[-1])] for part in (query, key, value))
+            rest = slice(single, int(starts[-1]))
             out, states[single:] = lightning_attention(
-                *rest, self.slopes, starts[single:] - single, states[single:].clone()
+                query[rest], key[rest], value[rest], self.slopes, starts[single:] - single, states[single:].clone()
             )
             parts.append(out)
         cache[metadata.state_indices_tensor.long()] = states

@@ -98,9 +98,9 @@ class Layers(nn.Module):
         self.embed_tokens = VocabParallelEmbedding(
             config.vocab_size, config.hidden_size, prefix=f"{prefix}.embed_tokens"
         )
-        self.layers = nn.ModuleList(
-            DecoderLayer(config, vllm_config, number, f"{prefix}.layers.{number}")
-            for number in range(config.num_hidden_layers)
+        names = [f"{prefix}.layers.{number}" for number in range(config.num_hidden_layers)]
+        self.layers: Any = nn.ModuleList(
+            DecoderLayer(config, vllm_config, number, name) for number, name in enumerate(names)
         )
         self.norm = RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
@@ -144,7 +144,9 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
         inputs_embeds: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Final hidden states [N, hidden] of this step's tokens."""
-        states = self.embed_input_ids(input_ids) if inputs_embeds is None else inputs_embeds
+        if inputs_embeds is not None or input_ids is None:
+            raise ValueError("this policy reads token ids, not embeddings")
+        states = self.embed_input_ids(input_ids)
         for layer in self.model.layers:
             states = layer(positions, states)
         self._remember(positions)
