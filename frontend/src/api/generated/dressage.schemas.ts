@@ -771,7 +771,7 @@ export type CreateJudgeEndpointRequestBaseUrl = string | null;
 export type CreateJudgeEndpointRequestPolicy = string | null;
 
 /**
- * Stored encrypted and never shown again; null forgets it.
+ * Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.
  * @minLength 1
  * @maxLength 4000
  */
@@ -826,7 +826,7 @@ export interface CreateJudgeEndpointRequest {
    */
   model: string;
   /**
-   * Stored encrypted and never shown again; null forgets it.
+   * Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.
    * @minLength 1
    * @maxLength 4000
    */
@@ -1842,7 +1842,7 @@ export type PatchedUpdateJudgeEndpointRequestBaseUrl = string | null;
 export type PatchedUpdateJudgeEndpointRequestPolicy = string | null;
 
 /**
- * Stored encrypted and never shown again; null forgets it.
+ * Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.
  * @minLength 1
  * @maxLength 4000
  */
@@ -1890,7 +1890,7 @@ export interface PatchedUpdateJudgeEndpointRequest {
    */
   model?: string;
   /**
-   * Stored encrypted and never shown again; null forgets it.
+   * Stored encrypted and never shown again; null forgets it. A new `base_url` needs a new key, or null.
    * @minLength 1
    * @maxLength 4000
    */
