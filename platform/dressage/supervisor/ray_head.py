@@ -48,9 +48,9 @@ class RayHead:
             "RAY_DEDUP_LOGS": "0",
             # A run in training never drains: it is resumed from its checkpoint at the next start.
             "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",
-            # Left to itself Ray takes priority from its workers, and a run starves beside any other work. Training is what
-            # this machine is there for: workers keep the priority that Ray was started with.
-            "RAY_worker_niceness": os.environ.get("RAY_worker_niceness", "0"),
+            # Left to itself Ray takes priority from its workers, and a run starves beside any other work. Training is
+            # what this machine is there for: workers keep the priority that Ray was started with.
+            "RAY_worker_niceness": os.environ.get("RAY_worker_niceness", "0"),  # noqa: SIM112
             # Actors may wait long for memory-hungry engines; the run's own watch decides, not Ray's memory monitor.
             "RAY_memory_monitor_refresh_ms": "0",
         }
