@@ -6,6 +6,11 @@ _MISMATCH = ("rollout_corr/kl", "rollout_corr/rollout_is_eff_sample_size", "roll
 _LENGTH = ("response_length/mean", "response_length/clip_ratio", "critic/score/mean")
 
 POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "policy.adapter/lora": (
+        "When the moments of all weights do not fit, or a small change is wanted. Its step size is about ten times "
+        "that of all weights.",
+        ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
+    ),
     "advantage": ("See its description.", _GROUP),
     "advantage/grpo": ("The common starting point for verifiable rewards with 4 to 64 samples per prompt.", _GROUP),
     "advantage/dr_grpo": (

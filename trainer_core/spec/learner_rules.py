@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainer_core.spec.adapter import LoRAAdapter
 from trainer_core.spec.critic import GAEAdvantage
 from trainer_core.spec.filters import ZeroAdvantageFilter
 
@@ -26,9 +27,15 @@ def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """A schedule for a reference that does not exist."""
+    """A schedule for a reference that does not exist, or cannot change."""
     if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
         yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to renew"
+    if spec.kl.reset_steps is not None and isinstance(spec.policy.adapter, LoRAAdapter):
+        yield (
+            ("kl", "reset_steps"),
+            "under an adapter the reference is the policy's own resting weights, which nothing renews: train all "
+            "weights (policy.adapter = none), or take reset_steps out",
+        )
 
 
 def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -1,6 +1,7 @@
 """Checkpoints: a Hugging Face folder that is a base policy in itself, with the training state beside it.
 
     <folder>/model.safetensors, config.json, tokenizer files     what any loader reads
+    <folder>/adapter/                                            an adapter in peft's format; merged above
     <folder>/training/optimizer.safetensors                      AdamW's moments by weight name, whole
     <folder>/training/value_head.safetensors                     a value head on the policy, where there is one
     <folder>/training/<what>.safetensors                         what else the learner keeps: critic, reference, ...
@@ -25,8 +26,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from trainer_core.update import adapter as adapters
+from trainer_core.update.adapter import Adapter
 from trainer_core.update.engine import MOMENTS, UpdateEngine
-from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.integrity import (
     CheckpointError,
     require_finite,
@@ -35,7 +37,7 @@ from trainer_core.update.integrity import (
     verify_manifest,
     write_manifest,
 )
-from trainer_core.update.naming import as_in_memory
+from trainer_core.update.naming import apart, as_in_files, as_in_memory
 from trainer_core.update.optimizer import VALUE_HEAD
 from trainer_core.update.saved import SavedCheckpoint
 
@@ -63,6 +65,7 @@ def save(
     extra: Mapping[str, Any],
     held: Mapping[str, Mapping[str, Tensor]] | None = None,
     counters: Mapping[str, float] | None = None,
+    adapter: Adapter | None = None,
 ) -> SavedCheckpoint | None:
     """Write a checkpoint so that ``folder`` is either whole or not there. Collective; rank 0 writes and returns it.
 
@@ -77,6 +80,7 @@ def save(
         extra: JSON-able state of the caller.
         held: other tensors to keep, by file and name.
         counters: numbers that belong to them.
+        adapter: inside the policy, where it has one.
 
     Raises:
         CheckpointError: a weight or moment is not finite.
@@ -85,7 +89,8 @@ def save(
     whole, moments, random = engine.weights(), engine.moments(), _random_states()
     if dist.get_rank() != 0:
         return None
-    weights, head = apart(whole)
+    inside, head = apart(whole)
+    weights = inside if adapter is None else adapter.merged(inside)
     files = {**(held or {}), **({VALUE_HEAD: head} if head else {})}
     for tensors in (weights, moments, *files.values()):
         require_finite(tensors)
@@ -102,10 +107,12 @@ def save(
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        model.save_pretrained(partial, state_dict={**weights, **biases(model)})
+        model.save_pretrained(partial, state_dict=weights)
         for name in COMPANIONS:
             if (base / name).is_file():
                 shutil.copyfile(base / name, partial / name)
+        if adapter is not None:
+            adapter.write(partial / adapters.FOLDER, inside)
         (partial / TRAINING).mkdir()
         save_file(moments, partial / TRAINING / "optimizer.safetensors")
         save_file(random, partial / TRAINING / "random.safetensors")
@@ -134,25 +141,21 @@ class Restored:
     counters: dict[str, float]
 
 
-def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The policy's weights, and those of a value head among them."""
-    head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
-    return {name: tensor for name, tensor in weights.items() if name not in head}, head
-
-
 def load(
     folder: Path,
     engine: UpdateEngine,
     model: PreTrainedModel,
     held: Mapping[str, Mapping[str, Tensor]] | None = None,
+    adapter: Adapter | None = None,
 ) -> Restored:
-    """Verify a checkpoint and put its weights, moments and generator states in place. Collective.
+    """Verify a checkpoint and put its trained weights, moments and generator states in place. Collective.
 
     Args:
         folder: the checkpoint.
         engine: takes weights and moments.
         model: the policy inside the engine; gives the names that its weights have in memory.
         held: tensors of the names and shapes that the caller expects beside them; given back from the files.
+        adapter: inside the policy; its base policy must be the one that the checkpoint was trained on.
 
     Raises:
         CheckpointError: a file is missing, changed, or not listed, or the tensors are not this policy's; nothing was
@@ -162,7 +165,10 @@ def load(
     training = folder / TRAINING
     try:
         state = json.loads((training / "state.json").read_text())
-        weights = _load_weights(folder)
+        if adapter is None and (folder / adapters.FOLDER).exists():
+            raise CheckpointError(f"{folder}: was trained with an adapter, and this run trains all weights")
+        stored = _load_weights(folder)
+        weights = stored if adapter is None else _adapter(folder)
         moments = load_file(training / "optimizer.safetensors")
         random = load_file(training / "random.safetensors")
         shapes = engine.shapes()
@@ -171,19 +177,37 @@ def load(
         found = {name: _read(training, name) for name in held or {}}
     except OSError as error:
         raise CheckpointError(f"{error.filename}: cannot be read ({error.strerror})") from error
-    weights = as_in_memory(model, folder, weights)
+    if adapter is None:
+        weights = as_in_memory(model, folder, weights)
     _require_shapes(folder, weights, shapes)
     _require_shapes(training, moments, {f"{key}.{name}": shape for key in MOMENTS for name, shape in shapes.items()})
     for name, tensors in found.items():
         _require_shapes(training, tensors, {key: tuple(tensor.shape) for key, tensor in (held or {})[name].items()})
     for tensors in (weights, moments, *found.values()):
         require_finite(tensors)
+    if adapter is not None:
+        resting, _ = apart(engine.weights() | weights)
+        _require_base(folder, as_in_files(model, adapter.merged(resting)), stored)
     # Checkpoints from before the two were told apart have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
-    take_biases(model, read_biases(folder))
     if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
         torch.set_rng_state(own)
     return Restored(int(state["version"]), dict(state["extra"]), found, dict(state.get("counters", {})))
+
+
+def _adapter(folder: Path) -> dict[str, Tensor]:
+    place = folder / adapters.FOLDER
+    if not (place / adapters.FILE).is_file():
+        raise CheckpointError(f"{place / adapters.FILE}: is missing; the checkpoint was written without an adapter")
+    return adapters.read(place)
+
+
+def _require_base(folder: Path, merged: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
+    """An adapter says nothing without the weights under it: those must be what they were."""
+    for name, tensor in stored.items():
+        # Another machine may add up in another order.
+        if name not in merged or not torch.allclose(merged[name].cpu(), tensor.float(), rtol=1e-4, atol=1e-5):
+            raise CheckpointError(f"{folder}: {name} shows that the adapter was trained on another base policy")
 
 
 def _read(training: Path, name: str) -> dict[str, Tensor]:

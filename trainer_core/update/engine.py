@@ -91,14 +91,14 @@ class UpdateEngine:
         return float(self._engine.get_global_grad_norm()) if self._engine.was_step_applied() else None
 
     def weights(self) -> dict[str, Tensor]:
-        """Every weight, whole, under its Hugging Face name, on this rank. Tied weights appear once."""
+        """Every weight, whole, under the name it has in the module, on this rank. Tied weights appear once."""
         with self._gathered():
             return {name: parameter.detach().clone() for name, parameter in self._named()}
 
     def moments(self) -> dict[str, Tensor]:
         """AdamW's moments, whole, as ``<moment>.<weight name>``."""
         return {
-            f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._named() for key in MOMENTS
+            f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._trained() for key in MOMENTS
         }
 
     @torch.no_grad()
@@ -122,13 +122,13 @@ class UpdateEngine:
     def load(
         self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int, value_steps: int
     ) -> None:
-        """Put whole weights and moments in place; names and shapes must match (checked by the caller)."""
+        """Put whole trained weights and moments in place; names and shapes must match (checked by the caller)."""
         from deepspeed.utils import safe_set_full_fp32_param, safe_set_full_optimizer_state
 
         with self._gathered(modifier=0):
-            for name, parameter in self._named():
+            for name, parameter in self._trained():
                 parameter.copy_(weights[name])
-        for name, parameter in self._named():
+        for name, parameter in self._trained():
             if self.stage:
                 safe_set_full_fp32_param(parameter, weights[name].to(parameter.device))
             for key in MOMENTS:
@@ -141,11 +141,14 @@ class UpdateEngine:
             self._optimizer.state[master]["step"].fill_(value_steps if role == "value" else optimizer_steps)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Hugging Face name to whole shape of every weight."""
-        return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._named()}
+        """Name to whole shape of every weight that is trained."""
+        return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._trained()}
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
         return list(self._engine.module.named_parameters())
+
+    def _trained(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, parameter) for name, parameter in self._named() if parameter.requires_grad]
 
     def _masters(self) -> list[Tensor]:
         """The tensors that AdamW updates: the weights themselves, or this rank's flat partitions."""

@@ -211,10 +211,9 @@ class Learner:
         return _summary(streamed.totals.values(), taken, streamed.divisor, learning_rate(spec, step))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """Every weight under its Hugging Face name, tied ones once; empty on ranks above 0."""
+        """Every weight under its Hugging Face name, tied ones once, an adapter merged; empty on ranks above 0."""
         self._require_whole()
-        whole = self._engine.weights()
-        policy, _ = checkpoint.apart(whole)
+        policy = self._parts.weights()
         if self.rank:
             return {}
         return {name: t.float().cpu().numpy() for name, t in as_in_files(self._parts.model, policy).items()}
@@ -255,7 +254,15 @@ class Learner:
         self._require_whole()
         held, counters = self._parts.held()
         return checkpoint.save(
-            Path(folder), self._engine, self._parts.model, self._model_dir, self.version, extra or {}, held, counters
+            Path(folder),
+            self._engine,
+            self._parts.model,
+            self._model_dir,
+            self.version,
+            extra or {},
+            held,
+            counters,
+            self._parts.adapter,
         )
 
     def load(self, folder: str | Path) -> dict[str, Any]:
@@ -268,7 +275,7 @@ class Learner:
         try:
             self._drop_streamed()
             held, _ = self._parts.held()
-            restored = checkpoint.load(Path(folder), self._engine, self._parts.model, held)
+            restored = checkpoint.load(Path(folder), self._engine, self._parts.model, held, self._parts.adapter)
         except CheckpointError:
             self._torn = torn
             raise
@@ -317,7 +324,7 @@ class Learner:
         if spec.critic is not None:
             metrics["critic/lr"] = value_rate
         if not warming:
-            self._parts.proximal.after_update(self._engine.weights)
+            self._parts.proximal.after_update(self._parts.weights)
         return metrics
 
     def _require_whole(self) -> None:

@@ -17,6 +17,12 @@ from trainer_core.update.hybrid.policy import biases
 from trainer_core.update.optimizer import VALUE_HEAD
 
 
+def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The policy's weights, and those of a value head among them."""
+    head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
+    return {name: tensor for name, tensor in weights.items() if name not in head}, head
+
+
 def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights of ``model``, and its routers' biases, under the names and in the shapes of its files."""
     found: dict[str, Tensor] = revert_weight_conversion(model, {**weights, **biases(model)})

@@ -22,9 +22,9 @@ class ClippedAdamW(torch.optim.AdamW):
     """
 
     def __init__(self, model: nn.Module, spec: Optimizer) -> None:
-        head = [parameter for name, parameter in model.named_parameters() if name.startswith(f"{VALUE_HEAD}.")]
-        own = {id(parameter) for parameter in head}
-        policy = [parameter for parameter in model.parameters() if id(parameter) not in own]
+        trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+        head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
+        policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
         matrices = [parameter for parameter in policy if parameter.ndim >= 2]
         vectors = [parameter for parameter in policy if parameter.ndim < 2]
         # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.

@@ -9,8 +9,11 @@ from torch import Tensor
 from trainer_core.spec import RunSpec
 from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import HeadCritic, SeparateCritic
+from trainer_core.update.adapter import attach
+from trainer_core.update.bare import BareBackbone
 from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine
+from trainer_core.update.naming import apart
 from trainer_core.update.hybrid.setup import prepare_routing
 from trainer_core.update.policy import load_policy
 from trainer_core.update.proximal import ProximalPolicy
@@ -31,6 +34,7 @@ class Parts:
         """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
         checkpointing = spec.policy.gradient_checkpointing
         self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
+        self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
@@ -41,7 +45,10 @@ class Parts:
         self.engine = UpdateEngine(self.model, spec, world_size=world_size)
         separate = isinstance(spec.critic, SeparateCritic)
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
-        self.reference = Twin(base, device) if spec.kl.coefficient > 0 else None
+        self.reference: Twin | BareBackbone | None = None
+        if spec.kl.coefficient > 0:
+            bare = self.adapter
+            self.reference = Twin(base, device) if bare is None else BareBackbone(self.engine.forward, bare)
         self.proximal = ProximalPolicy(spec.proximal, base, device)
         self.teacher = None
         if spec.distillation is not None:
@@ -54,21 +61,29 @@ class Parts:
         """Tokens the policy knows."""
         return int(self.model.get_input_embeddings().num_embeddings)
 
+    def weights(self) -> dict[str, Tensor]:
+        """The policy as one set of weights, an adapter merged, without a value head, by their names in memory.
+
+        Collective.
+        """
+        policy, _ = apart(self.engine.weights())
+        return policy if self.adapter is None else self.adapter.merged(policy)
+
     def renew(self, spec: RunSpec, step: int) -> None:
         """What is renewed on a schedule, before a step's first forward pass. Doing it again changes nothing."""
         if spec.kl.coefficient > 0 and self.reference is None:
             raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
         every = spec.kl.reset_steps
-        if self.reference is not None and every is not None and step > 1 and (step - 1) % every == 0:
-            self.reference.blend(self.engine.weights())
+        if isinstance(self.reference, Twin) and every is not None and step > 1 and (step - 1) % every == 0:
+            self.reference.blend(self.weights())
             self.engine.forget_moments()
-        self.proximal.begin_step(step, self.engine.weights)
+        self.proximal.begin_step(step, self.weights)
 
     def held(self) -> tuple[Tensors, dict[str, float]]:
         """What a checkpoint holds beside the policy: tensors by file and name, and numbers. Collective."""
         held: Tensors = {}
         counters = {"proximal_normaliser": self.proximal.normaliser}
-        if self.reference is not None and self._renews_reference:
+        if isinstance(self.reference, Twin) and self._renews_reference:
             held["reference"] = self.reference.tensors()
         if proximal := self.proximal.tensors():
             held["proximal"] = proximal
@@ -79,7 +94,7 @@ class Parts:
 
     def restore(self, held: Tensors, counters: Mapping[str, float]) -> None:
         """Take back what ``held`` has given. Collective."""
-        if self.reference is not None and "reference" in held:
+        if isinstance(self.reference, Twin) and "reference" in held:
             self.reference.blend(held["reference"])
         self.proximal.load(held.get("proximal", {}), counters.get("proximal_normaliser", 1.0))
         if self.critic is not None:

@@ -1,0 +1,41 @@
+"""Which weights are trained: all of them, or a small adapter beside each matrix."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+
+
+class NoAdapter(SpecModel):
+    """Every weight is trained."""
+
+    type: Literal["none"] = "none"
+
+
+class LoRAAdapter(SpecModel):
+    """A product of two thin matrices beside each linear layer is trained, and the policy's own weights rest.
+
+    The reference policy is the policy with its adapter switched off: no second copy. Engines and checkpoints get the
+    sum of both. There is no dropout: it would make two passes over the same weights differ, and with them the ratios.
+    Experts that are held in one joint tensor rest as well.
+    """
+
+    model_config = method_doc(
+        "LoRA",
+        "W' = W + s·B·A with A of rank × inputs, B of outputs × rank and 0 at first; s = alpha / rank, "
+        "with use_rslora alpha / √rank",
+        "LoRA (arXiv 2106.09685), §4.1; rsLoRA (arXiv 2312.03732)",
+    )
+    type: Literal["lora"] = "lora"
+    rank: int = field(16, ge=1, le=4096)
+    """Rows of A and columns of B."""
+    alpha: int = field(32, ge=1, le=65_536)
+    """Weight of the adapter before it is divided by the rank, or its root."""
+    target_modules: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = field((), max_length=64)
+    """Names of the linear layers that get one, such as ``q_proj``; never the output layer. Empty: all of them."""
+    use_rslora: bool = False
+    """Divide by the root of the rank: then the size of an update does not shrink as the rank grows."""
+
+
+Adapter = Annotated[NoAdapter | LoRAAdapter, Field(discriminator="type")]
