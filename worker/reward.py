@@ -113,7 +113,7 @@ class RewardWorker:
         graded = iter([one.score for one in self._benches.score(jobs)])
         by_version = [{ref: next(graded) for ref in refs} for refs in versions]
         trained = [found.pop(refs[0]) for found, refs in zip(by_version, versions, strict=True)]
-        scores = [self._shaped(*row) for row in zip(trained, samples, max_tokens, strict=True)]
+        scores = [self._shaped(*row) for row in zip(trained, lengths, max_tokens, strict=True)]
         return Scored(texts, scores, time.perf_counter() - started, by_version, self._benches.use())
 
     def _sample(self, text: str, length: int, finish_reason: str) -> Sample:
@@ -128,9 +128,9 @@ class RewardWorker:
             finish_reason=finish_reason,
         )
 
-    def _shaped(self, score: Score, sample: Sample, max_tokens: int) -> Score:
+    def _shaped(self, score: Score, length: int, max_tokens: int) -> Score:
         overlong = self._config.overlong
         if overlong is None or score.reward is None:
             return score
-        punishment = overlong_punishment(sample.completion_tokens, max_tokens, overlong.buffer, overlong.factor)
+        punishment = overlong_punishment(length, max_tokens, overlong.buffer, overlong.factor)
         return replace(score, reward=score.reward + punishment, parts={**score.parts, OVERLONG_PART: punishment})

@@ -13,7 +13,8 @@ class Sample:
     """What stands between the thinking tags; None if the policy did not think."""
     answer_text: str
     """The completion without its thinking."""
-    completion_tokens: int
+    completion_tokens: int | None
+    """None where only the text is known."""
     finish_reason: str = "stop"
 
 

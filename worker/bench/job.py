@@ -40,7 +40,7 @@ class BenchSample(_Part):
         thoughts, answer = None, self.output_text
         if thinking is not None:
             thoughts, answer = split_thinking(self.output_text, thinking.start, thinking.end)
-        return Sample(self.output_text, thoughts, answer, self.completion_tokens or 0, self.finish_reason)
+        return Sample(self.output_text, thoughts, answer, self.completion_tokens, self.finish_reason)
 
 
 class Tags(_Part):

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 
 from worker.judge.endpoint import Answer
@@ -98,7 +99,7 @@ class AnswerCache:
             self._file.commit()
 
     @contextlib.contextmanager
-    def _guarded(self):  # type: ignore[no-untyped-def]
+    def _guarded(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -1,6 +1,7 @@
 """Exact answers, length penalty and overlong shaping."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -55,6 +56,11 @@ def test_length_penalty_is_linear(tokens: int, grade: float) -> None:
     found = LengthPenaltyGrader(free=100, full=300).grade(sample("x", tokens=tokens), {})
     assert found == grade
     assert math.copysign(1.0, found) == (1.0 if grade == 0.0 else -1.0), "a penalty of nothing is 0, not -0"
+
+
+def test_a_length_that_nobody_knows_costs_neither_nothing_nor_all() -> None:
+    with pytest.raises(GraderError, match="number of tokens is not known"):
+        LengthPenaltyGrader(full=10).grade(replace(sample("a"), completion_tokens=None), {})
 
 
 def test_length_penalty_needs_room_for_its_ramp() -> None:

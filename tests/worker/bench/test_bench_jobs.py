@@ -188,7 +188,14 @@ def test_lengths_nobody_knows_are_errors(done: Any) -> None:
     graded = {"components": [{"name": "short", "grader": {"type": "length_penalty", "full": 10}}]}
     (row,) = done(job("length", graded)).results[0]["results"]
     assert [score["reward"] for score in row] == [None, pytest.approx(-0.1), None]
-    assert "number of tokens is not known" in row[0]["error"]
+    assert row[0]["error"] == "short: the sample's number of tokens is not known"
+
+
+def test_a_grader_in_the_jail_is_told_no_length_that_nobody_knows(done: Any) -> None:
+    source = "def grade(sample, item):\n    known = sample['completion_tokens']\n    return {None: -1}.get(known, known)"
+    graded = {"components": [{"name": "own", "grader": {"type": "python", "source": source}}]}
+    (row,) = done(job("untold", graded)).results[0]["results"]
+    assert [score["reward"] for score in row] == [-1.0, 1.0, -1.0]
 
 
 def test_a_platform_that_stumbles_gets_its_result(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:

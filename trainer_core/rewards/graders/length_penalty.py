@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel, field
 
@@ -25,6 +26,8 @@ class LengthPenaltyGrader(SpecModel):
         return self
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """Between −1.0 and 0.0."""
+        """Between −1.0 and 0.0. Raises GraderError where nobody knows the length."""
+        if sample.completion_tokens is None:
+            raise GraderError("the sample's number of tokens is not known")
         over = (sample.completion_tokens - self.free) / (self.full - self.free)
         return 0.0 - min(max(over, 0.0), 1.0)

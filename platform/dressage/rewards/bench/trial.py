@@ -39,6 +39,6 @@ def try_out(
             results.append(Score(reward=None, error=f"not scored: the samples before took {max_seconds:g} s"))
             continue
         thinking, answer = split_thinking(pasted.output_text, thinking_start, thinking_end)
-        sample = Sample(pasted.output_text, thinking, answer, pasted.completion_tokens or 0, pasted.finish_reason)
+        sample = Sample(pasted.output_text, thinking, answer, pasted.completion_tokens, pasted.finish_reason)
         results.append(score(definition, sample, pasted.item))
     return results
