@@ -29,6 +29,7 @@ from transformers import PreTrainedModel
 from trainer_core.update import adapter as adapters
 from trainer_core.update.adapter import Adapter
 from trainer_core.update.engine import MOMENTS, UpdateEngine
+from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.integrity import (
     CheckpointError,
     require_finite,
@@ -107,7 +108,7 @@ def save(
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        model.save_pretrained(partial, state_dict=weights)
+        model.save_pretrained(partial, state_dict={**weights, **biases(model)})
         for name in COMPANIONS:
             if (base / name).is_file():
                 shutil.copyfile(base / name, partial / name)
@@ -190,6 +191,7 @@ def load(
         _require_base(folder, as_in_files(model, adapter.merged(resting)), stored)
     # Checkpoints from before the two were told apart have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
+    take_biases(model, read_biases(folder))
     if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
         torch.set_rng_state(own)
     return Restored(int(state["version"]), dict(state["extra"]), found, dict(state.get("counters", {})))
