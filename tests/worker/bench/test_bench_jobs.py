@@ -192,7 +192,7 @@ def test_lengths_nobody_knows_are_errors(done: Any) -> None:
 
 
 def test_a_grader_in_the_jail_is_told_no_length_that_nobody_knows(done: Any) -> None:
-    source = "def grade(sample, item):\n    known = sample['completion_tokens']\n    return {None: -1}.get(known, known)"
+    source = "def grade(sample, item):\n    n = sample['completion_tokens']\n    return -1 if n is None else n"
     graded = {"components": [{"name": "own", "grader": {"type": "python", "source": source}}]}
     (row,) = done(job("untold", graded)).results[0]["results"]
     assert [score["reward"] for score in row] == [-1.0, 1.0, -1.0]
