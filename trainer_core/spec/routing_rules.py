@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainer_core.spec.adapter import LoRAAdapter
 from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.proximal import EWMAProximal, SnapshotProximal
 from trainer_core.spec.routing import LossFreeBalancing
@@ -24,6 +25,8 @@ def routing(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if not isinstance(chosen.balance, LossFreeBalancing):
         return
     path = ("policy", "routing", "balance")
+    if isinstance(spec.policy.adapter, LoRAAdapter):
+        yield path, "an adapter leaves the base policy as it is, the biases of its routers too: train all weights"
     if isinstance(spec.proximal, SnapshotProximal | EWMAProximal):
         yield path, f"the copy of the proximal policy {spec.proximal.type} averages weights, not biases of routers"
     if spec.kl.reset_steps is not None:

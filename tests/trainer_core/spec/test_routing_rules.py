@@ -21,6 +21,7 @@ LOSS_FREE = {"base": "starter", "routing": {"balance": {"type": "loss_free"}}}
             },
             "no choice has shifted",
         ),
+        ({"policy": {**LOSS_FREE, "adapter": {"type": "lora"}}}, "biases of its routers"),
         ({"policy": LOSS_FREE, "kl": {"coefficient": 0.1, "reset_steps": 5}}, "not biases of routers"),
         ({"policy": LOSS_FREE, "proximal": {"type": "ewma"}}, "not biases of routers"),
     ],
