@@ -3,10 +3,11 @@ import { type RunAct, runs } from "@/api/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { Run } from "@/api/model";
 import { isAtWork, isLive } from "@/features/runs/states";
 import { useCan } from "@/features/session/session";
+import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
 
 const FAILED: Record<RunAct, string> = {
@@ -19,7 +20,7 @@ const FAILED: Record<RunAct, string> = {
 
 export function useRunAct(run: Run) {
   const client = useQueryClient();
-  return useMutation({
+  return useSubmit({
     mutationFn: (act: RunAct) => runs.act(run.id, act),
     onSuccess: (_, act) => {
       if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");

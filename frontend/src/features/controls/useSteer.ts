@@ -1,7 +1,8 @@
 /** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
 import { controls } from "@/api/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { Control, Json, List, Run } from "@/api/model";
+import { useSubmit } from "@/lib/useSubmit";
 
 export interface Change {
   target: string;
@@ -17,7 +18,7 @@ export interface SteerInput {
 
 export function useSteer(runId: string) {
   const client = useQueryClient();
-  return useMutation({
+  return useSubmit({
     mutationFn: async ({ changes, reason, revision }: SteerInput) => {
       let seen = revision;
       const made: Control[] = [];
@@ -37,7 +38,7 @@ export type ControlAct = "cancel" | "revert" | "rewind";
 
 export function useControlAct(runId: string) {
   const client = useQueryClient();
-  return useMutation({
+  return useSubmit({
     mutationFn: ({
       control,
       act,

@@ -1,11 +1,12 @@
 /** Upload with the faults of the file shown by their line numbers; nothing is made when there is one. */
 import { datasets as datasetsApi } from "@/api/client";
 import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
 
@@ -23,7 +24,7 @@ export function UploadForm({ dataset, onDone }: Props) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
   const client = useQueryClient();
-  const upload = useMutation({
+  const upload = useSubmit({
     mutationFn: async () => {
       if (!file) throw new Error("Choose a file first.");
       if (dataset) return datasetsApi.createVersion(dataset.id, file).then(() => dataset.id);

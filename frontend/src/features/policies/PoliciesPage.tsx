@@ -2,12 +2,13 @@ import { policies as policiesApi } from "@/api/client";
 import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBrain, IconPlus } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Policy } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { CopyText } from "@/ui/CopyText";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
@@ -83,7 +84,7 @@ function RegisterForm({ onDone }: { onDone: () => void }) {
   const [name, setName] = useState("");
   const [path, setPath] = useState("");
   const client = useQueryClient();
-  const register = useMutation({
+  const register = useSubmit({
     mutationFn: () => policiesApi.register(name, path),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["policies"] });

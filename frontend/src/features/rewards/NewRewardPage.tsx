@@ -1,13 +1,14 @@
 /** A first version: a name, a definition, and samples to try it on. */
 import { rewards } from "@/api/client";
 import { Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
 import { initialValue, type JsonSchema } from "@/features/schema-form/schema";
 import { useCan } from "@/features/session/session";
 import { fieldError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { Crumbs } from "@/ui/Crumbs";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
@@ -39,7 +40,7 @@ function NewReward({ schema }: { schema: JsonSchema }) {
   const editor = useCan("editor");
   const navigate = useNavigate();
   const client = useQueryClient();
-  const save = useMutation({
+  const save = useSubmit({
     mutationFn: () => rewards.create(name, draft.definition),
     onSuccess: async made => {
       forgetDraft(KEY);

@@ -1,10 +1,11 @@
 import { runs } from "@/api/client";
 import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useCan } from "@/features/session/session";
 import { newKey } from "@/lib/key";
+import { useSubmit } from "@/lib/useSubmit";
 import { toastError } from "@/ui/toast";
 import { recipesQuery } from "./queries";
 
@@ -14,7 +15,7 @@ export function DemoRunButton() {
   const demo = recipes.data?.find(recipe => recipe.name === "demo");
   const operator = useCan("operator");
   const navigate = useNavigate();
-  const create = useMutation({
+  const create = useSubmit({
     mutationFn: () => runs.create({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }, newKey()),
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
     onError: error => toastError("The demo run was not created", error),

@@ -1,7 +1,6 @@
 /** The form of a new run beside its differences, faults and the buttons that create it. */
 import { runs } from "@/api/client";
 import { Tabs, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Json, Spec } from "@/api/model";
@@ -9,6 +8,7 @@ import { diff } from "@/features/schema-form/pointer";
 import type { JsonSchema } from "@/features/schema-form/schema";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { newKey } from "@/lib/key";
+import { useSubmit } from "@/lib/useSubmit";
 import { LeaveGuard } from "@/ui/LeaveGuard";
 import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
@@ -38,7 +38,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const navigate = useNavigate();
   const checked = useValidation(spec);
   const errors = checked.validation?.errors ?? NO_ERRORS;
-  const create = useMutation({
+  const create = useSubmit({
     mutationFn: async (start: boolean) => {
       if (!fork) return runs.create({ name, spec, start }, key);
       const run = await runs.fork(fork.run, { name, spec, checkpoint: fork.checkpoint }, key);

@@ -1,12 +1,13 @@
 import { runs } from "@/api/client";
 import { ActionIcon, Anchor, Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
 import { IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import type { Run } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
+import { useSubmit } from "@/lib/useSubmit";
 import { StateBadge } from "@/ui/StateBadge";
 import { toast, toastError } from "@/ui/toast";
 import classes from "./runs.module.css";
@@ -108,7 +109,7 @@ export function RunHeader({ run }: { run: Run }) {
 function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
   const [name, setName] = useState(run.name);
   const client = useQueryClient();
-  const rename = useMutation({
+  const rename = useSubmit({
     mutationFn: () => runs.rename(run.id, name),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["run", run.id], exact: true });

@@ -1,8 +1,9 @@
 import { session } from "@/api/client";
 import { Button, Group, Modal, PasswordInput, Stack } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";
 import { sessionQuery } from "./session";
@@ -11,7 +12,7 @@ export function PasswordModal({ opened, onClose }: { opened: boolean; onClose: (
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const client = useQueryClient();
-  const change = useMutation({
+  const change = useSubmit({
     mutationFn: () => session.changePassword({ current, new: next }),
     onSuccess: async () => {
       setCurrent("");

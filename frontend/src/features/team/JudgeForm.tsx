@@ -13,11 +13,12 @@ import {
   Stack,
   TextInput,
 } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { JudgeEndpoint } from "@/api/model";
 import { policiesQuery } from "@/features/policies/queries";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { judgeBody, judgeDraft, type JudgeDraft } from "./judge";
 
@@ -30,7 +31,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
   const [draft, setDraft] = useState<JudgeDraft>(() => judgeDraft(judge));
   const policies = useQuery(policiesQuery).data?.data ?? [];
   const client = useQueryClient();
-  const save = useMutation({
+  const save = useSubmit({
     mutationFn: () => {
       const body = judgeBody(draft);
       return judge ? judges.update(judge.id, body) : judges.create({ ...body, slug: draft.slug.trim() || null });
@@ -57,7 +58,13 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
     save.mutate();
   };
   return (
-    <Modal opened onClose={onClose} title={judge ? `Edit ${judge.name}` : "New judge"} size="lg">
+    <Modal
+      opened
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={judge ? `Edit ${judge.name}` : "New judge"}
+      size="lg"
+    >
       <Stack component="form" gap="sm" onSubmit={submit} data-testid="judge-form">
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <TextInput label="Name" required maxLength={120} data-autofocus {...text("name")} />
@@ -69,6 +76,7 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
                 : "How definitions name it; made from the name when empty."
             }
             placeholder="default"
+            inputWrapperOrder={["label", "input", "error", "description"]}
             disabled={judge !== null}
             {...text("slug")}
           />

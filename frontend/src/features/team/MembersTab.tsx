@@ -8,6 +8,7 @@ import type { Member, Role } from "@/api/model";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
 import { TableFrame } from "@/ui/TableFrame";
@@ -120,7 +121,7 @@ function AddMember({ onAdded }: { onAdded: () => void }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const [shown, setShown] = useState<Member | null>(null);
-  const add = useMutation({
+  const add = useSubmit({
     mutationFn: () => team.addMember({ email, role }),
     onSuccess: member => {
       setEmail("");

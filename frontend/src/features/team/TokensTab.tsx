@@ -19,6 +19,7 @@ import type { NewToken } from "@/api/generated/dressage.schemas";
 import type { Role, Token } from "@/api/model";
 import { DASH, formatAgo } from "@/lib/format";
 import { fieldError, restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
@@ -104,7 +105,7 @@ function CreateToken({ onCreated }: { onCreated: () => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const [made, setMade] = useState<NewToken | null>(null);
-  const create = useMutation({
+  const create = useSubmit({
     mutationFn: () => team.createToken({ name, role }),
     onSuccess: token => {
       setName("");

@@ -2,13 +2,14 @@
 import { bench } from "@/api/client";
 import { Button, Group, Paper, Stack, Switch, Text, Title, Tooltip } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Reward, RewardVersion } from "@/api/model";
 import { curl } from "@/features/runs/snippets";
 import { useCan } from "@/features/session/session";
 import { restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { CopyIcon } from "@/ui/CopyText";
 import { ErrorState } from "@/ui/ErrorState";
 import type { Draft } from "../definition/useDraft";
@@ -58,7 +59,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
   const chosen: Samples = kind === "pasted" ? { kind, samples } : kind === "dataset" ? dataset : run;
   const count = sampleCount(chosen);
   const readable = kind !== "pasted" || samples.every(sample => isObjectText(sample.item));
-  const start = useMutation({
+  const start = useSubmit({
     mutationFn: () => bench.create(benchBody(definitions, draft.definition, chosen, probes)),
     onSuccess: job => {
       client.setQueryData(["benches", job.id], job);

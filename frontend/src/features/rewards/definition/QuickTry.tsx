@@ -2,12 +2,13 @@
 import { datasets as datasetsApi, rewards } from "@/api/client";
 import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { Dataset, Row, Spec } from "@/api/model";
 import { datasetsQuery } from "@/features/datasets/queries";
 import { useCan } from "@/features/session/session";
 import { restError } from "@/lib/problems";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { PastedSamples } from "../PastedSamples";
 import { fromRow, isObjectText, type Pasted, toBody } from "../samples";
@@ -25,7 +26,7 @@ interface Props {
 
 export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
   const editor = useCan("editor");
-  const run = useMutation({
+  const run = useSubmit({
     mutationFn: (asked: { definition: Spec; samples: Pasted[] }) =>
       rewards.score({ definition: asked.definition, samples: asked.samples.map(toBody) }),
   });
@@ -73,7 +74,7 @@ export function QuickTry({ definition, samples, onSamples, onBench }: Props) {
 
 function FromDataset({ onRows }: { onRows: (rows: Row[]) => void }) {
   const datasets = useQuery(datasetsQuery);
-  const load = useMutation({
+  const load = useSubmit({
     mutationFn: ({ id, latest_version }: Dataset) => datasetsApi.rows(id, latest_version.number, { limit: 5 }),
     onSuccess: page => onRows(page.data),
   });

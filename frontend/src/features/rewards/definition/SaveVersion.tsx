@@ -1,13 +1,14 @@
 /** The last look before a version is made: what differs from the newest one, and why. */
 import { rewards } from "@/api/client";
 import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { FieldError } from "@/api/http";
 import type { Reward, RewardVersion, Spec } from "@/api/model";
 import { ChangeList } from "@/features/runs/ChangeList";
 import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
+import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";
 import { definitionChanges } from "./changes";
@@ -31,7 +32,7 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
   const navigate = useNavigate();
   const client = useQueryClient();
   const next = (latest?.number ?? 0) + 1;
-  const save = useMutation({
+  const save = useSubmit({
     mutationFn: () => rewards.createVersion(reward.id, definition, note.trim()),
     onMutate: () => onRefused([]),
     onError: error => onRefused(definitionErrors(error)),

@@ -1,6 +1,7 @@
 import { proposals } from "@/api/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { Reward, RubricProposal } from "@/api/model";
+import { useSubmit } from "@/lib/useSubmit";
 import { toast } from "@/ui/toast";
 
 /** The decision on a proposal. Accepting makes a version; taking back what was accepted makes one too. */
@@ -8,13 +9,13 @@ export function useDecide(reward: Reward, proposal: RubricProposal) {
   const client = useQueryClient();
   // Pending until the list is read anew: a decided proposal is not decided twice.
   const onSettled = () => client.invalidateQueries({ queryKey: ["rewards"] });
-  const accept = useMutation({
+  const accept = useSubmit({
     mutationFn: (body: { name?: string; description?: string; weight?: number; note: string }) =>
       proposals.accept(reward.id, proposal.id, body),
     onSuccess: ({ version }) => toast(`${version.ref} has the item.`, "Accepted"),
     onSettled,
   });
-  const retire = useMutation({
+  const retire = useSubmit({
     mutationFn: (note: string) => proposals.retire(reward.id, proposal.id, note),
     onSuccess: ({ version }) =>
       toast(version ? `${version.ref} is without the item.` : "It is kept among the retired."),
