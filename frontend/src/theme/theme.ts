@@ -54,6 +54,20 @@ const gray: MantineColorsTuple = [
   "#1f1d1b",
 ];
 
+/** Deep enough for white text on filled buttons. */
+const red: MantineColorsTuple = [
+  "#fdecea",
+  "#f9d3cf",
+  "#f2aaa3",
+  "#ea7d74",
+  "#e25a4f",
+  "#d6443a",
+  "#c5362d",
+  "#b3261e",
+  "#93201a",
+  "#741a15",
+];
+
 const sans = "'Inter Variable', system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const mono = "'JetBrains Mono Variable', ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace";
 
@@ -68,7 +82,7 @@ export const theme = createTheme({
   primaryColor: "petrol",
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
-  colors: { petrol, dark, gray },
+  colors: { petrol, dark, gray, red },
   white: "#ffffff",
   black: "#1f1d1b",
   fontFamily: sans,

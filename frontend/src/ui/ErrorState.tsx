@@ -6,6 +6,8 @@ import { errorText, Problem } from "@/api/http";
 
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
   const problem = error instanceof Problem ? error : null;
+  // Where faults have pointers, `detail` repeats the first of them.
+  const listed = problem?.errors[0] !== undefined && problem.detail.includes(problem.errors[0].detail);
   return (
     <Alert
       color="red"
@@ -14,7 +16,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
       title={problem?.title ?? "This could not be loaded"}
       role="alert"
     >
-      <Text size="sm">{errorText(error)}</Text>
+      {!listed && <Text size="sm">{errorText(error)}</Text>}
       {problem && problem.errors.length > 0 && <FieldErrors problem={problem} />}
       <Group mt="xs" gap="sm">
         {retry && (

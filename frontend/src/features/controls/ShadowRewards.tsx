@@ -38,39 +38,37 @@ export function ShadowRewards({ runId, definition, shadow, state }: Props) {
       </Group>
       {shadows.map(ref => (
         <Paper key={ref} p={8} bg="var(--c-raised)" data-testid="shadow" data-ref={ref}>
-          <Group justify="space-between" wrap="nowrap" gap={4}>
-            <Group gap={6} wrap="nowrap" miw={0}>
-              <Text size="xs" className="mono" truncate>
-                {ref}
-              </Text>
-              <Badge color={ref === trained ? "grape" : "gray"} style={{ flex: "none" }}>
-                {ref === definition.value ? "trains" : ref === trained ? "to be promoted" : "shadow"}
-              </Badge>
-            </Group>
-            <Group gap={2} wrap="nowrap">
-              <Button
-                size="compact-xs"
-                variant="light"
-                leftSection={<IconArrowUpCircle size={13} />}
-                disabled={state.disabled || ref === trained}
-                onClick={() => state.set(definition.path, ref)}
-                data-testid="promote"
+          <Group justify="space-between" align="flex-start" wrap="nowrap" gap={4}>
+            <Text size="xs" className="mono" style={{ overflowWrap: "anywhere" }}>
+              {ref}
+            </Text>
+            <Tooltip label="Take it out of the shadow">
+              <ActionIcon
+                size="sm"
+                aria-label={`Take ${ref} out of the shadow`}
+                disabled={state.disabled}
+                onClick={() => set(shadows.filter(one => one !== ref))}
               >
-                Promote
-              </Button>
-              <Tooltip label="Take it out of the shadow">
-                <ActionIcon
-                  size="sm"
-                  aria-label={`Take ${ref} out of the shadow`}
-                  disabled={state.disabled}
-                  onClick={() => set(shadows.filter(one => one !== ref))}
-                >
-                  <IconX size={13} />
-                </ActionIcon>
-              </Tooltip>
-            </Group>
+                <IconX size={13} />
+              </ActionIcon>
+            </Tooltip>
           </Group>
           <Facts facts={shadowFacts(ref, metrics.data)} />
+          <Group justify="space-between" gap={6} mt={6}>
+            <Badge color={ref === trained ? "grape" : "gray"}>
+              {ref === definition.value ? "trains" : ref === trained ? "to be promoted" : "shadow"}
+            </Badge>
+            <Button
+              size="compact-xs"
+              variant="light"
+              leftSection={<IconArrowUpCircle size={13} />}
+              disabled={state.disabled || ref === trained}
+              onClick={() => state.set(definition.path, ref)}
+              data-testid="promote"
+            >
+              Promote
+            </Button>
+          </Group>
         </Paper>
       ))}
       <Select

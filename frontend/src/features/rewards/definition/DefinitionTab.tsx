@@ -65,7 +65,7 @@ export function DefinitionTab(props: Props) {
         </Paper>
         {editor && (
           <Group gap="xs" justify="flex-end" className={classes.bar}>
-            <Text size="xs" c="dimmed" flex={1} miw={180}>
+            <Text size="xs" c="dimmed" flex={1} miw={180} visibleFrom="sm">
               {draft.changed ? "Runs that name an earlier version keep it: versions never change." : "No changes yet."}
             </Text>
             <Button

@@ -33,7 +33,7 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
       <Group justify="space-between" align="flex-start" gap="xs">
         <div style={{ minWidth: 0, flex: "1 1 320px" }}>
           <Group gap="xs">
-            <Title order={2} size="h3">
+            <Title order={2} size="h3" style={{ overflowWrap: "anywhere" }}>
               {proposal.name}
             </Title>
             <Badge color={pitfall ? "red" : "green"}>
@@ -41,11 +41,11 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
             </Badge>
             <Badge color="gray">{proposal.component}</Badge>
           </Group>
-          <Text size="sm" mt={4}>
+          <Text size="sm" mt={4} style={{ overflowWrap: "anywhere" }}>
             {proposal.description}
           </Text>
           {proposal.reason && (
-            <Text size="xs" c="dimmed" mt={4}>
+            <Text size="xs" c="dimmed" mt={4} style={{ overflowWrap: "anywhere" }}>
               The judge: {proposal.reason}
             </Text>
           )}
@@ -161,7 +161,12 @@ function Side({ title, reward, text, good }: { title: string; reward: number | n
 
 function Provenance({ proposal }: { proposal: RubricProposal }) {
   return (
-    <Text size="xs" c="dimmed" ta={{ base: "left", sm: "right" }} style={{ flex: "0 1 auto" }}>
+    <Text
+      size="xs"
+      c="dimmed"
+      ta={{ base: "left", sm: "right" }}
+      style={{ flex: "0 1 auto", overflowWrap: "anywhere" }}
+    >
       {proposal.run ? (
         <TextLink
           to="/runs/$runId"
