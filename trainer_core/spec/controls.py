@@ -5,9 +5,10 @@ A control's target is the dotted path of a field that bears a ``steer`` mark. Me
 (``corrections.truncated_is.ratio_max``).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -62,7 +63,7 @@ def _properties(model: type[SpecModel]) -> dict[str, Any]:
     return properties
 
 
-def _walk(node: Any, path: str) -> Any:
+def _walk(node: object, path: str) -> Iterator[Target]:
     if isinstance(node, SpecModel):
         properties = _properties(type(node))
         for name, info in type(node).model_fields.items():
@@ -70,7 +71,7 @@ def _walk(node: Any, path: str) -> Any:
             here = f"{path}.{name}" if path else name
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
             if "steer" in extra:
-                yield Target(here, extra["steer"], child, properties[name])  # type: ignore[arg-type]
+                yield Target(here, cast(Boundary, extra["steer"]), child, properties[name])
             else:
                 yield from _walk(child, here)
     elif isinstance(node, tuple):

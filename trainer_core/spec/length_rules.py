@@ -13,6 +13,7 @@ from trainer_core.spec.length_shaping import (
 )
 from trainer_core.spec.length_window import CyclicWindow, StagedWindow
 from trainer_core.spec.per_prompt import SampledTokens
+from trainer_core.spec.reward import OverlongShaping
 from trainer_core.spec.thinking import TaggedThinking
 
 if TYPE_CHECKING:
@@ -92,11 +93,12 @@ def length_window(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     narrowest = _narrowest_window(spec)
     buffers = {"overlong": spec.reward.overlong, "length": spec.reward.length}
     for name, part in buffers.items():
-        buffer = getattr(part, "buffer", None)
-        if buffer is not None and narrowest <= buffer < longest:
+        if not isinstance(part, OverlongShaping | MagistralLength | DifficultyAwareLength):
+            continue
+        if narrowest <= part.buffer < longest:
             yield (
                 ("reward", name, "buffer"),
-                f"the buffer ({buffer}) must be shorter than the narrowest window ({narrowest})",
+                f"the buffer ({part.buffer}) must be shorter than the narrowest window ({narrowest})",
             )
 
 
