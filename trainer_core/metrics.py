@@ -394,6 +394,13 @@ def _entries() -> list[Metric]:
             "mean over engine steps, summed over engines",
             "speed",
         ),
+        Metric(
+            "perf/fp8_simulated",
+            "FP8 simulated",
+            "share",
+            "engines whose FP8 is simulated by rounding, with no gain in speed / engines in FP8",
+            "speed",
+        ),
         *(Metric(*entry, "speed") for entry in _FATES),
         *(Metric(*entry, "critic") for entry in _BRANCHES),
         Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),

@@ -85,6 +85,8 @@ class Load:
     generated_tokens: int
     preemptions: int
     budget_violations: int
+    fp8_simulated: bool | None = None
+    """None where the engine is not in FP8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class Performance:
                 running.append((load.running_sum - before.running_sum) / (load.steps - before.steps))
         self._loads = loads
         metrics = {"perf/preemptions": float(preemptions), "thinking/budget_violations": float(violations)}
+        if rounding := [load.fp8_simulated for load in loads.values() if load.fp8_simulated is not None]:
+            metrics["perf/fp8_simulated"] = sum(rounding) / len(rounding)
         if busy:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
         if running:

@@ -306,6 +306,7 @@ class RolloutWorker:
             generated_tokens=stats.generated_tokens,
             preemptions=stats.preemptions,
             budget_violations=stats.budget_violations,
+            fp8_simulated=stats.fp8_simulated,
         )
 
 

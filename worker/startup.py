@@ -25,7 +25,7 @@ from worker import cluster
 from worker.branches import Brancher
 from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
-from worker.engine.from_spec import concurrency
+from worker.engine.from_spec import concurrency, fp8
 from worker.evaluation import EvaluationSet
 from worker.generation import GenerationStage
 from worker.judge.client import JudgeClient
@@ -117,7 +117,7 @@ class Startup:
             self._spawn_engine,
             spec.parallelism.rollout_workers,
             config,
-            spec.rollout.engine.probe_tolerance,
+            spec.rollout.engine.tolerance,
             spec.schedule.prompts_per_step,
             self._notify,
         )
@@ -235,6 +235,7 @@ class Startup:
             seed=derive_seed(spec.schedule.seed, "engine") % 2**31,
             lm_head_dtype=engine.lm_head_dtype,
             concurrency=concurrency(engine.concurrency),
+            fp8=fp8(engine.quantization),
             think=think,
             routes=spec.policy.routing.replay,
             version=self.bundle.resume.step if self.bundle.resume else 0,

@@ -11,6 +11,14 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         "that of all weights.",
         ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     ),
+    "precision/half": (
+        "The engines compute with 16 bits: in float16 both sides differ by an eighth of what they do in bfloat16.",
+        ("rollout_corr/k3_kl", "rollout_corr/cause/numerics", "actor/grad_norm"),
+    ),
+    "precision/unified": (
+        "FP8 rollouts, or long completions over which rounding adds up; no correction is needed for the format then.",
+        ("rollout_corr/k3_kl", "rollout_corr/cause/numerics", "actor/grad_norm"),
+    ),
     "advantage": ("See its description.", _GROUP),
     "advantage/grpo": ("The common starting point for verifiable rewards with 4 to 64 samples per prompt.", _GROUP),
     "advantage/dr_grpo": (

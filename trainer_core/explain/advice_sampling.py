@@ -22,6 +22,10 @@ SAMPLING_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         "To make a policy concise and then let it explore again.",
         ("response_length/window", "response_length/mean", "critic/score/mean", "actor/entropy"),
     ),
+    "rollout.engine.quantization": (
+        "Generation is the bottleneck and the GPU has FP8; elsewhere, to try what FP8 would do to a run.",
+        ("perf/fp8_simulated", "rollout_corr/k3_kl", "rollout_corr/cause/numerics", "probe/max_abs_diff"),
+    ),
     "rollout.mode/sync": ("Exact and simple; engines wait for the learner, and it for them.", ("timing_s/wait",)),
     "rollout.mode/streamed": (
         "Strictly on-policy, with the learner's time hidden behind generation.",

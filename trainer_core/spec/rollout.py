@@ -6,6 +6,7 @@ from pydantic import Field
 
 from trainer_core.spec.base import SpecModel, field, method_doc
 from trainer_core.spec.early_stop import EarlyStop
+from trainer_core.spec.precision import Fp8, probe_tolerance
 
 
 class SyncMode(SpecModel):
@@ -123,7 +124,9 @@ class Engine(SpecModel):
     """The vLLM engine of each rollout worker."""
 
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
-    """Number type of weights and activations in the engine."""
+    """Number type of weights and activations in the engine. ``precision`` is the learner's."""
+    quantization: Fp8 | None = None
+    """Linear layers in FP8. Empty: in ``dtype``."""
     max_model_len: int = field(512, ge=8, le=1_048_576, unit="tokens")
     """Longest prompt plus completion."""
     max_num_seqs: int = field(256, ge=1, le=4096, unit="sequences")
@@ -135,8 +138,17 @@ class Engine(SpecModel):
     lm_head_dtype: Literal["model", "float32"] = "model"
     """Number type of the projection to logits. With ``float32`` a narrower engine computes them from float32 weights,
     as the learner does, and the mismatch of log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
-    probe_tolerance: float = field(0.05, gt=0.0, le=5.0, unit="nats")
-    """Largest accepted difference between engine and learner log-probabilities after a weight update."""
+    probe_tolerance: float | None = field(None, gt=0.0, le=5.0, unit="nats")
+    """Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
+    scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
+    bfloat16, twice that where the output layer is not float32, and 0.5 more where activations are in FP8."""
+
+    @property
+    def tolerance(self) -> float:
+        """Of the probe, in nats."""
+        if self.probe_tolerance is not None:
+            return self.probe_tolerance
+        return probe_tolerance(self.dtype, self.lm_head_dtype, self.quantization)
 
 
 class Rollout(SpecModel):

@@ -14,6 +14,7 @@ from trainer_core.spec.length_rules import length_shaping, length_window, thinki
 from trainer_core.spec.length_shaping import DecoupledLength
 from trainer_core.spec.mode_rules import over_provisioning, streaming
 from trainer_core.spec.off_policy_rules import corrections, proximal, sampling
+from trainer_core.spec.precision_rules import precision
 from trainer_core.spec.reward_rules import evolution, shadows
 from trainer_core.spec.routing_rules import routing
 from trainer_core.spec.thinking import TaggedThinking
@@ -40,6 +41,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         replay,
         corrections,
         sampling,
+        precision,
         proximal,
         critic,
         branching,

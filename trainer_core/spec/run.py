@@ -22,6 +22,7 @@ from trainer_core.spec.loss import Loss, PPOClipLoss
 from trainer_core.spec.optimizer import Optimizer
 from trainer_core.spec.parallelism import Parallelism
 from trainer_core.spec.policy import Policy
+from trainer_core.spec.precision import Float32Precision, LearnerPrecision
 from trainer_core.spec.prompting import Prompting
 from trainer_core.spec.proximal import Proximal, RecomputedProximal
 from trainer_core.spec.reward import Reward
@@ -72,6 +73,8 @@ class RunSpec(SpecModel):
     """Which trajectories are left out of the loss; the first that applies gives the reason."""
     optimizer: Optimizer = Optimizer()
     """How gradients become updates."""
+    precision: LearnerPrecision = Float32Precision()
+    """In which number format the learner computes."""
     parallelism: Parallelism = Parallelism()
     """How many workers of each kind."""
     schedule: Schedule = Schedule()

@@ -25,6 +25,7 @@ from trainer_core.update.optimizer import learning_rate
 from trainer_core.update.packing import Packing, TokenBatch, pack
 from trainer_core.update.parts import Parts
 from trainer_core.update.policy import score
+from trainer_core.update.precision import as_engine
 from trainer_core.update.rate import SampleWeights
 from trainer_core.update.recording import as_trajectory, record
 from trainer_core.update.replayed import LearnerSide, learner_side
@@ -222,13 +223,14 @@ class Learner:
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Natural-log probability, at temperature 1, of each token but the first given its prefix: n − 1 per sequence.
 
-        Every rank scores all sequences.
+        In the formats in which the rollout engines compute. Every rank scores all sequences.
         """
         self._require_whole()
         probes = [as_trajectory(sequence) for sequence in sequences]
         for batch in pack(probes, self._packing):
             moved = batch.to(self._device)
-            record(probes, moved, *score(self._engine.forward, moved))
+            with as_engine(self._engine.forward):
+                record(probes, moved, *score(self._engine.forward, moved))
         return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
 
     def replay(

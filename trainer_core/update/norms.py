@@ -31,8 +31,14 @@ class _RMSNorm(torch.autograd.Function):
         return (grad * weight).addcmul_(unit, mean).mul_(scale), along.sum(0), None
 
 
-def _forward(self: nn.Module, x: Tensor) -> Tensor:
-    return _RMSNorm.apply(x, self.weight, self.lean_epsilon)
+def lean_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+    """w · x / sqrt(mean(x²) + ε) over the last dimension."""
+    found: Tensor = _RMSNorm.apply(x, weight, epsilon)
+    return found
+
+
+def _forward(self: Any, x: Tensor) -> Tensor:
+    return lean_norm(x, self.weight, self.lean_epsilon)
 
 
 @torch.no_grad()

@@ -16,6 +16,7 @@ from trainer_core.update.engine import UpdateEngine
 from trainer_core.update.naming import apart
 from trainer_core.update.hybrid.setup import prepare_routing
 from trainer_core.update.policy import load_policy
+from trainer_core.update.precision import Flows
 from trainer_core.update.proximal import ProximalPolicy
 from trainer_core.update.routing import experts_per_token
 from trainer_core.update.supervised import Supervisor
@@ -32,8 +33,8 @@ class Parts:
         self, base: Path, spec: RunSpec, world_size: int, device: torch.device, teacher: Path | None = None
     ) -> None:
         """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
-        checkpointing = spec.policy.gradient_checkpointing
-        self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing).train()
+        checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
+        self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows).train()
         self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
@@ -48,8 +49,8 @@ class Parts:
         self.reference: Twin | BareBackbone | None = None
         if spec.kl.coefficient > 0:
             bare = self.adapter
-            self.reference = Twin(base, device) if bare is None else BareBackbone(self.engine.forward, bare)
-        self.proximal = ProximalPolicy(spec.proximal, base, device)
+            self.reference = Twin(base, device, flows.alone) if bare is None else BareBackbone(self.engine.forward, bare)
+        self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone)
         self.teacher = None
         if spec.distillation is not None:
             self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)

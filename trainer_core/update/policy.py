@@ -15,6 +15,7 @@ from trainer_core.update.logprobs import token_logprobs
 from trainer_core.update.norms import use_lean_norms
 from trainer_core.update.output_layer import asking, can_fuse, find_fused, fuse, undo
 from trainer_core.update.packing import TokenBatch, pack
+from trainer_core.update.precision import Flows, use_precision
 from trainer_core.update.recording import as_trajectory
 from trainer_core.update.routing import RouteWatch
 
@@ -23,11 +24,16 @@ NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "at
 
 
 def load_policy(
-    folder: str | Path, *, device: torch.device | str = "cpu", gradient_checkpointing: bool = False
+    folder: str | Path,
+    *,
+    device: torch.device | str = "cpu",
+    gradient_checkpointing: bool = False,
+    flows: Flows | None = None,
 ) -> PreTrainedModel:
     """Load the policy in float32 from a local folder: safetensors only, no code from the folder, dropout off.
 
     Dropout would make the log-probabilities of two passes over the same weights differ, and with them the ratios.
+    ``flows`` say in which formats its layers compute; see ``use_precision``.
 
     Raises:
         UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
@@ -59,6 +65,7 @@ def load_policy(
     if gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     use_lean_norms(model)
+    use_precision(model, flows)
     model = model.to(device)
     use_fused_output(model)
     return model

@@ -9,6 +9,7 @@ from torch import Tensor
 from trainer_core.methods.corrections.proximal import interpolated_proximal
 from trainer_core.spec.proximal import EWMAProximal, InterpolatedProximal, Proximal, SnapshotProximal
 from trainer_core.update.packing import TokenBatch
+from trainer_core.update.precision import Flows
 from trainer_core.update.twin import Twin
 
 Weights = Callable[[], Mapping[str, Tensor]]
@@ -17,10 +18,10 @@ Weights = Callable[[], Mapping[str, Tensor]]
 class ProximalPolicy:
     """What ``old_logprobs`` of the loss are."""
 
-    def __init__(self, spec: Proximal, folder: Path, device: torch.device) -> None:
+    def __init__(self, spec: Proximal, folder: Path, device: torch.device, flows: Flows | None = None) -> None:
         """Load a copy of the policy where the method keeps one."""
         self._spec = spec
-        self._twin = Twin(folder, device) if isinstance(spec, SnapshotProximal | EWMAProximal) else None
+        self._twin = Twin(folder, device, flows) if isinstance(spec, SnapshotProximal | EWMAProximal) else None
         self.normaliser = 1.0
         """PPO-EWMA: Σ decay^k over the weights that the average holds."""
 

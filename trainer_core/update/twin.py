@@ -8,14 +8,15 @@ from torch import Tensor
 
 from trainer_core.update.packing import TokenBatch
 from trainer_core.update.policy import load_policy, score
+from trainer_core.update.precision import Flows
 
 
 class Twin:
     """A frozen policy, whole on every rank, whose weights can be renewed."""
 
-    def __init__(self, folder: str | Path, device: torch.device | str) -> None:
+    def __init__(self, folder: str | Path, device: torch.device | str, flows: Flows | None = None) -> None:
         """Load a policy folder; see ``load_policy``."""
-        self._model = load_policy(folder, device=device).eval().requires_grad_(False)
+        self._model = load_policy(folder, device=device, flows=flows).eval().requires_grad_(False)
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:

@@ -74,6 +74,7 @@ class Engine:
         self._config = config
         self._core = parts.core
         self._weights = parts.weights
+        self._fp8 = parts.fp8
         self._routes = RouteSource(parts.runner) if config.routes else None
         self._max_model_len = parts.vllm_config.model_config.max_model_len
         self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
@@ -259,6 +260,7 @@ class Engine:
             budget_violations=self._budget_violations,
             at=now,
             busy_s=busy_s if started is None else busy_s + now - started,
+            fp8_simulated=None if self._fp8 is None else self._fp8 == "simulated",
         )
 
     def close(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trainer_core.spec import early_stop, rollout
-from worker.engine.types import AdaptiveConcurrency, NgramLoop, ProbabilityRun, Prune, Sampling
+from trainer_core.spec import early_stop, precision, rollout
+from worker.engine.types import AdaptiveConcurrency, Fp8, NgramLoop, ProbabilityRun, Prune, Sampling
 
 
 def with_early_stops(sampling: Sampling, spec: early_stop.EarlyStop) -> Sampling:
@@ -26,3 +26,8 @@ def concurrency(spec: rollout.Concurrency) -> AdaptiveConcurrency | None:
             return None
         case rollout.AdaptiveConcurrency():
             return AdaptiveConcurrency(spec.kv_target, spec.increase, spec.decrease)
+
+
+def fp8(spec: precision.Fp8 | None) -> Fp8 | None:
+    """`EngineConfig.fp8` of a spec."""
+    return None if spec is None else Fp8(spec.scales, spec.activations, spec.execution)

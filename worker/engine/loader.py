@@ -17,8 +17,14 @@ from vllm.config.load import LoadConfig
 from vllm.model_executor.model_loader import register_model_loader
 from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
+from trainer_core.update.quantise import rounded_weight
+from worker.engine.fp8 import simulate
+from worker.engine.types import Fp8
+
 LOAD_FORMAT = "dressage"
 RECORD_ATTRIBUTE = "dressage_weight_record"
+SIMULATED_FP8 = "dressage_simulated_fp8"
+"""Of the loader's extra configuration: fields of the `Fp8` that is simulated."""
 HEAD = "lm_head.weight"
 EMBEDDING_SUFFIX = "embed_tokens.weight"
 
@@ -48,6 +54,10 @@ class PlainWeightLoader(DefaultModelLoader):
     def __init__(self, load_config: LoadConfig) -> None:
         load_config = copy(load_config)
         load_config.load_format = "auto"  # the parent knows only the built-in names
+        extra = dict(load_config.model_loader_extra_config)
+        simulated = extra.pop(SIMULATED_FP8, None)
+        self._simulated = None if simulated is None else Fp8(**simulated)
+        load_config.model_loader_extra_config = extra
         super().__init__(load_config)
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._heads: dict[str, torch.Tensor] = {}
@@ -61,10 +71,12 @@ class PlainWeightLoader(DefaultModelLoader):
                 self._shapes[name] = tuple(tensor.shape)
             if name.endswith((HEAD, EMBEDDING_SUFFIX)) and model_config.dtype != torch.float32:
                 self._heads[name] = tensor
-            yield name, tensor
+            yield name, tensor if self._simulated is None else rounded_weight(name, tensor, self._simulated.scales)
 
     def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
         super().load_weights(model, model_config)
+        if self._simulated is not None:
+            simulate(model, self._simulated)
         record = WeightRecord(shapes=self._shapes, optional=dict(getattr(model, "optional_weights", {})))
         if self._heads:
             record.head = self._heads[head_name(self._heads)]

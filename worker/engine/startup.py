@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.engine.core import EngineCore
 
+    from worker.engine.fp8 import Execution
     from worker.engine.weights import WeightStore
 
 SUPPORTED_VLLM = "0.32"
@@ -32,6 +33,7 @@ class CoreParts:
     core: EngineCore
     vllm_config: VllmConfig
     weights: WeightStore
+    fp8: Execution | None
     runner: Any
     """vLLM's model runner."""
 
@@ -50,11 +52,15 @@ def build_core(config: EngineConfig) -> CoreParts:
     from vllm.v1.engine.core import EngineCore
     from vllm.v1.executor import Executor
 
-    from worker.engine.loader import LOAD_FORMAT
+    from worker.engine import fp8
+    from worker.engine.loader import LOAD_FORMAT, SIMULATED_FP8
     from worker.engine.models import engine_options, register_own
     from worker.engine.scheduler import DecodeScheduler
     from worker.engine.weights import WeightStore
 
+    execution = fp8.execution(config)
+    simulated = config.fp8 if execution == "simulated" else None
+    by_hardware = {} if config.fp8 is None or simulated else {"quantization": fp8.SCHEMES[config.fp8.scales]}
     architectures = hf_config.get("architectures") or []
     register_own(architectures)
     _register_architectures(architectures)
@@ -80,6 +86,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         logprobs_mode="processed_logprobs",  # under the distribution the token was drawn from
         generation_config="vllm",  # sampling comes with each request, never from the model directory
         load_format=LOAD_FORMAT,
+        model_loader_extra_config={} if simulated is None else {SIMULATED_FP8: asdict(simulated)},
         use_tqdm_on_load=False,
         scheduler_cls=DecodeScheduler,
         # The adapter changes weights and injects tokens between steps; a step in flight would outrun it.
@@ -87,6 +94,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         disable_log_stats=True,
         ir_op_priority=op_priority,
         enable_prompt_embeds=False,
+        **by_hardware,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -100,8 +108,10 @@ def build_core(config: EngineConfig) -> CoreParts:
         vllm_config.model_config,
         runner.device,
         float32_head=config.lm_head_dtype == "float32",
+        simulated_fp8=None if simulated is None else simulated.scales,
+        quantised_by=vllm_config if execution == "hardware" else None,
     )
-    return CoreParts(core, vllm_config, weights, runner)
+    return CoreParts(core, vllm_config, weights, execution, runner)
 
 
 def eos_token_ids(model_dir: str) -> tuple[int, ...]:

@@ -262,6 +262,15 @@ class AdaptiveConcurrency:
 
 
 @dataclass(frozen=True, slots=True)
+class Fp8:
+    """Linear layers in FP8; see `worker.engine.fp8`."""
+
+    scales: Literal["block", "channel"] = "block"
+    activations: bool = True
+    execution: Literal["auto", "hardware", "simulated"] = "auto"
+
+
+@dataclass(frozen=True, slots=True)
 class EngineConfig:
     """How the engine is built.
 
@@ -272,7 +281,7 @@ class EngineConfig:
     end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
     (128 tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in
     float32 from weights that were never rounded, whatever `dtype` is. `concurrency` None lets `max_num_seqs` sequences
-    run at any time. `routes` asks a mixture of experts for its routes.
+    run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
     """
 
     model_dir: str
@@ -290,6 +299,7 @@ class EngineConfig:
     version: int = 0
     lm_head_dtype: Literal["model", "float32"] = "model"
     concurrency: AdaptiveConcurrency | None = None
+    fp8: Fp8 | None = None
     routes: bool = False
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 
@@ -322,3 +332,5 @@ class EngineStats:
     """When this was read, in seconds on the clock against which `busy_s` grows."""
     busy_s: float
     """Time inside `step`, the running one included."""
+    fp8_simulated: bool | None = None
+    """None where linear layers are not in FP8."""

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from vllm.config import ModelConfig
+from vllm.config import ModelConfig, VllmConfig
 from vllm.model_executor.model_loader.utils import process_weights_after_loading
 from vllm.utils.torch_utils import set_default_torch_dtype
 
+from trainer_core.update.quantise import Scales, rounded_weight
+from worker.engine import fp8
 from worker.engine.head import Float32Head
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
 from worker.engine.types import EngineError, WeightsRefusedError
@@ -23,14 +25,26 @@ class WeightStore:
     """The plain parameters of one model and the names an update must bring (those of its checkpoint)."""
 
     def __init__(
-        self, model: torch.nn.Module, model_config: ModelConfig, device: torch.device, *, float32_head: bool = False
+        self,
+        model: torch.nn.Module,
+        model_config: ModelConfig,
+        device: torch.device,
+        *,
+        float32_head: bool = False,
+        simulated_fp8: Scales | None = None,
+        quantised_by: VllmConfig | None = None,
     ) -> None:
+        """Take over a model that `PlainWeightLoader` has loaded.
+
+        `simulated_fp8` rounds the weights of each update; with `quantised_by` vLLM quantises them itself.
+        """
         record = getattr(model, RECORD_ATTRIBUTE, None)
         if not isinstance(record, WeightRecord):
             raise EngineError("the model was not loaded by PlainWeightLoader: its weights cannot be updated")
         self._model = model
         self._model_config = model_config
         self._device = device
+        self._simulated_fp8, self._quantised_by = simulated_fp8, quantised_by
         self._record = record
         # A model that computes in float32 has nothing to gain.
         self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
@@ -66,11 +80,18 @@ class WeightStore:
 
     def load(self, tensors: dict[str, torch.Tensor]) -> None:
         """Copy checked tensors into the plain parameters and pack every layer again, the tied head included."""
+        scales = self._simulated_fp8
+        held = tensors if scales is None else {name: rounded_weight(name, t, scales) for name, t in tensors.items()}
+        if self._quantised_by is not None:
+            fp8.reload(self._quantised_by, self._model, held)
+            if self._head is not None:
+                self._head.load(tensors)
+            return
         for module, name, parameter in self._record.parameters:
             module._parameters[name] = parameter
         with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
             load_weights: Any = self._model.load_weights  # every vLLM model has it; torch's types do not say so
-            load_weights(iter(tensors.items()))
+            load_weights(iter(held.items()))
             self.pack()
             if self._head is not None:
                 self._head.load(tensors)

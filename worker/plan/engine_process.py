@@ -13,7 +13,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.chunk import pack, unpack
 from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
-from worker.engine.from_spec import concurrency
+from worker.engine.from_spec import concurrency, fp8
 
 if TYPE_CHECKING:
     from worker.engine import Engine
@@ -65,6 +65,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         kv_cache_gib=settings.kv_cache_gib,
         lm_head_dtype=settings.lm_head_dtype,
         concurrency=concurrency(settings.concurrency),
+        fp8=fp8(settings.quantization),
         think=think,
     )
     _kept = _Kept(Engine(config), spec, sampling(spec), prompts, policy)

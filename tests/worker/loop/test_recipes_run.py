@@ -74,7 +74,7 @@ def test_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, p
         assert all(isinstance(value, int | float) and math.isfinite(value) for value in m.values()), m
         assert m["training/policy_version"] == step and m["groups/count"] == spec.schedule.prompts_per_step
         assert m["reward/error_share"] == 0.0
-        assert m["probe/max_abs_diff"] < spec.rollout.engine.probe_tolerance
+        assert m["probe/max_abs_diff"] < spec.rollout.engine.tolerance
     # So few groups may all be without a signal in one step: then there is no update to tell of.
     assert any(m.get("actor/grad_norm", 0.0) > 0.0 for m in metrics)
     assert_weights_moved(platform, policy, spec)

@@ -1,0 +1,87 @@
+"""Linear layers in FP8: by the GPU where it can, else simulated by rounding what they read and hold.
+
+Simulated, a layer multiplies the numbers that FP8 would hold in the engine's own type: log-probabilities are those of
+an FP8 engine, speed and memory are not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from trainer_core.update.quantise import is_quantised, rounded_activations
+from worker.engine.types import EngineConfig, EngineError, Fp8
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+
+Execution = Literal["hardware", "simulated"]
+
+MIN_CAPABILITY = (8, 9)
+"""Oldest CUDA compute capability with FP8 matrix products."""
+SCHEMES = {"block": "fp8_per_block", "channel": "fp8_per_channel"}
+"""vLLM's names: weights and activations are quantised by tiles of the same shapes as in a simulation."""
+
+
+def execution(config: EngineConfig) -> Execution | None:
+    """How the engine of ``config`` computes in FP8; None where it does not.
+
+    Raises:
+        EngineError: the hardware was asked for and cannot.
+    """
+    if config.fp8 is None:
+        return None
+    if config.fp8.execution == "simulated":
+        return "simulated"
+    reason = refusal(config.fp8, config.dtype)
+    if reason is None:
+        return "hardware"
+    if config.fp8.execution == "hardware":
+        raise EngineError(f"refused: FP8 by hardware needs {reason}")
+    return "simulated"
+
+
+def refusal(fp8: Fp8, dtype: str) -> str | None:
+    """What FP8 matrix products lack on this machine; None where they can be had."""
+    if not fp8.activations:
+        return "activations in FP8, not weights alone"
+    if dtype not in ("bfloat16", "float16"):
+        return f"a dtype of 16 bits, not {dtype}"
+    if not torch.cuda.is_available():
+        return "a CUDA GPU, and this machine has none"
+    found = torch.cuda.get_device_capability()
+    if found < MIN_CAPABILITY:
+        needed = ".".join(map(str, MIN_CAPABILITY))
+        return f"compute capability {needed}, and this GPU has {found[0]}.{found[1]}"
+    return None
+
+
+def simulate(model: torch.nn.Module, fp8: Fp8) -> None:
+    """Let the linear layers of ``model`` read activations as FP8 has them; their weights come rounded by the loader.
+
+    Raises:
+        EngineError: the model has experts in one tensor, whose activations cannot be reached.
+    """
+    from vllm.model_executor.layers.linear import LinearBase
+
+    joint = next((name for name, parameter in model.named_parameters() if parameter.ndim > 2), None)
+    if joint is not None:
+        raise EngineError(f"refused: FP8 cannot be simulated in fused experts ({joint}); it needs hardware")
+
+    if not fp8.activations:
+        return
+
+    def read(_: torch.nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return rounded_activations(inputs[0], fp8.scales), *inputs[1:]
+
+    for name, module in model.named_modules():
+        if isinstance(module, LinearBase) and is_quantised(f"{name}.weight", 2):
+            module.register_forward_pre_hook(read)
+
+
+def reload(vllm_config: VllmConfig, model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
+    """Load a checkpoint's tensors into a model that vLLM quantises by itself, layer by layer."""
+    from vllm.model_executor.model_loader.reload.inplace import reload_weights
+
+    reload_weights(vllm_config, model, iter(tensors.items()), None, True)
