@@ -5,7 +5,16 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from trainer_core.rewards.graders import Grader, JudgedGrader, RewardModelGrader, leaves, needs_jail, needs_packages
+from trainer_core.rewards.graders import (
+    Grader,
+    JudgedGrader,
+    RewardModelGrader,
+    language,
+    leaves,
+    needs_jail,
+    needs_packages,
+)
+from trainer_core.rewards.graders.language import LanguageGrader
 from trainer_core.rewards.graders.length_penalty import LengthPenaltyGrader
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
@@ -68,6 +77,11 @@ class RewardDefinition(SpecModel):
     def reward_models(self) -> tuple[str, ...]:
         """The policies that the parts use as reward models, in order, each once."""
         return _once(leaf.policy for leaf in self._leaves() if isinstance(leaf, RewardModelGrader))
+
+    def load(self) -> None:
+        """Load what the parts use in this process: else the first sample pays for it with its time."""
+        if any(isinstance(leaf, LanguageGrader) for leaf in self._leaves()):
+            language.load()
 
     def _leaves(self) -> Iterator[Any]:
         for component in self.components:

@@ -60,6 +60,8 @@ class Workbench:
 
     def _open(self, definitions: list[RewardDefinition], setup: ToolSetup, opened: ExitStack) -> tuple[Tools, int]:
         """The tools, which ``opened`` ends, and how many samples may wait for them at once."""
+        for definition in definitions:
+            definition.load()
         jails = judges = models = None
         width = 1
         wanted = {policy for definition in definitions for policy in definition.reward_models}

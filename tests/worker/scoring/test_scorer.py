@@ -174,6 +174,14 @@ def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.Mon
     assert graded.seconds > 2.0
 
 
+def test_what_graders_load_costs_no_sample_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr("trainer_core.rewards.graders.language.load", lambda: loaded.append("detector"))
+    opened = Workbench([definition({"type": "exact"}), definition({"type": "language"})], ToolSetup(), 10.0)
+    opened.close()
+    assert loaded == ["detector"]
+
+
 def test_a_workbench_leaves_no_thread_behind(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_jail() -> None:
         raise JailError("no strong jail")

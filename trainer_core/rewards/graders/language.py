@@ -48,6 +48,11 @@ def detect(text: str) -> str | None:
     return str(_detector().detect(words, model="lite", k=1)[0]["lang"])
 
 
+def load() -> None:
+    """Load the detector now: else the first text pays for it."""
+    _detector().detect("load", model="lite", k=1)
+
+
 @lru_cache(maxsize=1)
 def _detector() -> Any:
     # Imported late: it costs memory that only this grader needs. The small model comes with the package.
