@@ -129,7 +129,7 @@ def test_newer_models_get_the_newer_name_of_the_limit(server: JudgeServer, open_
 
 
 def test_no_more_in_flight_than_allowed(server: JudgeServer, open_client: Open) -> None:
-    server.latency_s = 0.02
+    server.together = 5
     replies = open_client(max_in_flight=5).ask_all("default", [question(str(n)) for n in range(40)])
     assert len(replies) == 40
     assert server.most_in_flight == 5
