@@ -1,14 +1,16 @@
 """The worker's own half of a bench job against the platform's, over real HTTP: with a jail, and before a judge."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import openai
 import pytest
+from openai.types.fine_tuning.alpha import GraderRunResponse
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
+from dressage.compat.graders import running
 from dressage.rewards.bench.documents import bench_document
 from dressage.rewards.bench.samples import sample_document
 from dressage.rewards.bench.services import create_bench_job
@@ -66,7 +68,7 @@ def test_a_job_in_the_jail_and_before_a_judge(live_server: Any, team: Team, acto
         timeout_s=30.0,
         probed=True,
     )
-    BenchWork(job.id, live_server.url, bench_token(job.id)).run()
+    BenchWork(job.id, live_server.url, bench_token(job.id), fenced=lambda: None).run()
     job.refresh_from_db()
     assert (job.state, job.error, job.tries) == ("done", None, 1)
     document = bench_document(job)
@@ -84,8 +86,9 @@ def test_a_job_in_the_jail_and_before_a_judge(live_server: Any, team: Team, acto
     assert KEY not in str(document)
 
 
-def test_an_openai_client_reaches_the_jail(live_server: Any, team: Team, actor: Actor) -> None:
-    capability.require()
+@pytest.fixture
+def run_grader(live_server: Any, team: Team, actor: Actor) -> Callable[[str, dict[str, Any]], GraderRunResponse]:
+    """``run_grader(source, item)``: what an OpenAI client is answered while a worker does the job."""
     _, secret = create_token(team, actor, name="ci", role=Role.EDITOR, expires_at=None)
     client = openai.OpenAI(base_url=f"{live_server.url}/api/v1", api_key=secret, max_retries=0)
 
@@ -97,14 +100,33 @@ def test_an_openai_client_reaches_the_jail(live_server: Any, team: Team, actor: 
             job = BenchJob.objects.get(state="queued").id
         finally:
             connection.close()
-        BenchWork(job, live_server.url, bench_token(job)).run()
+        BenchWork(job, live_server.url, bench_token(job), fenced=lambda: None).run()
 
-    grader: Any = {"type": "python", "name": "own", "source": OWN["grader"]["source"]}  # type: ignore[index]
-    for item, reward in (({"points": 0.75}, 0.75), ({}, None)):
+    def run(source: str, item: dict[str, Any]) -> GraderRunResponse:
         thread = threading.Thread(target=work)
         thread.start()
+        grader: Any = {"type": "python", "name": "own", "source": source, "timeout_s": 30}
         response = client.fine_tuning.alpha.graders.run(grader=grader, model_sample="x", item=item)
         thread.join(30)
+        return response
+
+    return run
+
+
+def test_an_openai_client_reaches_the_jail(run_grader: Callable[..., GraderRunResponse]) -> None:
+    capability.require()
+    for item, reward in (({"points": 0.75}, 0.75), ({}, None)):
+        response = run_grader(OWN["grader"]["source"], item)  # type: ignore[index]
         assert response.reward == reward
         assert response.metadata.errors.python_grader_runtime_error is (reward is None)
     assert "KeyError: 'points'" in str(response.metadata.errors.python_grader_runtime_error_details)
+
+
+def test_a_score_that_takes_too_long_is_named_so(
+    run_grader: Callable[..., GraderRunResponse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capability.require()
+    monkeypatch.setattr(running, "SCORE_S", 2.0)
+    response = run_grader("def grade(sample, item):\n    while True:\n        pass", {})
+    assert (response.reward, response.metadata.errors.unresponsive_reward_error) == (None, True)
+    assert response.metadata.errors.python_grader_runtime_error is False
