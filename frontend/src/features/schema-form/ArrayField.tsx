@@ -3,6 +3,8 @@ import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { IconArrowUp, IconPlus, IconX } from "@tabler/icons-react";
 import type { Json } from "@/api/model";
 import { humanize } from "@/lib/format";
+import { newKey } from "@/lib/key";
+import { useRowKeys } from "@/lib/useRowKeys";
 import { useForm, type FieldProps } from "./context";
 import { Field } from "./Field";
 import { FieldLabel } from "./FieldLabel";
@@ -18,6 +20,11 @@ export function ArrayField(props: FieldProps) {
   const list = Array.isArray(value) ? value : [];
   const item = resolve(schema.items ?? {}, root);
   const error = faultText(errors, path);
+  const [keys, setKeys] = useRowKeys(list.length);
+  const set = (next: Json[], nextKeys: string[]) => {
+    setKeys(nextKeys);
+    onChange(next);
+  };
   const replace = (index: number, next: Json) => onChange(list.map((one, at) => (at === index ? next : one)));
   const noun = String(path.at(-1) ?? "item")
     .replace(/_/g, " ")
@@ -31,7 +38,7 @@ export function ArrayField(props: FieldProps) {
             size="compact-xs"
             variant="subtle"
             leftSection={<IconPlus size={13} />}
-            onClick={() => onChange([...list, initialValue(item, root)])}
+            onClick={() => set([...list, initialValue(item, root)], [...keys, newKey()])}
           >
             Add {noun}
           </Button>
@@ -43,7 +50,7 @@ export function ArrayField(props: FieldProps) {
         </Text>
       )}
       {list.map((one, index) => (
-        <div key={index} className={classes.member}>
+        <div key={keys[index]} className={classes.member}>
           <div className={classes.memberBody}>
             <Member schema={item} path={[...path, index]} value={one} onChange={next => replace(index, next)} />
           </div>
@@ -54,7 +61,7 @@ export function ArrayField(props: FieldProps) {
                   <ActionIcon
                     size="sm"
                     aria-label={`Move ${memberName(one, noun, index)} up`}
-                    onClick={() => onChange(swap(list, index))}
+                    onClick={() => set(swap(list, index), swap(keys, index))}
                   >
                     <IconArrowUp size={14} />
                   </ActionIcon>
@@ -65,7 +72,7 @@ export function ArrayField(props: FieldProps) {
                   size="sm"
                   aria-label={`Remove ${memberName(one, noun, index)}`}
                   disabled={list.length <= (schema.minItems ?? 0)}
-                  onClick={() => onChange(list.filter((_, at) => at !== index))}
+                  onClick={() => set(without(list, index), without(keys, index))}
                 >
                   <IconX size={14} />
                 </ActionIcon>
@@ -107,8 +114,12 @@ function memberName(value: Json, noun: string, index: number): string {
   return typeof name === "string" && name ? `${noun} ${name}` : `${noun} ${index + 1}`;
 }
 
-function swap(list: Json[], index: number): Json[] {
+function swap<T>(list: T[], index: number): T[] {
   const next = [...list];
-  [next[index - 1], next[index]] = [next[index] as Json, next[index - 1] as Json];
+  [next[index - 1], next[index]] = [next[index] as T, next[index - 1] as T];
   return next;
+}
+
+function without<T>(list: T[], index: number): T[] {
+  return list.filter((_, at) => at !== index);
 }

@@ -6,9 +6,10 @@ import type { Json } from "@/api/model";
 import { renderWith } from "@/test/render";
 import { SCHEMA } from "./fixture";
 import { SchemaForm } from "./SchemaForm";
-import { withDefaults } from "./schema";
+import { type JsonSchema, withDefaults } from "./schema";
 
 const START = withDefaults(SCHEMA, SCHEMA, { sources: [{ name: "add", weight: 2 }] });
+const LIST: JsonSchema = { type: "object", properties: { values: { type: "array", items: {} } } };
 let latest: Json;
 beforeEach(() => {
   latest = START;
@@ -108,4 +109,22 @@ it("shows each fault at the field of its pointer", () => {
   expect(within(field).getByText(/used twice/)).toBeTruthy();
   const list = container.querySelector('[data-pointer="sources"]') as HTMLElement;
   expect(within(list).getByRole("alert").textContent).toContain("above zero");
+});
+
+it("keeps what is typed in a member with that member while others come and go", async () => {
+  const user = userEvent.setup();
+  function List() {
+    const [value, setValue] = useState<Json>({ values: [1, 2] });
+    return <SchemaForm schema={LIST} value={value} onChange={setValue} />;
+  }
+  renderWith(<List />);
+  const fields = () => screen.getAllByRole("textbox").map(one => (one as HTMLTextAreaElement).value);
+  await user.type(screen.getAllByRole("textbox")[0] as HTMLElement, "x");
+  expect(fields()).toEqual(["1x", "2"]);
+  expect(screen.getByText("This is not JSON.")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Move value 2 up" }));
+  expect(fields()).toEqual(["2", "1x"]);
+  await user.click(screen.getByRole("button", { name: "Remove value 2" }));
+  expect(fields()).toEqual(["2"]);
+  expect(screen.queryByText("This is not JSON.")).toBeNull();
 });

@@ -1,12 +1,12 @@
 /** The items of a rubric: what a judge looks for, what it counts, and in which order it is shown. */
 import { Badge, Button, Group, Text } from "@mantine/core";
 import { IconAlertOctagon, IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
 import type { Json } from "@/api/model";
 import { useForm } from "@/features/schema-form/context";
 import { faultText, type Path } from "@/features/schema-form/pointer";
 import { newKey } from "@/lib/key";
 import { formatNumber } from "@/lib/format";
+import { useRowKeys } from "@/lib/useRowKeys";
 import classes from "./rubric.module.css";
 import { duplicate, isPitfall, itemsOf, move, newItem, positiveTotal, type RubricItem } from "./rubric";
 import { RubricItemRow } from "./RubricItemRow";
@@ -21,11 +21,9 @@ interface Props {
 export function RubricItems({ path, value, onChange, max = 64 }: Props) {
   const { errors, readOnly } = useForm();
   const items = itemsOf(value);
-  // Rows keep their identity while they move, so that the focus moves with them.
-  const [ids, setIds] = useState<string[]>(() => items.map(() => newKey()));
-  const keys = items.map((_, index) => ids[index] ?? `row-${index}`);
+  const [keys, setKeys] = useRowKeys(items.length);
   const set = (next: RubricItem[], nextKeys: string[]) => {
-    setIds(nextKeys);
+    setKeys(nextKeys);
     onChange(next as unknown as Json);
   };
   const replace = (index: number, change: Partial<RubricItem>) =>
