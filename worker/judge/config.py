@@ -5,7 +5,7 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, SecretStr, model_validator
 
 from trainer_core.rewards.graders.judge import JudgeRequest
 
@@ -23,6 +23,8 @@ class JudgeEndpoint(BaseModel):
     api_key: SecretStr | None = None
     model_dir: Path | None = None
     """A policy folder that an engine of the cluster serves, in place of ``base_url``."""
+    networks: tuple[IPvAnyNetwork, ...] | None = None
+    """Where it may be beside the public internet; None sets no bounds."""
     max_in_flight: int = Field(32, ge=1, le=1024)
     timeout_s: float = Field(60.0, gt=0.0)
     """Of one try, in seconds."""

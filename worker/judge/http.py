@@ -14,6 +14,7 @@ import aiohttp
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Answer
+from worker.judge.network import GuardedResolver, require_literal
 from worker.judge.retry import TRANSIENT, Transient, retry_after
 
 MOST_BYTES = 16 << 20
@@ -55,8 +56,12 @@ class HttpEndpoint:
             headers = {"Content-Type": "application/json"}
             if self._secret:
                 headers["Authorization"] = f"Bearer {self._secret}"
+            networks = self._config.networks
+            if networks is not None:
+                require_literal(self._url, networks)
+            resolver = None if networks is None else GuardedResolver(networks)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._config.max_in_flight, ttl_dns_cache=300),
+                connector=aiohttp.TCPConnector(limit=self._config.max_in_flight, ttl_dns_cache=300, resolver=resolver),
                 timeout=aiohttp.ClientTimeout(total=self._config.timeout_s),
                 headers=headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
