@@ -11,6 +11,14 @@ POLICY_ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         "that of all weights.",
         ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     ),
+    "policy.routing.balance/auxiliary_loss": (
+        "A mixture of experts without a place for biases. Keep α as low as keeps the experts in use.",
+        ("moe/max_violation", "moe/idle_experts", "moe/aux_loss"),
+    ),
+    "policy.routing.balance/loss_free": (
+        "The minimax architecture: the reward's gradient stays what it is. Lower u when loads swing to and fro.",
+        ("moe/max_violation", "moe/idle_experts", "moe/bias_spread"),
+    ),
     "precision/half": (
         "The engines compute with 16 bits: in float16 both sides differ by an eighth of what they do in bfloat16.",
         ("rollout_corr/k3_kl", "rollout_corr/cause/numerics", "actor/grad_norm"),

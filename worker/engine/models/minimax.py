@@ -163,12 +163,16 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
         return last
 
     def load_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
-        """Take tensors under the names of the files. Returns the parameters that were filled.
+        """Take tensors under the names of the files, all at once. Returns the parameters that were filled.
+
+        Routers whose bias is not among them have none from now on.
 
         Raises:
             KeyError: the model has no such tensor.
         """
         parameters = dict(self.named_parameters())
+        for layer in self.model.layers:
+            layer.experts.bias.data.zero_()
         done: set[str] = set()
         for name, tensor in weights:
             if self.is_constant(name):
