@@ -30,7 +30,7 @@ createRoot(document.getElementById("root") as HTMLElement).render(
     <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorScheme}>
       <QueryClientProvider client={queryClient}>
         <ModalsProvider>
-          <Notifications position="bottom-right" limit={4} />
+          <Notifications position="top-center" limit={4} />
           <RouterProvider router={router} />
         </ModalsProvider>
       </QueryClientProvider>

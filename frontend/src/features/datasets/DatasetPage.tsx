@@ -125,7 +125,7 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
           {found.length.toLocaleString("en-GB")} of {version.rows.toLocaleString("en-GB")}
         </Text>
       </Group>
-      <TableFrame label="Rows">
+      <TableFrame label={`Rows of ${version.ref}`}>
         <Table verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>

@@ -57,8 +57,8 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
         {proposal.prompt_text}
       </Pre>
       <div className={classes.pair}>
-        <Side title="Better" reward={proposal.better_reward} text={proposal.better} good />
-        <Side title="Worse" reward={proposal.worse_reward} text={proposal.worse} />
+        <Side title="Better" of={proposal.name} reward={proposal.better_reward} text={proposal.better} good />
+        <Side title="Worse" of={proposal.name} reward={proposal.worse_reward} text={proposal.worse} />
       </div>
       {edit && (
         <Stack gap={6} mt="sm">
@@ -148,14 +148,23 @@ export function ProposalCard({ reward, proposal }: { reward: Reward; proposal: R
   );
 }
 
-function Side({ title, reward, text, good }: { title: string; reward: number | null; text: string; good?: boolean }) {
+interface SideProps {
+  title: string;
+  /** The proposal's name. */
+  of: string;
+  reward: number | null;
+  text: string;
+  good?: boolean;
+}
+
+function Side({ title, of, reward, text, good }: SideProps) {
   return (
-    <section aria-label={title} className={classes.side} data-good={good || undefined}>
+    <div className={classes.side} data-good={good || undefined}>
       <div className={ui.caption}>
         {title} <span className="num">reward {formatNumber(reward, 3)}</span>
       </div>
-      <Pre label={`${title} rollout`}>{text}</Pre>
-    </section>
+      <Pre label={`${title} rollout for ${of}`}>{text}</Pre>
+    </div>
   );
 }
 
