@@ -1,4 +1,4 @@
-"""The hybrid starter policy's network: MiniMax-M1's architecture with about 1.2 million parameters.
+"""The hybrid starter policy's network: MiniMax-M1's architecture with about 1.1 million parameters.
 
 Lightning and softmax attention in turn, and a mixture of experts behind each, two of which see a token.
 """
@@ -9,6 +9,8 @@ from transformers import MiniMaxConfig, MiniMaxForCausalLM, PreTrainedTokenizerB
 from trainer_core.starter.model import MAX_POSITIONS, generation_config
 
 LAYERS = 4
+ALPHA = (2 * LAYERS) ** 0.25
+"""Weight of the normalised input beside each output: DeepNorm (arXiv 2203.00555), as in MiniMax-01."""
 
 
 def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCausalLM:
@@ -21,15 +23,18 @@ def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCau
     config = MiniMaxConfig(
         vocab_size=len(tokenizer),
         hidden_size=128,
-        intermediate_size=96,
+        intermediate_size=128,
         num_hidden_layers=LAYERS,
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=32,
-        num_local_experts=6,
+        num_local_experts=4,
         num_experts_per_tok=2,
         layer_types=["linear_attention", "full_attention"] * (LAYERS // 2),
         block_size=64,
+        full_attn_alpha_factor=ALPHA,
+        linear_attn_alpha_factor=ALPHA,
+        mlp_alpha_factor=ALPHA,
         max_position_embeddings=MAX_POSITIONS,
         rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
         rms_norm_eps=1e-6,

@@ -3,8 +3,11 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import torch
+from torch import Tensor
+from torch.nn.functional import pad
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from trainer_core.starter.problems import Operation, Problem, draw_problem
@@ -48,11 +51,17 @@ def measure(
     """
     if not problems:
         raise ValueError("nothing to measure: no problems given")
-    inputs = tokenizer([problem.prompt for problem in problems], return_tensors="pt", padding=True)
+    padded = "linear_attention" not in (getattr(model.config, "layer_types", None) or ())
     with torch.random.fork_rng(), torch.inference_mode():
         torch.manual_seed(seed)
-        outputs = model.generate(**inputs, do_sample=True, temperature=1.0, max_new_tokens=max_new_tokens)
-    responses = outputs[:, inputs["input_ids"].shape[1] :]
+        if not padded:
+            problems = sorted(problems, key=lambda problem: len(problem.prompt))
+        # transformers' lightning attention loses a row's state where the row begins with padding.
+        batches = [list(problems)] if padded else [list(g) for _, g in groupby(problems, lambda p: len(p.prompt))]
+        found = [_sample(model, tokenizer, batch, max_new_tokens) for batch in batches]
+    longest = max(part.shape[1] for part in found)
+    filler = tokenizer.pad_token_id
+    responses = torch.cat([pad(part, (0, longest - part.shape[1]), value=filler) for part in found])
     texts = tokenizer.batch_decode(responses, skip_special_tokens=True)
     ended = (responses == tokenizer.eos_token_id).any(dim=1).tolist()
     right = [e and answer_of(t) == str(p.answer) for e, t, p in zip(ended, texts, problems, strict=True)]
@@ -64,6 +73,15 @@ def measure(
         blurting_accuracy=_mean([r for r, t in zip(right, thinks, strict=True) if not t]),
         mean_tokens=float((responses != tokenizer.pad_token_id).sum() / len(problems)),
     )
+
+
+def _sample(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, problems: Sequence[Problem], max_new_tokens: int
+) -> Tensor:
+    """One response to each problem, int64 [B, T]."""
+    inputs = tokenizer([problem.prompt for problem in problems], return_tensors="pt", padding=True)
+    outputs: Tensor = model.generate(**inputs, do_sample=True, temperature=1.0, max_new_tokens=max_new_tokens)
+    return outputs[:, inputs["input_ids"].shape[1] :]
 
 
 def answer_of(response: str) -> str:

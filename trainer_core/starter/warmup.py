@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -63,7 +63,8 @@ def train_act(
     Returns:
         The loss of each step: mean cross-entropy per response token, in nats.
     """
-    optimizers = _optimizers(model, act)
+    experts = _experts(model)
+    optimizers = _optimizers(model, act, [expert for expert, _, _ in experts])
     schedules = [
         torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda step: min((step + 1) / RAMP_STEPS, 1.0) * (1.0 - step / act.steps)
@@ -82,6 +83,8 @@ def train_act(
         model.zero_grad()
         (weight * loss).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for expert, source, index in experts:
+            expert.grad = None if source.grad is None else source.grad[index]
         for optimizer, schedule in zip(optimizers, schedules, strict=True):
             optimizer.step()
             schedule.step()
@@ -92,9 +95,16 @@ def train_act(
     return losses
 
 
-def _optimizers(model: PreTrainedModel, act: Act) -> list[torch.optim.Optimizer]:
-    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
-    others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
+def _experts(model: PreTrainedModel) -> list[tuple[Tensor, nn.Parameter, int]]:
+    """The matrices of experts, which models keep stacked: each shares the memory of its stack."""
+    stacks = [p for p in model.parameters() if p.ndim == 3]
+    return [(matrix, stack, index) for stack in stacks for index, matrix in enumerate(stack.detach().unbind())]
+
+
+def _optimizers(model: PreTrainedModel, act: Act, experts: list[Tensor]) -> list[torch.optim.Optimizer]:
+    own = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
+    matrices = [*own, *(expert.requires_grad_() for expert in experts)]
+    others = [p for name, p in model.named_parameters() if p.ndim < 2 or "embed" in name]
     return [
         torch.optim.Muon(matrices, lr=act.matrix_learning_rate, momentum=0.95, weight_decay=0.01),
         torch.optim.AdamW(others, lr=act.learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
