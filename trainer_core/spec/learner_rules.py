@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from trainer_core.spec.adapter import LoRAAdapter
 from trainer_core.spec.critic import GAEAdvantage
 from trainer_core.spec.filters import ZeroAdvantageFilter
+from trainer_core.spec.precision import Float32Precision, HalfPrecision
+from trainer_core.spec.proximal import EWMAProximal
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -50,3 +52,42 @@ def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             )
     if spec.critic is not None:
         yield ("critic",), "the teacher alone trains: no loss asks the critic"
+
+
+def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A number format that knows nothing of an adapter's matrices; for those of engines see ``precision_rules``."""
+    if isinstance(spec.policy.adapter, LoRAAdapter) and isinstance(spec.precision, HalfPrecision):
+        yield (
+            ("precision",),
+            "half scales and rounds in the policy's own layers, and an adapter's matrices stand beside them: choose "
+            "precision.type = float32, or policy.adapter.type = none",
+        )
+
+
+def memory(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Ways to save memory that exclude one another, or another choice."""
+    stage, optimizer = spec.parallelism.zero_stage, spec.optimizer
+    if spec.policy.dtype == "bfloat16":
+        yield from _bfloat16(spec)
+    if optimizer.moment_bits == 8 and stage > 0:
+        yield (
+            ("optimizer", "moment_bits"),
+            f"ZeRO stage {stage} cuts through the blocks that share a scale: 8-bit moments need "
+            "parallelism.zero_stage 0",
+        )
+    if optimizer.offload and stage == 0:
+        yield ("optimizer", "offload"), "ZeRO offloads what it partitions: choose parallelism.zero_stage 1, 2 or 3"
+
+
+def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    stage, where = spec.parallelism.zero_stage, ("policy", "dtype")
+    if stage < 2:
+        yield (
+            where,
+            "float32 masters and float32 gradient accumulation are kept by ZeRO stages 2 and 3: choose "
+            f"parallelism.zero_stage 2 or 3, with one rank too (it is {stage})",
+        )
+    if isinstance(spec.proximal, EWMAProximal):
+        yield where, "a moving average in bfloat16 loses small steps: ewma needs float32 weights"
+    if not isinstance(spec.precision, Float32Precision) or spec.rollout.engine.quantization is not None:
+        yield where, "16-bit and FP8 flows round float32 weights for each pass: with bfloat16 weights there are none"

@@ -30,5 +30,11 @@ class Optimizer(SpecModel):
     2602.17616)."""
     ess_base: float = field(1.0, gt=0.0, le=1.0, unit="share")
     """Effective share of the samples from which the step size is full."""
+    moment_bits: Literal[32, 8] = 32
+    """Bits of each moment. 8 takes a quarter of the memory: blocks of 256 values share a scale (8-bit optimizers, arXiv
+    2110.02861); weights of fewer than 4096 numbers keep 32. Needs the library bitsandbytes and ZeRO stage 0."""
+    offload: bool = False
+    """Keep moments and float32 masters in the memory of the host and step them there, as ZeRO-Offload does (arXiv
+    2101.06840). Needs ZeRO stage 1 to 3. Refused on a CPU, whose moments lie there already."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     """Course of the step size after warm-up, over ``schedule.steps``."""

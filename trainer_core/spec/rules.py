@@ -9,7 +9,7 @@ from trainer_core.metrics import find, placeholders
 from trainer_core.spec.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
 from trainer_core.spec.batch_rules import group_baselines, group_sizes, mixing, replay
 from trainer_core.spec.branch_rules import branching
-from trainer_core.spec.learner_rules import critic, reference, teacher
+from trainer_core.spec.learner_rules import adapter, critic, memory, reference, teacher
 from trainer_core.spec.length_rules import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.length_shaping import DecoupledLength
 from trainer_core.spec.mode_rules import over_provisioning, streaming
@@ -48,6 +48,8 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         reference,
         teacher,
         routing,
+        adapter,
+        memory,
         _groups,
         _learner,
         streaming,

@@ -28,7 +28,7 @@ from transformers import PreTrainedModel
 
 from trainer_core.update import adapter as adapters
 from trainer_core.update.adapter import Adapter
-from trainer_core.update.engine import MOMENTS, UpdateEngine
+from trainer_core.update.engine import UpdateEngine
 from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.integrity import (
     CheckpointError,
@@ -181,14 +181,15 @@ def load(
     if adapter is None:
         weights = as_in_memory(model, folder, weights)
     _require_shapes(folder, weights, shapes)
-    _require_shapes(training, moments, {f"{key}.{name}": shape for key in MOMENTS for name, shape in shapes.items()})
+    _require_shapes(training, moments, engine.moment_shapes())
     for name, tensors in found.items():
         _require_shapes(training, tensors, {key: tuple(tensor.shape) for key, tensor in (held or {})[name].items()})
     for tensors in (weights, moments, *found.values()):
         require_finite(tensors)
     if adapter is not None:
         resting, _ = apart(engine.weights() | weights)
-        _require_base(folder, as_in_files(model, adapter.merged(resting)), stored)
+        trained = {name: tensor for name, tensor in stored.items() if name not in biases(model)}
+        _require_base(folder, as_in_files(model, adapter.merged(resting)), trained)
     # Checkpoints from before the two were told apart have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
     take_biases(model, read_biases(folder))

@@ -14,6 +14,7 @@ from trainer_core.update.engine import UpdateEngine
 from trainer_core.update.optimizer import VALUE_HEAD
 from trainer_core.update.packing import TokenBatch
 from trainer_core.update.policy import load_policy
+from trainer_core.update.storage import DTYPES, HostMemory, stored
 
 
 def _new_head(model: PreTrainedModel) -> nn.Linear:
@@ -77,7 +78,11 @@ class SeparateValue:
     def __init__(self, folder: Path, spec: RunSpec, world_size: int, device: torch.device) -> None:
         """Start from a policy's layers."""
         model = load_policy(folder, device=device, gradient_checkpointing=spec.policy.gradient_checkpointing)
-        self.engine = UpdateEngine(_ValueModel(model).train(), spec, world_size=world_size)
+        stored(model, DTYPES[spec.policy.dtype])
+        values = _ValueModel(model).train()
+        if spec.policy.activation_offload:
+            HostMemory(values, pinned=True)
+        self.engine = UpdateEngine(values, spec, world_size=world_size)
 
     def values(self, batch: TokenBatch) -> Tensor:
         """Values of the states before the predicted tokens, float32 [M], with gradient."""

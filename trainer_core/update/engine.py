@@ -16,9 +16,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer_core.spec import RunSpec
-from trainer_core.update.optimizer import ClippedAdamW
-
-MOMENTS = ("exp_avg", "exp_avg_sq")
+from trainer_core.update.optimizer import MOMENTS, ClippedAdamW, Clipping
 
 
 class UpdateEngine:
@@ -39,7 +37,8 @@ class UpdateEngine:
         deepspeed.ops.__compatible_ops__ = {}
         self.stage = spec.parallelism.zero_stage
         self._world_size = world_size
-        self._optimizer = ClippedAdamW(model, spec.optimizer)
+        self._narrow = spec.policy.dtype != "float32"
+        self._optimizer = _optimizer(model, spec)
         deepspeed.init_distributed(auto_mpi_discovery=False, verbose=False)
         self._engine, *_ = deepspeed.initialize(
             model=model, optimizer=self._optimizer, config=_config(spec, world_size), dist_init_required=False
@@ -91,12 +90,22 @@ class UpdateEngine:
         return float(self._engine.get_global_grad_norm()) if self._engine.was_step_applied() else None
 
     def weights(self) -> dict[str, Tensor]:
-        """Every weight, whole, under the name it has in the module, on this rank. Tied weights appear once."""
+        """Every weight, whole, under the name it has in the module, on this rank. Tied weights appear once.
+
+        Of weights that are trained in fewer bits these are the float32 masters.
+        """
+        from deepspeed.utils import safe_get_full_fp32_param
+
         with self._gathered():
-            return {name: parameter.detach().clone() for name, parameter in self._named()}
+            whole = {name: parameter.detach().clone() for name, parameter in self._named()}
+        if self._narrow:
+            whole |= {name: safe_get_full_fp32_param(parameter).clone() for name, parameter in self._trained()}
+        return whole
 
     def moments(self) -> dict[str, Tensor]:
         """AdamW's moments, whole, as ``<moment>.<weight name>``."""
+        if self.stage == 0:
+            return {f"{key}.{name}": moment.detach().clone() for name, key, moment in self._kept()}
         return {
             f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._trained() for key in MOMENTS
         }
@@ -105,8 +114,9 @@ class UpdateEngine:
     def forget_moments(self) -> None:
         """Start AdamW anew: moments and step count back to zero."""
         for master in self._masters():
-            for tensor in self._optimizer.state[master].values():
+            for tensor in self._optimizer.kept(master).values():
                 tensor.zero_()
+            self._optimizer.set_steps(master, 0)
 
     @property
     def optimizer_steps(self) -> int:
@@ -131,18 +141,27 @@ class UpdateEngine:
         for name, parameter in self._trained():
             if self.stage:
                 safe_set_full_fp32_param(parameter, weights[name].to(parameter.device))
-            for key in MOMENTS:
-                value = moments[f"{key}.{name}"].to(parameter.device)
-                if self.stage:
-                    safe_set_full_optimizer_state(parameter, value, key)
-                else:
-                    self._optimizer.state[parameter][key].copy_(value)
+                for key in MOMENTS:
+                    safe_set_full_optimizer_state(parameter, moments[f"{key}.{name}"].to(parameter.device), key)
+        if self.stage == 0:
+            for name, key, moment in self._kept():
+                moment.copy_(moments[f"{key}.{name}"])
         for master, role in zip(self._masters(), self._roles(), strict=True):
-            self._optimizer.state[master]["step"].fill_(value_steps if role == "value" else optimizer_steps)
+            self._optimizer.set_steps(master, value_steps if role == "value" else optimizer_steps)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name to whole shape of every weight that is trained."""
         return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._trained()}
+
+    def moment_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name to whole shape of every tensor that ``moments`` gives."""
+        if self.stage == 0:
+            return {f"{key}.{name}": tuple(moment.shape) for name, key, moment in self._kept()}
+        return {f"{key}.{name}": shape for name, shape in self.shapes().items() for key in MOMENTS}
+
+    def _kept(self) -> list[tuple[str, str, Tensor]]:
+        """Weight name, moment name and the moment itself, without ZeRO."""
+        return [(name, key, one) for name, p in self._trained() for key, one in self._optimizer.kept(p).items()]
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
         return list(self._engine.module.named_parameters())
@@ -171,11 +190,9 @@ class UpdateEngine:
     def _steps(self, role: str) -> int:
         found = (m for m, owner in zip(self._masters(), self._roles(), strict=True) if owner == role)
         master = next(found, None)
-        return 0 if master is None else int(self._optimizer.state[master]["step"])
+        return 0 if master is None else self._optimizer.steps(master)
 
     def _get_moment(self, parameter: nn.Parameter, key: str) -> Tensor:
-        if self.stage == 0:
-            return self._optimizer.state[parameter][key].detach().clone()
         from deepspeed.utils import safe_get_full_optimizer_state
 
         return safe_get_full_optimizer_state(parameter, key).clone()
@@ -189,9 +206,22 @@ class UpdateEngine:
         return deepspeed.zero.GatheredParameters(parameters, modifier_rank=modifier)
 
 
+def _optimizer(model: nn.Module, spec: RunSpec) -> Clipping:
+    if spec.optimizer.moment_bits == 8:
+        from trainer_core.update.optimizer_8bit import ClippedAdamW8bit
+
+        return ClippedAdamW8bit(model, spec.optimizer)
+    return ClippedAdamW(model, spec.optimizer)
+
+
 def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
     stage = spec.parallelism.zero_stage
+    partition: dict[str, Any] = {"stage": stage, "overlap_comm": False}
+    if spec.optimizer.offload:
+        partition["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
+    narrow = {"bf16": {"enabled": True}, "data_types": {"grad_accum_dtype": "fp32"}}
     return {
+        **(narrow if spec.policy.dtype == "bfloat16" else {}),
         # The learner cuts its own micro-batches and owns the boundary: these two only satisfy the consistency check.
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 1,
@@ -201,7 +231,7 @@ def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
         "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False,
         "steps_per_print": None,
-        "zero_optimization": {"stage": stage, "overlap_comm": False},
+        "zero_optimization": partition,
     }
 
 

@@ -12,40 +12,27 @@ from trainer_core.spec.optimizer import Optimizer
 
 VALUE_HEAD = "value_head"
 """Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
+MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class ClippedAdamW(torch.optim.AdamW):
-    """AdamW (arXiv 1711.05101) whose step clips to a global gradient norm and is refused where that is not finite.
+class Clipping(torch.optim.Optimizer):
+    """What AdamW of every kind has here: its step clips to a global gradient norm and is refused where that is not
+    finite.
 
     Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed clips and
     refuses by itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
     """
 
-    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
-        trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
-        head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
-        policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
-        matrices = [parameter for parameter in policy if parameter.ndim >= 2]
-        vectors = [parameter for parameter in policy if parameter.ndim < 2]
-        # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
-        groups: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
-        if vectors:
-            groups.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})
-        if head:
-            groups.append({"params": head, "weight_decay": 0.0, "role": "value"})
-        for group in groups:
-            group["resting"] = False
-        super().__init__(groups, lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True)
-        self.max_grad_norm: float | None = None
-        self.divisor = 1.0
-        self.grad_norm = math.nan
-        self.applied = True
+    max_grad_norm: float | None = None
+    divisor = 1.0
+    grad_norm = math.nan
+    applied = True
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Clip, then step. Leaves all as it is, with ``applied`` False, where the gradient norm is not finite."""
         if closure is not None:
-            raise ValueError("ClippedAdamW takes no closure")
+            raise ValueError(f"{type(self).__name__} takes no closure")
         if self.max_grad_norm is not None:
             gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
             self.grad_norm = float(torch.nn.utils.get_total_norm(gradients)) / self.divisor
@@ -67,12 +54,52 @@ class ClippedAdamW(torch.optim.AdamW):
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
         """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
+        raise NotImplementedError
+
+    def kept(self, parameter: Tensor) -> dict[str, Tensor]:
+        """The moments of a parameter, as they are; all zeros at first."""
+        return {name: self.state[parameter][name] for name in MOMENTS}
+
+    def steps(self, parameter: Tensor) -> int:
+        """Steps that a parameter has taken."""
+        return int(self.state[parameter]["step"])
+
+    def set_steps(self, parameter: Tensor, count: int) -> None:
+        """Let a parameter have taken ``count`` steps."""
+        self.state[parameter]["step"].fill_(count)
+
+
+class ClippedAdamW(Clipping, torch.optim.AdamW):
+    """AdamW (arXiv 1711.05101), clipping."""
+
+    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
+        super().__init__(
+            groups(model, spec), lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True
+        )
+
+    def allocate(self, parameters: Iterable[Tensor]) -> None:
+        """See ``Clipping.allocate``."""
         for parameter in parameters:
             self.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
-                "exp_avg": torch.zeros_like(parameter),
-                "exp_avg_sq": torch.zeros_like(parameter),
+                **{name: torch.zeros_like(parameter) for name in MOMENTS},
             }
+
+
+def groups(model: nn.Module, spec: Optimizer) -> list[dict[str, Any]]:
+    """Parameter groups of what is trained in ``model``; each knows its ``role``, policy or value."""
+    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+    head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
+    policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
+    matrices = [parameter for parameter in policy if parameter.ndim >= 2]
+    vectors = [parameter for parameter in policy if parameter.ndim < 2]
+    # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
+    found: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
+    if vectors:
+        found.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})
+    if head:
+        found.append({"params": head, "weight_decay": 0.0, "role": "value"})
+    return [{**group, "resting": False} for group in found]
 
 
 def learning_rate(spec: RunSpec, step: int) -> float:

@@ -9,16 +9,18 @@ from torch import Tensor
 from trainer_core.spec import RunSpec
 from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import HeadCritic, SeparateCritic
+from trainer_core.update import capabilities
 from trainer_core.update.adapter import attach
 from trainer_core.update.bare import BareBackbone
 from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine
-from trainer_core.update.naming import apart
 from trainer_core.update.hybrid.setup import prepare_routing
+from trainer_core.update.naming import apart
 from trainer_core.update.policy import load_policy
 from trainer_core.update.precision import Flows
 from trainer_core.update.proximal import ProximalPolicy
 from trainer_core.update.routing import experts_per_token
+from trainer_core.update.storage import DTYPES, HostMemory, stored
 from trainer_core.update.supervised import Supervisor
 from trainer_core.update.teacher import Teacher
 from trainer_core.update.twin import Twin
@@ -33,8 +35,15 @@ class Parts:
         self, base: Path, spec: RunSpec, world_size: int, device: torch.device, teacher: Path | None = None
     ) -> None:
         """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
+        capabilities.require(spec, device)
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
+        if spec.policy.dtype != "float32":
+            flows = Flows()
         self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows).train()
+        self.dtype = DTYPES[spec.policy.dtype]
+        stored(self.model, self.dtype)
+        if spec.policy.activation_offload:
+            HostMemory(self.model, pinned=True)
         self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
@@ -47,10 +56,11 @@ class Parts:
         separate = isinstance(spec.critic, SeparateCritic)
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
         self.reference: Twin | BareBackbone | None = None
-        if spec.kl.coefficient > 0:
-            bare = self.adapter
-            self.reference = Twin(base, device, flows.alone) if bare is None else BareBackbone(self.engine.forward, bare)
-        self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone)
+        if spec.kl.coefficient > 0 and self.adapter is None:
+            self.reference = Twin(base, device, flows.alone, self.dtype)
+        elif spec.kl.coefficient > 0 and self.adapter is not None:
+            self.reference = BareBackbone(self.engine.forward, self.adapter)
+        self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone, self.dtype)
         self.teacher = None
         if spec.distillation is not None:
             self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)
@@ -65,9 +75,9 @@ class Parts:
     def weights(self) -> dict[str, Tensor]:
         """The policy as one set of weights, an adapter merged, without a value head, by their names in memory.
 
-        Collective.
+        As it computes with them: rounded, where it keeps them in fewer bits than their masters. Collective.
         """
-        policy, _ = apart(self.engine.weights())
+        policy = {name: weight.to(self.dtype) for name, weight in apart(self.engine.weights())[0].items()}
         return policy if self.adapter is None else self.adapter.merged(policy)
 
     def renew(self, spec: RunSpec, step: int) -> None:

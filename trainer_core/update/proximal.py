@@ -18,10 +18,18 @@ Weights = Callable[[], Mapping[str, Tensor]]
 class ProximalPolicy:
     """What ``old_logprobs`` of the loss are."""
 
-    def __init__(self, spec: Proximal, folder: Path, device: torch.device, flows: Flows | None = None) -> None:
+    def __init__(
+        self,
+        spec: Proximal,
+        folder: Path,
+        device: torch.device,
+        flows: Flows | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
         """Load a copy of the policy where the method keeps one."""
         self._spec = spec
-        self._twin = Twin(folder, device, flows) if isinstance(spec, SnapshotProximal | EWMAProximal) else None
+        keeps = isinstance(spec, SnapshotProximal | EWMAProximal)
+        self._twin = Twin(folder, device, flows, dtype) if keeps else None
         self.normaliser = 1.0
         """PPO-EWMA: Σ decay^k over the weights that the average holds."""
 

@@ -9,14 +9,21 @@ from torch import Tensor
 from trainer_core.update.packing import TokenBatch
 from trainer_core.update.policy import load_policy, score
 from trainer_core.update.precision import Flows
+from trainer_core.update.storage import stored
 
 
 class Twin:
     """A frozen policy, whole on every rank, whose weights can be renewed."""
 
-    def __init__(self, folder: str | Path, device: torch.device | str, flows: Flows | None = None) -> None:
-        """Load a policy folder; see ``load_policy``."""
-        self._model = load_policy(folder, device=device, flows=flows).eval().requires_grad_(False)
+    def __init__(
+        self,
+        folder: str | Path,
+        device: torch.device | str,
+        flows: Flows | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``."""
+        self._model = stored(load_policy(folder, device=device, flows=flows), dtype).eval().requires_grad_(False)
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:

@@ -223,7 +223,8 @@ def test_a_critic_trains_beside_it(policy_dir: Path, tmp_path: Path, kind: str) 
             trajectory.reward = float(index % 2)
         metrics = learner.update(groups, spec, step)
         assert np.isfinite(metrics["critic/vf_loss"]) and metrics["actor/grad_norm"] > 0
-    assert (kind == "head") == any(float(t.abs().max()) > 0 for n, t in learner._engine.weights().items() if "value" in n)
+    heads = [weight for name, weight in learner._engine.weights().items() if name.startswith("value_head.")]
+    assert (kind == "head") == any(float(weight.abs().max()) > 0 for weight in heads)
     learner.save(tmp_path / "c")
     resumed = Learner(policy_dir, spec)
     resumed.load(tmp_path / "c")
@@ -257,6 +258,11 @@ def test_ranks_begin_with_the_same_matrices(policy_dir: Path) -> None:
         raw(adapted(policy_dir, seed=4)[0])["model.layers.0.self_attn.q_proj.lora_A.default.weight"],
     )
     assert torch.equal(state, torch.get_rng_state())
+
+
+def test_rounding_that_knows_no_adapter_is_refused() -> None:
+    with pytest.raises(ValidationError, match="an adapter's matrices stand beside them"):
+        lora_spec(precision={"type": "half"})
 
 
 def test_a_reference_that_cannot_be_renewed_is_refused() -> None:

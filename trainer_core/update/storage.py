@@ -1,0 +1,70 @@
+"""Where a policy's numbers are kept between forward and backward pass, and in how many bits its weights are."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from transformers import PreTrainedModel
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+SMALLEST = 1 << 16
+"""Bytes from which a tensor is worth the way to the host and back."""
+
+
+def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
+    """``model`` itself, its weights now in ``dtype``; buffers, such as rotary frequencies, stay in theirs.
+
+    The checks that adapt a policy when it is loaded are sharp in float32 only: it comes in that.
+    """
+    if dtype == torch.float32:
+        return model
+    for module in model.modules():
+        if hasattr(module, "lean_epsilon"):
+            # The policy's own normalisation computes in float32 whatever it reads; the lean one does not.
+            del module.forward, module.lean_epsilon
+    for parameter in model.parameters():
+        parameter.data = parameter.data.to(dtype)
+    return model
+
+
+class HostMemory:
+    """Takes what a model's forward pass saves to the memory of the host, until the backward pass wants it.
+
+    Copies run on the model's own stream, in order with its kernels: memory is not reused before it has been read.
+    """
+
+    def __init__(self, model: nn.Module, *, pinned: bool) -> None:
+        """Watch every forward pass of ``model``.
+
+        Args:
+            model: any module.
+            pinned: whether the host's memory is page-locked, so that an accelerator can write to it by itself.
+        """
+        self.moved = 0
+        """Bytes that were taken, in all."""
+        self._pinned = pinned
+        self._open: list[saved_tensors_hooks] = []
+        model.register_forward_pre_hook(self._enter)
+        model.register_forward_hook(self._leave, always_call=True)
+
+    def _enter(self, *_: Any) -> None:
+        context = saved_tensors_hooks(self._pack, self._unpack)
+        context.__enter__()
+        self._open.append(context)
+
+    def _leave(self, *_: Any) -> None:
+        self._open.pop().__exit__(None, None, None)
+
+    def _pack(self, tensor: Tensor) -> tuple[torch.device, Tensor]:
+        size = tensor.numel() * tensor.element_size()
+        if isinstance(tensor, nn.Parameter) or size < SMALLEST:
+            return tensor.device, tensor
+        self.moved += size
+        host = torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=self._pinned)
+        host.copy_(tensor, non_blocking=self._pinned)
+        return tensor.device, host
+
+    def _unpack(self, packed: tuple[torch.device, Tensor]) -> Tensor:
+        device, tensor = packed
+        return tensor.to(device, non_blocking=self._pinned)
