@@ -79,6 +79,13 @@ class Installation:
         """The end of the supervisor's log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
+    def shell(self, code: str) -> str:
+        """What ``code`` prints in a Django shell of the installation."""
+        command = [sys.executable, str(ROOT / "manage.py"), "shell", "--no-imports", "--command", code]
+        done = subprocess.run(command, env=self._environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def process(self, title: str) -> psutil.Process:
         """The first process of the installation whose command line contains ``title``."""
         family = psutil.Process(self._process.pid).children(recursive=True)
