@@ -40,12 +40,6 @@ def full_plan() -> Plan:
     )
 
 
-def hybrid_plan() -> Plan:
-    """The same for the hybrid policy, half of whose layers cannot look a digit up: it needs more time to learn to."""
-    plan = full_plan()
-    return replace(plan, think=replace(plan.think, steps=700))
-
-
 def long_tail_plan() -> Plan:
     """The same two acts with long-tailed lengths: every response of act two murmurs on, most without the scratchpad."""
     plan = full_plan()
