@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainer_core.spec.adapter import LoRAAdapter
 from trainer_core.spec.corrections import WEIGHTING
 from trainer_core.spec.loss import WEIGHTED_ALREADY
 from trainer_core.spec.precision import UnifiedPrecision
@@ -28,6 +29,12 @@ def precision(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield (
             ("rollout", "engine", "lm_head_dtype"),
             "the learner's output layer is float32: with precision.type = unified the engine's must be too",
+        )
+    if isinstance(spec.policy.adapter, LoRAAdapter) and (unified or fp8 is not None):
+        yield (
+            ("policy", "adapter"),
+            "the engine rounds the sum of weights and adapter, the learner holds the two apart: the rounding would "
+            "differ; train all weights, or serve without FP8 and with another precision than unified",
         )
     if fp8 is not None and fp8.execution == "hardware":
         if wide:

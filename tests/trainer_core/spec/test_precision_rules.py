@@ -71,6 +71,13 @@ def test_formats_that_go_together(engine: dict[str, Any], precision: str, parts:
             ("rollout", "engine", "quantization"),
             "or precision.type = unified",
         ),
+        (
+            {"quantization": FP8},
+            "float32",
+            {"policy": {"base": "starter", "adapter": {"type": "lora"}}},
+            ("policy", "adapter"),
+            "rounds the sum of weights and adapter",
+        ),
     ],
 )
 def test_formats_that_contradict_one_another(
