@@ -20,8 +20,8 @@ def minibatches(groups: Sequence[Group], count: int) -> list[list[Trajectory]]:
 def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajectory]]:
     """Share trajectories out over ``ranks`` by packed tokens, the largest pieces first.
 
-    Samples of one prompt stay together, so that their rank computes the prompt once, unless there are too few prompts
-    to balance the load.
+    Samples of one prompt stay together, so that their rank computes the prompt once, but for those that balance the
+    load: no two ranks differ by more than one trajectory with its prompt.
     """
     if ranks == 1:
         return [list(trajectories)]
@@ -35,7 +35,27 @@ def shards(trajectories: Sequence[Trajectory], ranks: int) -> list[list[Trajecto
         lightest = load.index(min(load))
         result[lightest] += piece
         load[lightest] += _tokens(piece)
-    return result
+    return _level(result)
+
+
+def _level(parts: list[list[Trajectory]]) -> list[list[Trajectory]]:
+    """Move single trajectories from the heaviest to the lightest part until one more would turn the scales."""
+    while True:
+        load = [packed_tokens(part) for part in parts]
+        heavy, light = load.index(max(load)), load.index(min(load))
+        gap = load[heavy] - load[light]
+        if gap <= max(len(t.prompt_ids) + t.length for part in parts for t in part):
+            return parts
+        # Below the gap each move brings the two nearer to one another; about half of it brings them nearest.
+        moved = min(parts[heavy], key=lambda t: abs(gap - 2 * (len(t.prompt_ids) + t.length)))
+        parts[heavy] = [trajectory for trajectory in parts[heavy] if trajectory is not moved]
+        parts[light].append(moved)
+
+
+def packed_tokens(part: Sequence[Trajectory]) -> int:
+    """Tokens of trajectories that share their prompts."""
+    prompts = {trajectory.prompt_ids.tobytes(): len(trajectory.prompt_ids) for trajectory in part}
+    return sum(prompts.values()) + sum(trajectory.length for trajectory in part)
 
 
 def _tokens(piece: Sequence[Trajectory]) -> int:

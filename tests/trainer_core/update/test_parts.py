@@ -12,7 +12,7 @@ from trainer_core.update import logprobs as logprobs_module
 from trainer_core.update.logprobs import token_logprobs
 from trainer_core.update.norms import use_lean_norms
 from trainer_core.update.optimizer import ClippedAdamW, learning_rate
-from trainer_core.update.sharding import minibatches, shards
+from trainer_core.update.sharding import minibatches, packed_tokens, shards
 from trainer_core.update.totals import Totals
 
 
@@ -119,17 +119,34 @@ def test_minibatches_cut_groups_in_order_and_drop_what_does_not_train() -> None:
     assert minibatches([], 3) == []
 
 
-def test_shards_balance_tokens_and_keep_prompts_together() -> None:
+def test_shards_balance_tokens_and_keep_most_prompts_together() -> None:
     trajectories = [t for group in make_groups(1, groups=16) for t in group.trajectories]
     parts = shards(trajectories, 3)
     assert sorted(t.trajectory_id for part in parts for t in part) == sorted(t.trajectory_id for t in trajectories)
     prompts = [{t.prompt_ids.tobytes() for t in part} for part in parts]
-    assert not prompts[0] & prompts[1] and not prompts[1] & prompts[2] and not prompts[0] & prompts[2]
+    # Sixteen prompts: but for the few samples that level the load, each is on one rank.
+    assert sum(len(part) for part in prompts) <= 16 + 2
     loads = [sum(t.length for t in part) for part in parts]
     assert max(loads) < 1.25 * min(loads)
     rng = np.random.default_rng(0)
     one_prompt = [make_trajectory(rng, np.arange(3, dtype=np.int32), 10) for _ in range(4)]
     assert [len(part) for part in shards(one_prompt, 2)] == [2, 2]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_two_ranks_differ_by_more_than_the_longest_sequence(seed: int, ranks: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = np.clip(rng.lognormal(3, 1.2, (4 * ranks + seed, 6)), 1, 400).astype(int)
+    # One prompt whose samples are all long: kept together, they would be a load of their own.
+    lengths[0] = 400
+    prompts = [rng.integers(0, 64, rng.integers(3, 30)).astype(np.int32) for _ in lengths]
+    given = [make_trajectory(rng, prompt, int(n)) for prompt, row in zip(prompts, lengths, strict=True) for n in row]
+    parts = shards(given, ranks)
+    assert sorted(map(id, given)) == sorted(id(t) for part in parts for t in part)
+    loads = [packed_tokens(part) for part in parts]
+    assert max(loads) - min(loads) <= max(len(t.prompt_ids) + t.length for t in given)
+    assert [[id(t) for t in part] for part in shards(given, ranks)] == [[id(t) for t in part] for part in parts]
 
 
 def test_totals() -> None:

@@ -12,6 +12,7 @@ import ray
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.learner import Learner, NonFiniteUpdate
+from trainer_core.update.sharding import minibatches, packed_tokens, shards
 from worker.learner import LearnerGroup, LearnerLost
 from worker.weights import WeightBundle
 
@@ -32,6 +33,9 @@ def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> N
     try:
         for step in (1, 2):
             expected, found = make_groups(step, groups=9), make_groups(step, groups=9)
+            trained = [t for part in minibatches(found, 1) for t in part]
+            one, other = (packed_tokens(part) for part in shards(trained, 2))
+            assert abs(one - other) <= max(len(t.prompt_ids) + t.length for t in trained)
             metrics = group.update(found, spec, step)
             assert metrics == pytest.approx(
                 alone.update(expected, make_spec(optimizer=SMOOTH), step), rel=1e-4, abs=1e-6
