@@ -13,9 +13,8 @@ from torch import Tensor
 TILE_TOKENS = 1024
 TILE_ELEMENTS = 1 << 20
 """Logits of one tile: few enough for the processor's cache."""
-TILE_WEIGHTS = 1 << 19
-"""Weights of one tile, which shall be in that cache too: the backward pass reads each twice, and wide tiles of a wide
-layer cost a matrix product of few tokens a quarter of its speed."""
+RUN_ELEMENTS = 1 << 19
+"""Weights that are multiplied at a time: a product of few tokens with more of them is a quarter slower."""
 KEPT_ELEMENTS = 1 << 23
 """Logits kept from the forward for the backward pass: a small vocabulary is never computed twice."""
 LOWEST = -1e30
@@ -170,9 +169,9 @@ def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, 
 
 def _tiles(given: Inputs) -> Iterator[tuple[slice, slice]]:
     """Vocabulary outside, tokens inside: the weight's gradient is written run by run."""
-    tokens, (vocabulary, size) = len(given.hidden), given.weight.shape
+    tokens, vocabulary = len(given.hidden), len(given.weight)
     height = min(TILE_TOKENS, max(1, tokens))
-    width = max(1, min(TILE_ELEMENTS // height, TILE_WEIGHTS // max(1, size)))
+    width = max(1, TILE_ELEMENTS // height)
     for left in range(0, vocabulary, width):
         for low in range(0, tokens, height):
             yield slice(left, min(left + width, vocabulary)), slice(low, min(low + height, tokens))
@@ -180,11 +179,20 @@ def _tiles(given: Inputs) -> Iterator[tuple[slice, slice]]:
 
 def _tile(given: Inputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
     """Logits over temperature of one tile; ``scaled`` [T, D] are the hidden states over temperature."""
-    logits = scaled[rows] @ given.weight[columns].to(scaled.dtype).T
+    logits = _project(scaled[rows], given.weight[columns])
     if given.bias is None:
         return logits
     heat = given.temperature[rows].to(scaled.dtype).unsqueeze(1)
     return logits.add_(given.bias[columns].to(scaled.dtype) / heat)
+
+
+def _project(states: Tensor, weight: Tensor) -> Tensor:
+    """``states @ weight.T`` in the states' type, run by run."""
+    width = max(1, RUN_ELEMENTS // max(1, weight.shape[1]))
+    result = states.new_empty(len(states), len(weight))
+    for part, run in zip(result.split(width, dim=1), weight.split(width), strict=True):
+        torch.mm(states, run.to(states.dtype).T, out=part)
+    return result
 
 
 def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
