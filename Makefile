@@ -23,9 +23,9 @@ bench: ## measure speed as ratios in one run
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench
 
-bench-learner: ## measure the learner's step and the kernels alone
+bench-learner: ## measure the learner's step, its memory and the kernels alone
 	@scripts/setup.sh dev
-	@$(PY) -m tests.bench learner kernels
+	@$(PY) -m tests.bench learner memory kernels
 
 bench-recipes: ## train every recipe on the demo's task, and write docs/benchmarks-recipes.md
 	@scripts/setup.sh dev

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.bench import (
     kernels,
+    learner_memory,
     learner_step,
     long_tail,
     planner,
@@ -44,6 +45,7 @@ SCRIPTS = {
 ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "kernels": ("Operations of kernels/, one core", kernels.measure),
     "learner": ("Learner's step, one core", learner_step.measure),
+    "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
 }
 """Benchmarks without a platform."""
 

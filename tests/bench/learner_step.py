@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.bench.measured import in_turns
+from tests.bench.peer_step import trl_seconds
 from tests.bench.report import Figure
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
@@ -53,12 +54,22 @@ def measure() -> list[Figure]:
         steps["padded"] = _padded_step(folder, plain, specs["packed"])
         steps["bare torch, packed"] = _bare_step(folder, plain, specs["packed"])
         times = in_turns(steps, ROUNDS)
+        peer = trl_seconds(folder, plain, SAMPLES, SAMPLES, ROUNDS)
     tokens = sum(t.length for t in plain)
     figures = [Figure(f"{title}: a step of {tokens:,} tokens", times[title] * 1000, "ms CPU") for title in times]
     packed = times["packed"]
+    trl = (
+        []
+        if peer is None
+        else [
+            Figure("TRL 1.16's GRPOTrainer: the same tokens", peer * 1000, "ms CPU"),
+            Figure("speed of the packed step over TRL's", peer / packed, "", "≥ 2"),
+        ]
+    )
     return [
         *figures,
         Figure("speed of the packed step over the padded", times["padded"] / packed, "", "≥ 1.8"),
+        *trl,
         Figure("speed with shared prompts over without", times["packed, prompts not shared"] / packed),
         Figure(
             "DeepSpeed's and the learner's overhead over bare torch",

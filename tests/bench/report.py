@@ -16,7 +16,10 @@ class Figure:
 
 def show(title: str, figures: Iterable[Figure]) -> None:
     """Print the table of one benchmark."""
+    table = list(figures)
+    # A long name moves the column, so that every line can be read.
+    width = max([58, *(len(figure.name) for figure in table)])
     print(f"\n{title}")
-    for figure in figures:
+    for figure in table:
         target = f"   (asked for: {figure.target})" if figure.target else ""
-        print(f"  {figure.name:<58} {figure.value:>12,.3f} {figure.unit:<10}{target}", flush=True)
+        print(f"  {figure.name:<{width}} {figure.value:>12,.3f} {figure.unit:<10}{target}", flush=True)
