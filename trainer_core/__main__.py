@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from trainer_core.explain import explain
 from trainer_core.explain.text import render
+from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import list_recipes
 
@@ -22,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser("explain", help="what a run spec amounts to: batch, ratio bands, methods, metrics")
     command.add_argument("spec", help="a run spec or recipe, YAML or JSON, or the name of a shipped recipe")
     command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--policy", type=Path, help="folder of the base policy: tells the memory that the run needs")
     given = parser.parse_args(arguments)
     try:
         spec = RunSpec.model_validate(_document(given.spec))
@@ -31,7 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (yaml.YAMLError, ValidationError) as error:
         print(f"{given.spec}: {error}", file=sys.stderr)
         return 2
-    explanation = explain(spec)
+    try:
+        size = None if given.policy is None else PolicySize.of(given.policy)
+    except (OSError, ValueError) as error:
+        print(f"{given.policy}: {error}", file=sys.stderr)
+        return 2
+    explanation = explain(spec, size)
     if given.json:
         print(json.dumps(explanation.to_json(), indent=2, ensure_ascii=False))
     else:

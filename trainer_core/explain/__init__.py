@@ -6,6 +6,8 @@ from typing import Any
 from trainer_core.explain.band import Band, bands
 from trainer_core.explain.batch import EffectiveBatch, effective_batch
 from trainer_core.explain.methods import Method, methods
+from trainer_core.planning.memory import Memory, memory
+from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 
 __all__ = ["Band", "EffectiveBatch", "Explanation", "Method", "explain"]
@@ -21,14 +23,17 @@ class Explanation:
     methods: tuple[Method, ...]
     watch: tuple[str, ...]
     """Names of metrics, those of the first method first."""
+    memory: Memory | None
+    """None where the policy's size is not known."""
 
     def to_json(self) -> dict[str, Any]:
         """JSON-able."""
-        return asdict(self)
+        return {**asdict(self), "memory": None if self.memory is None else self.memory.to_json()}
 
 
-def explain(spec: RunSpec) -> Explanation:
-    """What ``spec`` amounts to."""
+def explain(spec: RunSpec, size: PolicySize | None = None) -> Explanation:
+    """What ``spec`` amounts to, with a policy of ``size``."""
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
-    return Explanation(effective_batch(spec), bands(spec), found, watch)
+    needed = None if size is None else memory(size, spec)
+    return Explanation(effective_batch(spec), bands(spec), found, watch, needed)

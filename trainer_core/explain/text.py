@@ -1,13 +1,15 @@
 """An explanation as plain text for a terminal."""
 
 from trainer_core.explain import Band, EffectiveBatch, Explanation, Method
+from trainer_core.explain.memory_text import render_memory
 
 WIDTH = 24
 
 
 def render(explanation: Explanation) -> str:
     """Batch, bands, methods and metrics to watch."""
-    parts = [_batch(explanation.batch), *map(_band, explanation.bands), *map(_method, explanation.methods)]
+    memory = [] if explanation.memory is None else [render_memory(explanation.memory)]
+    parts = [_batch(explanation.batch), *memory, *map(_band, explanation.bands), *map(_method, explanation.methods)]
     return "\n\n".join([*parts, "Watch\n" + "\n".join(f"  {name}" for name in explanation.watch)]) + "\n"
 
 

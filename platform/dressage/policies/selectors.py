@@ -1,10 +1,13 @@
 """Reads of policies."""
 
+from pathlib import Path
+
 from django.db.models import QuerySet
 
 from dressage.common.problems import not_found
 from dressage.policies.models import Policy
 from dressage.teams.models import Team
+from trainer_core.planning.policy_size import PolicySize
 
 
 def policies(team: Team) -> QuerySet[Policy]:
@@ -30,3 +33,11 @@ def policy_by_name(team: Team, name: str) -> Policy:
     if found is None:
         raise LookupError(f"There is no policy {name!r} in this team.")
     return found
+
+
+def policy_size(policy: Policy) -> PolicySize | None:
+    """What memory depends on; None where its folder is gone or does not tell."""
+    try:
+        return PolicySize.of(Path(policy.path))
+    except (OSError, ValueError):
+        return None

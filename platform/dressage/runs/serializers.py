@@ -236,11 +236,45 @@ class MethodSerializer(serializers.Serializer):
     watch = serializers.ListField(child=serializers.CharField())
 
 
+class LearnerMemorySerializer(serializers.Serializer):
+    zero_stage = serializers.IntegerField()
+    ranks = serializers.IntegerField()
+    weights = serializers.IntegerField()
+    gathered = serializers.IntegerField(help_text="Whole weights while they are computed with, under ZeRO 3.")
+    gradients = serializers.IntegerField()
+    masters = serializers.IntegerField(help_text="float32 copies that AdamW steps, under ZeRO.")
+    moments = serializers.IntegerField()
+    reference = serializers.IntegerField()
+    proximal = serializers.IntegerField()
+    critic = serializers.IntegerField()
+    activations = serializers.IntegerField(help_text="Of one micro-batch, at the worst moment.")
+    accumulates = serializers.BooleanField(help_text="Whether gradients stay while the next micro-batch is computed.")
+    reducing = serializers.IntegerField(help_text="Gradients copied before they are added up over the ranks.")
+    export = serializers.IntegerField(help_text="Whole weights on their way to the engines, between updates.")
+    standing = serializers.IntegerField(help_text="What is there all the time.")
+    peak = serializers.IntegerField(help_text="At the worst moment of a step.")
+
+
+class EngineMemorySerializer(serializers.Serializer):
+    weights = serializers.IntegerField()
+    output_layer = serializers.IntegerField(help_text="A float32 copy, where it projects in float32.")
+    kv_cache = serializers.IntegerField()
+    kv_tokens = serializers.IntegerField(help_text="Tokens that the cache holds.")
+    total = serializers.IntegerField()
+
+
+class MemorySerializer(serializers.Serializer):
+    learner = LearnerMemorySerializer(help_text="One rank, as the spec has it; bytes, without libraries.")
+    choices = LearnerMemorySerializer(many=True, help_text="One rank at other ZeRO stages and numbers of ranks.")
+    engine = EngineMemorySerializer(help_text="One rollout engine; bytes.")
+
+
 class ExplanationSerializer(serializers.Serializer):
     batch = EffectiveBatchSerializer()
     bands = BandSerializer(many=True)
     methods = MethodSerializer(many=True)
     watch = serializers.ListField(child=serializers.CharField(), help_text="Names of metrics worth watching.")
+    memory = MemorySerializer(allow_null=True, help_text="Null where the policy's size is not known.")
 
 
 class ValidationSerializer(serializers.Serializer):

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from dressage.policies.models import Policy
 from dressage.runs.archive import Archive
 from dressage.runs.models import Checkpoint, Run
 from tests.platform.runs.fixtures import Worker, spec_document
 
+STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 Launch = Callable[..., tuple[Run, Worker]]
 
 
@@ -198,6 +200,12 @@ def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
     band = good["explanation"]["bands"][0]
     assert (band["path"], band["ratio_min"], band["ratio_max"]) == ("loss", 0.8, 1.28)
     assert {weight for ratio, weight in zip(band["ratios"], band["positive"], strict=True) if ratio > 1.28} == {0.0}
+    assert good["explanation"]["memory"] is None, "the folder of this policy tells no size"
+    Policy.objects.update(path=str(STARTER))
+    sized = viewer.post("/api/v1/spec/validate", {"spec": spec_document()}, format="json").json()
+    told = sized["explanation"]["memory"]
+    assert told["learner"]["peak"] > told["learner"]["standing"] > told["learner"]["weights"] == 4 * 604_160
+    assert told["engine"]["kv_tokens"] > 1000 and {one["zero_stage"] for one in told["choices"]} == {0, 1, 2, 3}
     bad = viewer.post("/api/v1/spec/validate", {"spec": spec_document(rollout={"max_tokens": 200})}, format="json")
     assert (bad.json()["resolved"], bad.json()["explanation"]) == (None, None)
     assert bad.json()["errors"][0]["pointer"] == "/spec/rollout/max_tokens"

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from dressage.common.errors import FieldError, join, pydantic_errors
 from dressage.common.permissions import IsViewer
 from dressage.common.views import ApiView, TeamRequest
+from dressage.policies.selectors import policy_size
 from dressage.runs import references
 from dressage.runs.serializers import RecipeListSerializer, ValidateSerializer, ValidationSerializer
 from trainer_core.explain import explain
@@ -48,6 +49,8 @@ class ValidateSpecView(ApiView):
             found = pydantic_errors(error, document)
             errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in found]
             return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
-        errors = references.resolve(request.team, spec).errors
-        resolved, explanation = spec.model_dump(mode="json"), explain(spec).to_json()
+        found = references.resolve(request.team, spec)
+        errors = found.errors
+        size = None if found.policy is None else policy_size(found.policy)
+        resolved, explanation = spec.model_dump(mode="json"), explain(spec, size).to_json()
         return Response({"valid": not errors, "errors": errors, "resolved": resolved, "explanation": explanation})

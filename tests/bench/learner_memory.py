@@ -1,0 +1,143 @@
+"""The memory that the planner predicts of a learner, beside the peak of a real update step in a process of its own.
+
+The process gives large blocks back to the system as soon as they are free, so that its high-water mark is that of the
+step and not that of the allocator.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.bench.report import Figure
+
+ROOT = Path(__file__).resolve().parents[2]
+VOCABULARY, PROMPT = 512, 16
+SHAPES: dict[str, dict[str, Any]] = {
+    "4 short sequences": {"samples": 4, "length": 200},
+    "the same in one micro-batch": {"samples": 4, "length": 200, "batches": 1},
+    "a long sequence": {"samples": 1, "length": 2000},
+    "checkpointed": {"samples": 8, "length": 200, "policy": {"gradient_checkpointing": True}},
+    "LoRA and its reference": {
+        "samples": 8,
+        "length": 200,
+        "policy": {"adapter": {"type": "lora", "rank": 8}},
+        "kl": {"coefficient": 0.1},
+    },
+    "reference, ZeRO 2": {"samples": 4, "length": 200, "kl": {"coefficient": 0.1}, "zero_stage": 2},
+    "8-bit moments": {"samples": 4, "length": 200, "optimizer": {"moment_bits": 8}},
+}
+
+
+def measure() -> list[Figure]:
+    """Predicted over measured peak of every shape."""
+    figures = []
+    for name, shape in SHAPES.items():
+        predicted, measured = compare(shape)
+        figures.append(Figure(f"{name}: measured peak", measured / 1e6, "MB"))
+        figures.append(Figure(f"{name}: predicted / measured", predicted / measured, "", "0.85 to 1.15"))
+    return figures
+
+
+def compare(shape: dict[str, Any]) -> tuple[int, int]:
+    """Predicted and measured bytes of a rank's peak, beyond what its libraries take."""
+    # Blocks of this size and more are mapped one by one, and unmapped when they are freed.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.bench.learner_memory", json.dumps(shape)]
+    done = subprocess.run(command, env=environment, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return found["predicted"], found["measured"]
+
+
+def _in_process(shape: dict[str, Any]) -> dict[str, int]:
+    import torch
+
+    from tests.bench.measured import peak_bytes
+    from trainer_core.planning.memory import learner_memory
+    from trainer_core.planning.policy_size import PolicySize
+    from trainer_core.spec import RunSpec
+    from trainer_core.update.learner import Learner
+
+    torch.set_num_threads(1)
+    samples, length = shape["samples"], shape["length"]
+    tokens, together = samples * (PROMPT + length - 1), samples * shape.get("batches", 2)
+    spec = RunSpec.model_validate(
+        {
+            "policy": {"base": "small", **shape.get("policy", {})},
+            "data": {"sources": [{"name": "a", "dataset": "a@1"}]},
+            "reward": {"definition": "r@1"},
+            "rollout": {
+                "group_size": together,
+                "max_tokens": length,
+                "engine": {"max_model_len": PROMPT + length - 1},
+            },
+            "schedule": {"steps": 10, "prompts_per_step": 1},
+            "kl": shape.get("kl", {}),
+            "optimizer": {"learning_rate": 1e-4, **shape.get("optimizer", {})},
+            "parallelism": {
+                "zero_stage": shape.get("zero_stage", 0),
+                "share_prompts": False,
+                "max_tokens_per_microbatch": tokens,
+            },
+            "corrections": [],
+            "filters": [],
+        }
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write_policy(folder)
+        size = PolicySize.of(folder)
+        warm = Learner(folder, spec)
+        warm.update(_groups(2, 20), spec, 1)
+        del warm
+        learners: list[Learner] = []
+
+        def start_and_step() -> None:
+            learners.append(Learner(folder, spec))
+            learners[0].update(_groups(together, length), spec, 1)
+
+        measured = peak_bytes(start_and_step)
+    own = learner_memory(size, spec, spec.parallelism.zero_stage, 1, keys=PROMPT + length - 1)
+    return {"predicted": own.peak, "measured": measured}
+
+
+def _write_policy(folder: Path) -> None:
+    import torch
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(0)
+    heads = {"num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 32}
+    sizes = {"hidden_size": 256, "intermediate_size": 768, "max_position_embeddings": 4096}
+    config = Qwen3Config(vocab_size=VOCABULARY, tie_word_embeddings=True, **sizes, **heads)
+    Qwen3ForCausalLM(config).save_pretrained(folder)
+
+
+def _groups(samples: int, length: int) -> Any:
+    import numpy as np
+
+    from trainer_core.trajectory import Group, Trajectory
+
+    rng = np.random.default_rng(0)
+    made = [
+        Trajectory(
+            trajectory_id=str(number),
+            prompt_ids=rng.integers(0, VOCABULARY, PROMPT).astype(np.int32),
+            token_ids=rng.integers(0, VOCABULARY, length).astype(np.int32),
+            behaviour_logprobs=np.full(length, -6.0, dtype=np.float32),
+            versions=np.zeros(length, dtype=np.int32),
+            sampled=np.ones(length, dtype=np.bool_),
+            finish_reason="stop",
+            temperature=1.0,
+            reward=0.0,
+            advantage=1.0,
+        )
+        for number in range(samples)
+    ]
+    return [Group("0", "a:0", "a", "a@1", {}, "", 0, made)]
+
+
+if __name__ == "__main__":
+    print(json.dumps(_in_process(json.loads(sys.argv[1]))))

@@ -1,0 +1,117 @@
+"""The memory estimate: by hand, where parts move, and beside the measured peak of a real update step."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import Qwen3ForCausalLM
+
+from tests.bench.learner_memory import SHAPES, compare
+from tests.trainer_core.specs import document, spec
+from trainer_core.__main__ import main
+from trainer_core.explain import explain
+from trainer_core.planning.memory import LearnerMemory, learner_memory, memory
+from trainer_core.planning.policy_size import PolicySize, UnknownSize
+
+STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
+
+
+@pytest.fixture(scope="module")
+def size() -> PolicySize:
+    return PolicySize.of(STARTER)
+
+
+def rank(size: PolicySize, stage: int = 0, ranks: int = 1, **parts: Any) -> LearnerMemory:
+    return learner_memory(size, spec(**parts), stage, ranks)
+
+
+def test_the_size_is_read_without_the_weights(size: PolicySize) -> None:
+    model = Qwen3ForCausalLM.from_pretrained(STARTER)
+    assert size.parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert (size.layers, size.hidden, size.heads, size.kv_heads, size.head_dim) == (4, 128, 4, 2, 32)
+    assert (size.intermediate, size.vocabulary, size.experts_per_token, size.normalises_heads) == (256, 101, 1, True)
+    linear = {name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)} - {"lm_head"}
+    assert {name: len(shapes) for name, shapes in size.matrices.items()} == {
+        name: 4 for name in {one.rpartition(".")[2] for one in linear}
+    }
+
+
+def test_weights_gradients_and_moments_at_every_stage(size: PolicySize) -> None:
+    count = size.parameters
+    plain = rank(size)
+    assert (plain.weights, plain.gradients, plain.moments, plain.masters) == (4 * count, 4 * count, 8 * count, 0)
+    shared = [rank(size, stage, 4) for stage in range(4)]
+    assert [one.moments for one in shared] == [8 * count, 2 * count, 2 * count, 2 * count]
+    assert [one.masters for one in shared] == [0, count, count, count]
+    assert [one.gradients for one in shared] == [4 * count, 4 * count, count, count]
+    assert [one.weights for one in shared] == [4 * count, 4 * count, 4 * count, count]
+    assert [one.gathered for one in shared] == [0, 0, 0, 4 * count]
+
+
+def test_what_saves_memory_and_what_costs_it(size: PolicySize) -> None:
+    count, kl = size.parameters, {"coefficient": 0.1}
+    lora = {"base": "starter", "adapter": {"type": "lora", "rank": 8}}
+    added = sum(8 * (a + b) for shapes in size.matrices.values() for a, b in shapes)
+    adapted = rank(size, policy=lora, kl=kl)
+    assert (adapted.weights, adapted.reference) == (4 * (count + added), 0)
+    assert (adapted.gradients, adapted.moments) == (4 * added, 8 * added)
+    assert rank(size, kl=kl).reference == 4 * count
+    one = size.adapter_parameters(
+        spec(policy={**lora, "adapter": {**lora["adapter"], "target_modules": ["q_proj"]}}).policy.adapter
+    )
+    assert one == 4 * 8 * (128 + 128)
+    narrow = {"policy": {"base": "starter", "dtype": "bfloat16"}, "parallelism": {"zero_stage": 2}}
+    half = rank(size, 2, **narrow)
+    assert (half.weights, half.masters, half.gradients) == (2 * count, 4 * count, 4 * count)
+    assert rank(size, optimizer={"moment_bits": 8}).moments == pytest.approx(2 * count, rel=0.02)
+    stage_two = {"parallelism": {"zero_stage": 2}}
+    away = rank(size, 2, optimizer={"offload": True}, **stage_two)
+    assert (away.moments, away.masters) == (0, 0)
+    checkpointed = rank(size, policy={"base": "starter", "gradient_checkpointing": True})
+    assert checkpointed.activations < 0.5 * rank(size).activations
+    critic = {"advantage": {"type": "gae"}, "critic": {"type": "separate"}, "filters": []}
+    assert rank(size, **critic).critic == 16 * count
+    assert rank(size, proximal={"type": "snapshot"}).proximal == 4 * count
+
+
+def test_the_engine_and_the_choices(size: PolicySize) -> None:
+    engine = {"dtype": "bfloat16", "kv_cache_gib": 0.25, "lm_head_dtype": "float32"}
+    found = memory(size, spec(rollout={"engine": engine}))
+    assert found.engine.weights == 2 * size.parameters
+    assert found.engine.output_layer == 101 * 128 * 4
+    assert found.engine.kv_tokens == (1 << 28) // (2 * 4 * 2 * 32 * 2)
+    assert {(one.zero_stage, one.ranks) for one in found.choices} == {(s, r) for s in range(4) for r in (1, 2, 4, 8)}
+    eight = memory(size, spec(optimizer={"moment_bits": 8}))
+    assert {one.zero_stage for one in eight.choices} == {0}
+
+
+@pytest.mark.parametrize("shape", ["4 short sequences"])
+def test_the_estimate_is_within_15_percent_of_a_measured_peak(shape: str) -> None:
+    predicted, measured = compare(SHAPES[shape])
+    assert 0.85 < predicted / measured < 1.15, (predicted, measured)
+
+
+def test_explain_tells_the_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "spec.json"
+    path.write_text(json.dumps(document()))
+    assert main(["explain", str(path), "--policy", str(STARTER)]) == 0
+    text = capsys.readouterr().out
+    for words in ("Memory of one learner rank of 1 (ZeRO 0)", "peak of a step", "ZeRO 3", "key-value cache"):
+        assert words in text
+    assert main(["explain", str(path), "--policy", str(STARTER), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["memory"]
+    assert told["learner"]["peak"] > told["learner"]["standing"] > told["learner"]["weights"]
+    assert explain(spec()).to_json()["memory"] is None
+    assert main(["explain", str(path), "--policy", str(tmp_path)]) == 2
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UnknownSize, match="no safetensors"):
+        PolicySize.of(tmp_path)
+
+
+def test_it_needs_no_torch() -> None:
+    program = "import sys, trainer_core.planning.memory, trainer_core.explain; raise SystemExit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

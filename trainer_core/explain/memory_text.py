@@ -1,0 +1,50 @@
+"""The memory of a run as plain text."""
+
+from trainer_core.planning.memory import LearnerMemory, Memory
+
+KINDS = (
+    ("weights", "weights"),
+    ("gathered weights", "gathered"),
+    ("gradients", "gradients"),
+    ("float32 masters", "masters"),
+    ("moments", "moments"),
+    ("reference", "reference"),
+    ("proximal policy", "proximal"),
+    ("critic", "critic"),
+    ("activations of a micro-batch", "activations"),
+    ("gradients being reduced", "reducing"),
+    ("weights being exported", "export"),
+)
+UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def render_memory(memory: Memory) -> str:
+    """The learner rank part by part, its peak at other ZeRO stages and ranks, and the engine."""
+    own, engine = memory.learner, memory.engine
+    lines = [f"  {name:<30}{_bytes(getattr(own, field)):>12}" for name, field in KINDS if getattr(own, field)]
+    return "\n".join(
+        [
+            f"Memory of one learner rank of {own.ranks} (ZeRO {own.zero_stage}), libraries not counted",
+            *lines,
+            f"  {'peak of a step':<30}{_bytes(own.peak):>12}",
+            "Peak at other ZeRO stages and ranks",
+            *_table(memory.choices),
+            "Memory of one rollout engine, its own buffers not counted",
+            f"  {'weights':<30}{_bytes(engine.weights + engine.output_layer):>12}",
+            f"  {'key-value cache':<30}{_bytes(engine.kv_cache):>12}   {engine.kv_tokens:,} tokens",
+        ]
+    )
+
+
+def _table(choices: tuple[LearnerMemory, ...]) -> list[str]:
+    stages = sorted({one.zero_stage for one in choices})
+    rows = [f"  {'ranks':>8}" + "".join(f"{f'ZeRO {stage}':>13}" for stage in stages)]
+    for ranks in sorted({one.ranks for one in choices}):
+        peaks = {one.zero_stage: one.peak for one in choices if one.ranks == ranks}
+        rows.append(f"  {ranks:>8}" + "".join(f"{_bytes(peaks[stage]):>13}" for stage in stages))
+    return rows
+
+
+def _bytes(count: int) -> str:
+    size, unit = next(((size, unit) for size, unit in UNITS if count >= size), (1, "B"))
+    return f"{count / size:,.1f} {unit}"

@@ -1,0 +1,188 @@
+"""Memory of a run before it starts, rank by rank. Imports neither torch nor numpy.
+
+Counted is what the policy's sizes decide; an interpreter with its libraries takes its own half a gigabyte in each
+process beside it. On an accelerator DeepSpeed's buckets come to it.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trainer_core.planning.activations import activation_bytes
+from trainer_core.planning.policy_size import PolicySize
+from trainer_core.spec import RunSpec
+from trainer_core.spec.adapter import LoRAAdapter
+from trainer_core.spec.critic import SeparateCritic
+from trainer_core.spec.proximal import EWMAProximal, SnapshotProximal
+
+GIB = 1 << 30
+LIVE = 10**9
+"""Weights that ZeRO 3 leaves gathered, at most."""
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerMemory:
+    """One learner rank, in bytes."""
+
+    zero_stage: int
+    ranks: int
+    weights: int
+    gathered: int
+    """Whole weights while they are computed with, under ZeRO 3."""
+    gradients: int
+    masters: int
+    """float32 copies that AdamW steps, under ZeRO."""
+    moments: int
+    reference: int
+    proximal: int
+    critic: int
+    """A critic of its own, with gradients and moments."""
+    activations: int
+    """Of one micro-batch, at the worst moment."""
+    accumulates: bool
+    """Whether an update has several micro-batches: then the gradients of the first stay while the next is computed."""
+    reducing: int
+    """Gradients copied together before they are added up over the ranks; after the activations are gone."""
+    export: int
+    """Whole weights on their way to the engines, between updates."""
+
+    @property
+    def standing(self) -> int:
+        """What is there all the time."""
+        kinds = (self.weights, self.gathered, self.masters, self.moments, self.reference, self.proximal, self.critic)
+        return sum(kinds)
+
+    @property
+    def peak(self) -> int:
+        """At the worst moment of a step."""
+        computing = self.activations + (self.gradients if self.accumulates else 0)
+        return self.standing + max(computing, self.gradients + self.reducing, self.export)
+
+    def to_json(self) -> dict[str, int | bool]:
+        """JSON-able, with its two sums."""
+        return {**asdict(self), "standing": self.standing, "peak": self.peak}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMemory:
+    """One rollout engine, in bytes."""
+
+    weights: int
+    output_layer: int
+    """A float32 copy, where the engine is asked to project in float32."""
+    kv_cache: int
+    kv_tokens: int
+    """Tokens that the cache holds."""
+
+    @property
+    def total(self) -> int:
+        """Of all three."""
+        return self.weights + self.output_layer + self.kv_cache
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A run's memory."""
+
+    learner: LearnerMemory
+    """As the spec has it."""
+    choices: tuple[LearnerMemory, ...]
+    """The same learner at every ZeRO stage that the spec allows, with its ranks and with twice as many up to eight."""
+    engine: EngineMemory
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-able, sums included; bytes."""
+        return {
+            "learner": self.learner.to_json(),
+            "choices": [one.to_json() for one in self.choices],
+            "engine": {**asdict(self.engine), "total": self.engine.total},
+        }
+
+
+def memory(size: PolicySize, spec: RunSpec, *, tokens: int | None = None, keys: int | None = None) -> Memory:
+    """What ``spec`` needs with a policy of ``size``.
+
+    Args:
+        size: of the policy.
+        spec: the run.
+        tokens: in the fullest micro-batch; else as many as one may hold, or as a rank has in an update.
+        keys: of the longest sequence; else the longest that the engine allows.
+    """
+    own = spec.parallelism
+    counts = [own.learner_ranks]
+    while 2 * counts[-1] <= 8:
+        counts.append(2 * counts[-1])
+    narrow, eight = spec.policy.dtype == "bfloat16", spec.optimizer.moment_bits == 8
+    least, most = 2 if narrow else 1 if spec.optimizer.offload else 0, 0 if eight else 3
+    stages = range(least, most + 1)
+
+    def one(stage: int, ranks: int) -> LearnerMemory:
+        return learner_memory(size, spec, stage, ranks, tokens=tokens, keys=keys)
+
+    return Memory(
+        learner=one(own.zero_stage, own.learner_ranks),
+        choices=tuple(one(stage, ranks) for ranks in counts for stage in stages),
+        engine=engine_memory(size, spec),
+    )
+
+
+def learner_memory(
+    size: PolicySize, spec: RunSpec, stage: int, ranks: int, *, tokens: int | None = None, keys: int | None = None
+) -> LearnerMemory:
+    """One rank of ``ranks`` at ZeRO ``stage``; the other arguments are those of ``memory``."""
+    adapter = spec.policy.adapter
+    added = size.adapter_parameters(adapter) if isinstance(adapter, LoRAAdapter) else 0
+    whole = size.parameters + added
+    trained = added or whole
+    width = BYTES[spec.policy.dtype]
+    state = _state(spec, trained, stage, ranks)
+    longest = keys or min(spec.rollout.engine.max_model_len, spec.parallelism.max_tokens_per_microbatch)
+    samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
+    whole_update = -(-samples // ranks) * longest
+    budget = spec.parallelism.max_tokens_per_microbatch
+    packed = tokens or min(budget, whole_update)
+    frozen = size.parameters * width
+    twins = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
+    critic = _state(spec, size.parameters, stage, ranks)
+    critic_weights = size.parameters * width // (ranks if stage == 3 else 1)
+    return LearnerMemory(
+        zero_stage=stage,
+        ranks=ranks,
+        weights=whole * width // (ranks if stage == 3 else 1),
+        gathered=min(whole, LIVE) * width if stage == 3 else 0,
+        gradients=state[0],
+        masters=state[1],
+        moments=state[2],
+        reference=frozen if spec.kl.coefficient > 0 and not added else 0,
+        proximal=frozen if twins else 0,
+        critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
+        activations=activation_bytes(size, spec, packed, longest, packed),
+        accumulates=whole_update > budget,
+        reducing=trained * 4,
+        export=whole * max(width, 4 if added else width),
+    )
+
+
+def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
+    """One rollout engine."""
+    engine = spec.rollout.engine
+    width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
+    per_token = 2 * size.layers * size.kv_heads * size.head_dim * width
+    wide_head = engine.lm_head_dtype == "float32" and engine.dtype != "float32"
+    return EngineMemory(
+        weights=size.parameters * width,
+        output_layer=size.vocabulary * size.hidden * 4 if wide_head else 0,
+        kv_cache=cache,
+        kv_tokens=cache // per_token,
+    )
+
+
+def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, int, int]:
+    """Gradients, masters and moments of ``trained`` weights on one rank, on the device that computes."""
+    share = trained // (ranks if stage else 1)
+    gradients = 4 * (share if stage >= 2 else trained)
+    if spec.optimizer.offload:
+        return gradients, 0, 0
+    # Two bytes, and two float32 scales for each 256 numbers.
+    moments = share * 2 + share // 32 if spec.optimizer.moment_bits == 8 else share * 8
+    return gradients, 4 * share if stage else 0, moments
