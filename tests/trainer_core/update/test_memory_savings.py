@@ -164,6 +164,31 @@ def test_a_cpu_has_nothing_to_offload() -> None:
     assert "offload_optimizer" not in _config(make_spec(), 1)["zero_optimization"]
 
 
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_offloaded_moments_make_the_same_update(
+    policy_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: int
+) -> None:
+    """Without an accelerator DeepSpeed's offload moves nothing, but goes the way that it goes with one."""
+    smooth, parallelism = {"learning_rate": 1e-3, "epsilon": 1e-3}, {"zero_stage": stage}
+    spec = make_spec(optimizer={**smooth, "offload": True}, parallelism=parallelism)
+    plain = make_spec(optimizer=smooth, parallelism=parallelism)
+    monkeypatch.setattr("trainer_core.update.capabilities.require", lambda spec, device: None)
+    offloaded, kept = Learner(policy_dir, spec), Learner(policy_dir, plain)
+    for step in (1, 2):
+        metrics = offloaded.update(make_groups(step), spec, step)
+        assert metrics == pytest.approx(kept.update(make_groups(step), plain, step), rel=1e-4, abs=1e-6)
+    for name, weight in kept.weights().items():
+        np.testing.assert_allclose(offloaded.weights()[name], weight, atol=1e-6)
+    offloaded.save(tmp_path / "c")
+    resumed = Learner(policy_dir, spec)
+    resumed.load(tmp_path / "c")
+    assert resumed.update(make_groups(3), spec, 3) == offloaded.update(make_groups(3), spec, 3)
+    poisoned = make_groups(4)
+    poisoned[0].trajectories[0].advantage = math.nan
+    with pytest.raises(NonFiniteUpdate):
+        offloaded.update(poisoned, spec, 4)
+
+
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trainer_core.update.capabilities.find_spec", lambda name: None)
     with pytest.raises(MissingCapability, match="pip install --no-deps bitsandbytes=="):
