@@ -102,6 +102,6 @@ def _matrices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[tuple[in
     for name, shape in shapes.items():
         inside = name.removesuffix(".weight")
         # Embeddings and output layer stand outside of the layers; experts are held in joint tensors in memory.
-        if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith("gate"):
+        if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith(".gate"):
             found.setdefault(inside.rpartition(".")[2], []).append((shape[0], shape[1]))
     return {name: tuple(all_of) for name, all_of in found.items()}

@@ -8,6 +8,7 @@ from trainer_core.spec.critic import GAEAdvantage
 from trainer_core.spec.filters import ZeroAdvantageFilter
 from trainer_core.spec.precision import Float32Precision, HalfPrecision
 from trainer_core.spec.proximal import EWMAProximal
+from trainer_core.spec.routing import LossFreeBalancing
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -55,8 +56,17 @@ def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """A number format that knows nothing of an adapter's matrices; for those of engines see ``precision_rules``."""
-    if isinstance(spec.policy.adapter, LoRAAdapter) and isinstance(spec.precision, HalfPrecision):
+    """What an adapter's matrices, or the policy that they share with the reference, cannot bear."""
+    if not isinstance(spec.policy.adapter, LoRAAdapter):
+        return
+    if spec.kl.coefficient > 0 and isinstance(spec.policy.routing.balance, LossFreeBalancing):
+        yield (
+            ("policy", "routing", "balance"),
+            "under an adapter the reference is the policy itself, and would be routed by the biases that loss_free "
+            "moves: balance by auxiliary_loss, or train all weights",
+        )
+    # For the formats of engines see ``precision_rules``.
+    if isinstance(spec.precision, HalfPrecision):
         yield (
             ("precision",),
             "half scales and rounds in the policy's own layers, and an adapter's matrices stand beside them: choose "

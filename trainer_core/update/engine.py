@@ -208,6 +208,8 @@ class UpdateEngine:
 
 def _optimizer(model: nn.Module, spec: RunSpec) -> Clipping:
     if spec.optimizer.moment_bits == 8:
+        # It complains about a package of our name.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from trainer_core.update.optimizer_8bit import ClippedAdamW8bit
 
         return ClippedAdamW8bit(model, spec.optimizer)
