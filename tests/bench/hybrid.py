@@ -7,6 +7,7 @@ DIR comes from ``python -m trainer_core.starter --hybrid --out DIR``.
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,7 +93,7 @@ class Loop:
         metrics = self._learner.update(groups, self.spec, step)
         metrics |= step_metrics(groups, self.spec, version=step - 1)
         weights = bundle(self._learner, self._probes)
-        metrics["probe/max_abs_diff"] = apply_and_probe(self._engine, weights, self.spec.rollout.engine.probe_tolerance)
+        metrics["probe/max_abs_diff"] = apply_and_probe(self._engine, weights, self.spec.rollout.engine.tolerance)
         return metrics
 
     def _grade(self, trajectory: Trajectory, item: dict[str, Any]) -> None:
@@ -111,6 +112,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=60)
     given = parser.parse_args()
     torch.set_num_threads(1)
+    # The engine has made this process's group by then, and DeepSpeed asks no further where it stands.
+    os.environ.setdefault("LOCAL_RANK", "0")
     spec = RunSpec.model_validate(yaml.safe_load(DOCUMENT.read_text())["spec"])
     loop, rng = Loop(given.policy.resolve(), spec), np.random.default_rng(0)
     torch.manual_seed(0)

@@ -11,15 +11,17 @@ from transformers import PretrainedConfig, PreTrainedModel
 from transformers.models.minimax.modeling_minimax import MiniMaxPreTrainedModel
 
 from trainer_core.update.attention import UnsupportedPolicy
-from trainer_core.update.hybrid.lightning import use_packed_lightning
+from trainer_core.update.hybrid.lightning import CONSTANTS, use_packed_lightning
 from trainer_core.update.hybrid.router import BIAS, adapt_routers, add_biases, routers
 
 HYBRID = "minimax"
 """transformers' name of the architecture."""
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
 
-# transformers' router has no bias; it is read from the files here, and no reason for a warning.
+# transformers' router has no bias, which is read from the files here; constants need not stand in files. Neither is a
+# reason for a warning.
 MiniMaxPreTrainedModel._keys_to_ignore_on_load_unexpected = [rf"\.{BIAS}$"]
+MiniMaxPreTrainedModel._keys_to_ignore_on_load_missing = [rf"\.({'|'.join(CONSTANTS)})$"]
 
 
 def mixing_types(config: PretrainedConfig) -> set[str]:
