@@ -243,9 +243,10 @@ def init_process_group(rank: int, world_size: int, init_method: str | None, devi
     Raises:
         ValueError: several ranks without a place to meet.
     """
+    # DeepSpeed asks for it, whoever has made the group.
+    os.environ.setdefault("LOCAL_RANK", "0")
     if dist.is_initialized():
         return
-    os.environ.setdefault("LOCAL_RANK", "0")
     backend = "nccl" if device.startswith("cuda") else "gloo"
     if init_method is not None:
         dist.init_process_group(backend, init_method=init_method, rank=rank, world_size=world_size)
