@@ -35,7 +35,9 @@ def trl_seconds(folder: Path, trajectories: list[Trajectory], group_size: int, r
     numbers = {"group-size": group_size, "rows": rows, "steps": rounds + 1}
     flags = [part for key, value in (arguments | numbers).items() for part in (f"--{key}", str(value))]
     command = [str(ROOT / ".venv-trl" / "bin" / "python"), str(PEER / "step.py"), *flags]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    # Our learner has called itself a rank; TRL would wait for the others.
+    inherited = {name: value for name, value in os.environ.items() if name != "LOCAL_RANK"}
+    environment = {**inherited, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     if ended.returncode:
         print(f"  TRL failed: {ended.stderr.strip().splitlines()[-1]}", flush=True)
