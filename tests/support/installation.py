@@ -108,7 +108,9 @@ class Api:
     """A browser's view of the REST API: session cookie and CSRF token."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=60)
+        # A connection that has rested may be closed by the server in the moment in which it is used again.
+        fresh = httpx.Limits(max_keepalive_connections=0)
+        self._client = httpx.Client(base_url=f"{url}/api/v1", timeout=60, limits=fresh)
 
     def sign_in(self, email: str, password: str) -> None:
         """Open a session."""
