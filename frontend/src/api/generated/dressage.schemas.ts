@@ -1023,16 +1023,6 @@ export const DivergenceEnum = {
   kl: 'kl',
 } as const;
 
-export type DtypeEnum = typeof DtypeEnum[keyof typeof DtypeEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const DtypeEnum = {
-  float32: 'float32',
-  bfloat16: 'bfloat16',
-  float16: 'float16',
-} as const;
-
 export interface EffectiveBatch {
   prompts_per_step: number;
   samples_per_prompt: number;
@@ -1048,6 +1038,16 @@ export interface EffectiveBatch {
   samples: number;
   /** In the whole run. */
   updates: number;
+}
+
+export interface EngineMemory {
+  weights: number;
+  /** A float32 copy, where it projects in float32. */
+  output_layer: number;
+  kv_cache: number;
+  /** Tokens that the cache holds. */
+  kv_tokens: number;
+  total: number;
 }
 
 export type EssScalingEnum = typeof EssScalingEnum[keyof typeof EssScalingEnum];
@@ -1120,12 +1120,29 @@ export interface EventPage {
   next: EventPageNext;
 }
 
+export type ExecutionEnum = typeof ExecutionEnum[keyof typeof ExecutionEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ExecutionEnum = {
+  auto: 'auto',
+  hardware: 'hardware',
+  simulated: 'simulated',
+} as const;
+
+/**
+ * Null where the policy's size is not known.
+ */
+export type ExplanationMemory = Memory | null;
+
 export interface Explanation {
   batch: EffectiveBatch;
   bands: Band[];
   methods: Method[];
   /** Names of metrics worth watching. */
   watch: string[];
+  /** Null where the policy's size is not known. */
+  memory: ExplanationMemory;
 }
 
 export type ExtractionEnum = typeof ExtractionEnum[keyof typeof ExtractionEnum];
@@ -1313,6 +1330,33 @@ export interface LastCheckpoint {
   reason: string;
 }
 
+export interface LearnerMemory {
+  zero_stage: number;
+  ranks: number;
+  weights: number;
+  /** Whole weights while they are computed with, under ZeRO 3. */
+  gathered: number;
+  gradients: number;
+  /** float32 copies that AdamW steps, under ZeRO. */
+  masters: number;
+  moments: number;
+  reference: number;
+  proximal: number;
+  critic: number;
+  /** Of one micro-batch, at the worst moment. */
+  activations: number;
+  /** Whether gradients stay while the next micro-batch is computed. */
+  accumulates: boolean;
+  /** Gradients copied before they are added up over the ranks. */
+  reducing: number;
+  /** Whole weights on their way to the engines, between updates. */
+  export: number;
+  /** What is there all the time. */
+  standing: number;
+  /** At the worst moment of a step. */
+  peak: number;
+}
+
 export type LevelEnum = typeof LevelEnum[keyof typeof LevelEnum];
 
 
@@ -1396,6 +1440,15 @@ export interface Member {
   name: string;
   role: RoleEnum;
   created_at: string;
+}
+
+export interface Memory {
+  /** One rank, as the spec has it; bytes, without libraries. */
+  learner: LearnerMemory;
+  /** One rank at other ZeRO stages and numbers of ranks. */
+  choices: LearnerMemory[];
+  /** One rollout engine; bytes. */
+  engine: EngineMemory;
 }
 
 export type MessageRoleEnum = typeof MessageRoleEnum[keyof typeof MessageRoleEnum];
@@ -1512,6 +1565,15 @@ export const ModePlanModeEnum = {
   streamed: 'streamed',
   async: 'async',
   in_flight: 'in_flight',
+} as const;
+
+export type MomentBitsEnum = typeof MomentBitsEnum[keyof typeof MomentBitsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const MomentBitsEnum = {
+  NUMBER_32: 32,
+  NUMBER_8: 8,
 } as const;
 
 /**
@@ -3439,6 +3501,11 @@ export type RunSpecAggregation = RunSpecTokenMean | RunSpecSequenceMean | RunSpe
 
 export type RunSpecFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter | RunSpecOverlongFilter | RunSpecRepetitionFilter | RunSpecHighEntropyTokensFilter | RunSpecMasteredTokensFilter | RunSpecLengthOutliersFilter | RunSpecRecompositionFilter;
 
+/**
+ * In which number format the learner computes.
+ */
+export type RunSpecPrecision = RunSpecFloat32Precision | RunSpecHalfPrecision | RunSpecUnifiedPrecision;
+
 export type RunSpecGuardsItem = RunSpecMetricBound | RunSpecMetricChange | RunSpecMetricStuck;
 
 /**
@@ -3483,6 +3550,8 @@ export interface RunSpec {
   filters?: RunSpecFiltersItem[];
   /** How gradients become updates. */
   optimizer?: RunSpecOptimizer;
+  /** In which number format the learner computes. */
+  precision?: RunSpecPrecision;
   /** How many workers of each kind. */
   parallelism?: RunSpecParallelism;
   /** How long the run goes and how a step is cut. */
@@ -3575,6 +3644,18 @@ export interface RunSpecAsyncMode {
   max_staleness?: number;
   /** New weights reach the sequences that are running; off, these are finished with the old ones first. */
   interruptible?: boolean;
+}
+
+/**
+ * A loss that is smallest where all experts are used alike. Its gradient competes with that of the reward.
+ */
+export interface RunSpecAuxiliaryLoss {
+  type?: 'auxiliary_loss';
+  /**
+   * α. f_e is the share of choices that fell on expert e, P_e its mean probability, in one micro-batch.
+   * @maximum 1
+   */
+  coefficient?: number;
 }
 
 /**
@@ -4096,16 +4177,30 @@ export interface RunSpecEarlyStop {
 }
 
 /**
+ * Linear layers in FP8. Empty: in ``dtype``.
+ */
+export type RunSpecEngineQuantization = RunSpecFp8 | null;
+
+/**
  * How many sequences run, up to ``max_num_seqs``.
  */
 export type RunSpecEngineConcurrency = RunSpecFixedConcurrency | RunSpecAdaptiveConcurrency;
 
 /**
+ * Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
+scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
+bfloat16, twice that where the output layer is not float32, and 0.5 more where activations are in FP8.
+ */
+export type RunSpecEngineProbeTolerance = number | null;
+
+/**
  * The vLLM engine of each rollout worker.
  */
 export interface RunSpecEngine {
-  /** Number type of weights and activations in the engine. */
-  dtype?: DtypeEnum;
+  /** Number type of weights and activations in the engine. ``precision`` is the learner's. */
+  dtype?: RunSpecEngineDtypeEnum;
+  /** Linear layers in FP8. Empty: in ``dtype``. */
+  quantization?: RunSpecEngineQuantization;
   /**
    * Longest prompt plus completion.
    * @minimum 8
@@ -4128,12 +4223,21 @@ export interface RunSpecEngine {
   /** Number type of the projection to logits. With ``float32`` a narrower engine computes them from float32 weights,
 as the learner does, and the mismatch of log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585). */
   lm_head_dtype?: LmHeadDtypeEnum;
-  /**
-   * Largest accepted difference between engine and learner log-probabilities after a weight update.
-   * @maximum 5
-   */
-  probe_tolerance?: number;
+  /** Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
+scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
+bfloat16, twice that where the output layer is not float32, and 0.5 more where activations are in FP8. */
+  probe_tolerance?: RunSpecEngineProbeTolerance;
 }
+
+export type RunSpecEngineDtypeEnum = typeof RunSpecEngineDtypeEnum[keyof typeof RunSpecEngineDtypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecEngineDtypeEnum = {
+  float32: 'float32',
+  bfloat16: 'bfloat16',
+  float16: 'float16',
+} as const;
 
 /**
  * ``rollout.group_size`` samples for every prompt.
@@ -4235,6 +4339,33 @@ export const RunSpecFixedWindowValue = {
   type: 'fixed',
 } as const;
 export type RunSpecFixedWindow = typeof RunSpecFixedWindowValue;
+
+/**
+ * The learner computes in float32, in which the weights are kept.
+ */
+export const RunSpecFloat32PrecisionValue = {
+  type: 'float32',
+} as const;
+export type RunSpecFloat32Precision = typeof RunSpecFloat32PrecisionValue;
+
+/**
+ * Linear layers of the engine compute with FP8 weights and activations; embeddings and output layer do not.
+
+Weights are quantised anew at every update. Without FP8 hardware the format is *simulated*: weights and activations
+are rounded to the numbers that FP8 has, and multiplied in the engine's ``dtype``. What is sampled is what FP8 would
+sample, the speed and memory are not. The metric ``perf/fp8_simulated`` tells which it was.
+ */
+export interface RunSpecFp8 {
+  type?: 'fp8';
+  /** One scale per 128 × 128 weights and per 128 channels of a token, or per output channel and per token. */
+  scales?: ScalesEnum;
+  /** Off: only weights are in FP8, and execution is simulated. Engine and learner then agree to the last digits under
+a unified flow; with activations a value in the middle between two numbers of FP8 may fall either way. */
+  activations?: boolean;
+  /** FP8 matrix products need a GPU of compute capability 8.9 or more, a ``dtype`` of 16 bits and activations in FP8;
+``auto`` simulates where one is missing, ``hardware`` refuses to start. */
+  execution?: ExecutionEnum;
+}
 
 /**
  * α of the length-adaptive λ of the policy, which then replaces ``policy_lambda``; VAPO takes 0.05. λ is 0 for
@@ -4390,6 +4521,28 @@ export interface RunSpecGoldilocksCurriculum {
    */
   max_pass_rate?: number;
 }
+
+/**
+ * The learner's layers compute with 16 bits, on float32 weights; gradients reach these unrounded by the optimizer.
+
+The output layer, log-probabilities and the loss stay in float32. In float16 the gradient that enters the layers is
+scaled by a power of two, anew for each micro-batch, so that its largest entry is between 1 and 2; gradients of the
+weights are divided by it again.
+ */
+export interface RunSpecHalfPrecision {
+  type?: 'half';
+  /** float16 has 3 more bits of precision, and is told to close the gap to an engine of the same type. */
+  dtype?: RunSpecHalfPrecisionDtypeEnum;
+}
+
+export type RunSpecHalfPrecisionDtypeEnum = typeof RunSpecHalfPrecisionDtypeEnum[keyof typeof RunSpecHalfPrecisionDtypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecHalfPrecisionDtypeEnum = {
+  float16: 'float16',
+  bfloat16: 'bfloat16',
+} as const;
 
 /**
  * Half-width of the band around the values before the step, outside of which an error has no gradient. Empty: no
@@ -4674,6 +4827,48 @@ export interface RunSpecListedStrategies {
 }
 
 /**
+ * A product of two thin matrices beside each linear layer is trained, and the policy's own weights rest.
+
+The reference policy is the policy with its adapter switched off: no second copy. Engines and checkpoints get the
+sum of both. There is no dropout: it would make two passes over the same weights differ, and with them the ratios.
+Experts that are held in one joint tensor rest as well.
+ */
+export interface RunSpecLoRAAdapter {
+  type?: 'lora';
+  /**
+   * Rows of A and columns of B.
+   * @minimum 1
+   * @maximum 4096
+   */
+  rank?: number;
+  /**
+   * Weight of the adapter before it is divided by the rank, or its root.
+   * @minimum 1
+   * @maximum 65536
+   */
+  alpha?: number;
+  /**
+   * Names of the linear layers that get one, such as ``q_proj``; never the output layer. Empty: all of them.
+   * @maxItems 64
+   */
+  target_modules?: string[];
+  /** Divide by the root of the rank: then the size of an update does not shrink as the rank grows. */
+  use_rslora?: boolean;
+}
+
+/**
+ * Experts that had too little get a higher bias in the choice, and only there: no gradient is disturbed.
+ */
+export interface RunSpecLossFreeBalancing {
+  type?: 'loss_free';
+  /**
+   * u: how far a bias moves after each update, on the scale of routing probabilities.
+   * @maximum 1
+   */
+  update_rate?: number;
+}
+
+/**
  * The reward above the group's median, which one outlier cannot move: for small groups.
 
 The group holds G + 1 samples with G even. The one whose reward is the median is the pivot: its advantage is 0 and
@@ -4919,6 +5114,22 @@ export interface RunSpecNgramLoopStop {
 }
 
 /**
+ * Every weight is trained.
+ */
+export const RunSpecNoAdapterValue = {
+  type: 'none',
+} as const;
+export type RunSpecNoAdapter = typeof RunSpecNoAdapterValue;
+
+/**
+ * Routers learn from the policy's loss alone.
+ */
+export const RunSpecNoBalancingValue = {
+  type: 'none',
+} as const;
+export type RunSpecNoBalancing = typeof RunSpecNoBalancingValue;
+
+/**
  * The completion is the answer.
  */
 export const RunSpecNoThinkingValue = {
@@ -4996,6 +5207,12 @@ completions: by min(1, ((Σw)² / (B·Σw²)) / ess_base), or by its root, which
    * @maximum 1
    */
   ess_base?: number;
+  /** Bits of each moment. 8 takes a quarter of the memory: blocks of 256 values share a scale (8-bit optimizers, arXiv
+2110.02861); weights of fewer than 4096 numbers keep 32. Needs the library bitsandbytes and ZeRO stage 0. */
+  moment_bits?: MomentBitsEnum;
+  /** Keep moments and float32 masters in the memory of the host and step them there, as ZeRO-Offload does (arXiv
+2101.06840). Needs ZeRO stage 1 to 3. Refused on a CPU, whose moments lie there already. */
+  offload?: boolean;
   /** Course of the step size after warm-up, over ``schedule.steps``. */
   schedule?: RunSpecOptimizerScheduleEnum;
 }
@@ -5146,6 +5363,11 @@ group carries no signal). */
 }
 
 /**
+ * Whether all weights are trained or a small adapter beside them.
+ */
+export type RunSpecPolicyAdapter = RunSpecNoAdapter | RunSpecLoRAAdapter;
+
+/**
  * The base policy of the run.
  */
 export interface RunSpecPolicy {
@@ -5155,9 +5377,29 @@ export interface RunSpecPolicy {
    * @maxLength 200
    */
   base: string;
+  /** Whether all weights are trained or a small adapter beside them. */
+  adapter?: RunSpecPolicyAdapter;
+  /** Number type of the learner's weights and activations. ``bfloat16`` halves their memory; AdamW steps float32
+masters of what is trained, and the gradients of micro-batches add up in float32, as in mixed-precision training
+(arXiv 1710.03740). Needs ZeRO stage 2 or 3, which keep both. */
+  dtype?: RunSpecPolicyDtypeEnum;
   /** Recompute activations in the backward pass: less memory, about a third more compute. */
   gradient_checkpointing?: boolean;
+  /** How a mixture of experts routes tokens while it is trained. */
+  routing?: RunSpecRouting;
+  /** Keep what the backward pass needs in the memory of the host until then: fewer activations on the accelerator, at
+the price of two copies. Refused on a CPU, whose activations lie there already. */
+  activation_offload?: boolean;
 }
+
+export type RunSpecPolicyDtypeEnum = typeof RunSpecPolicyDtypeEnum[keyof typeof RunSpecPolicyDtypeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RunSpecPolicyDtypeEnum = {
+  float32: 'float32',
+  bfloat16: 'bfloat16',
+} as const;
 
 /**
  * Learn from the policy's own right answers as if they were demonstrations.
@@ -5404,6 +5646,11 @@ export type RunSpecRequestAggregation = RunSpecTokenMean | RunSpecSequenceMean |
 
 export type RunSpecRequestFiltersItem = RunSpecZeroAdvantageFilter | RunSpecTruncatedFilter | RunSpecOverlongFilter | RunSpecRepetitionFilter | RunSpecHighEntropyTokensFilter | RunSpecMasteredTokensFilter | RunSpecLengthOutliersFilter | RunSpecRecompositionFilter;
 
+/**
+ * In which number format the learner computes.
+ */
+export type RunSpecRequestPrecision = RunSpecFloat32Precision | RunSpecHalfPrecision | RunSpecUnifiedPrecision;
+
 export type RunSpecRequestGuardsItem = RunSpecMetricBound | RunSpecMetricChange | RunSpecMetricStuck;
 
 /**
@@ -5448,6 +5695,8 @@ export interface RunSpecRequest {
   filters?: RunSpecRequestFiltersItem[];
   /** How gradients become updates. */
   optimizer?: RunSpecOptimizer;
+  /** In which number format the learner computes. */
+  precision?: RunSpecRequestPrecision;
   /** How many workers of each kind. */
   parallelism?: RunSpecParallelism;
   /** How long the run goes and how a step is cut. */
@@ -5630,6 +5879,22 @@ export interface RunSpecRouterShiftWeighting {
    * @minimum 0
    */
   floor?: number;
+}
+
+/**
+ * What keeps the experts in use.
+ */
+export type RunSpecRoutingBalance = RunSpecNoBalancing | RunSpecAuxiliaryLoss | RunSpecLossFreeBalancing;
+
+/**
+ * Routing of tokens to experts. Only a mixture of experts has any; others are refused what they cannot do.
+ */
+export interface RunSpecRouting {
+  /** What keeps the experts in use. */
+  balance?: RunSpecRoutingBalance;
+  /** Route each token in the learner to the experts that the engine has sent it to (R3, arXiv 2510.11370). The mixing
+weights stay the learner's, with their gradient. Needs an engine that tells its routes. */
+  replay?: boolean;
 }
 
 /**
@@ -6093,6 +6358,18 @@ export interface RunSpecUncertaintyAllocation {
 }
 
 /**
+ * The learner computes as the engines do: in their ``dtype``, with the same quantised weights and activations.
+
+What the engine rounds is rounded in the learner's forward pass too, so that both are one policy. The gradient
+passes the rounding as if it were not there (straight-through) and moves float32 weights. Products of quantised
+values are computed in ``dtype``: the learner simulates FP8 on every machine.
+ */
+export const RunSpecUnifiedPrecisionValue = {
+  type: 'unified',
+} as const;
+export type RunSpecUnifiedPrecision = typeof RunSpecUnifiedPrecisionValue;
+
+/**
  * Sources by weight; within a source every prompt once per epoch, in a seeded random order.
  */
 export const RunSpecUniformCurriculumValue = {
@@ -6218,6 +6495,15 @@ export const RunStateEnum = {
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
+} as const;
+
+export type ScalesEnum = typeof ScalesEnum[keyof typeof ScalesEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ScalesEnum = {
+  block: 'block',
+  channel: 'channel',
 } as const;
 
 /**
