@@ -15,6 +15,8 @@ export type {
   DatasetVersion,
   Explanation,
   JudgeEndpoint,
+  LearnerMemory,
+  Memory,
   MetricNameList,
   ModePlan,
   Plan,

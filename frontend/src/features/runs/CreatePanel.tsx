@@ -6,6 +6,7 @@ import { useCan } from "@/features/session/session";
 import { ErrorState } from "@/ui/ErrorState";
 import { ChangeList } from "./ChangeList";
 import { ExplainPanel } from "./ExplainPanel";
+import { MemoryPanel } from "./MemoryPanel";
 import { PlanPanel } from "./PlanPanel";
 import classes from "./runs.module.css";
 import type { Checked } from "./useValidation";
@@ -62,6 +63,7 @@ export function CreatePanel(props: Props) {
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={checked.validation?.valid === true && !checked.checking} />
         <ExplainPanel explanation={checked.validation?.explanation} />
+        <MemoryPanel memory={checked.validation?.explanation?.memory} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
           <Title order={3} mb={6}>
             Changed from {baseLabel}

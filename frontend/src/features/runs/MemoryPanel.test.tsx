@@ -1,0 +1,55 @@
+import { screen, within } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { LearnerMemory, Memory } from "@/api/model";
+import { renderWith } from "@/test/render";
+import { MemoryPanel } from "./MemoryPanel";
+
+const MIB = 1024 * 1024;
+const rank = (ranks: number, stage: number, peak: number): LearnerMemory => ({
+  zero_stage: stage,
+  ranks,
+  weights: 8 * MIB,
+  gathered: 0,
+  gradients: 8 * MIB,
+  masters: 0,
+  moments: 16 * MIB,
+  reference: 0,
+  proximal: 0,
+  critic: 0,
+  activations: 100 * MIB,
+  accumulates: false,
+  reducing: 0,
+  export: 8 * MIB,
+  standing: 24 * MIB,
+  peak: peak * MIB,
+});
+const MEMORY: Memory = {
+  learner: rank(1, 2, 124),
+  choices: [rank(1, 0, 130), rank(1, 2, 124), rank(2, 0, 80), rank(2, 2, 60)],
+  engine: { weights: 8 * MIB, output_layer: 0, kv_cache: 64 * MIB, kv_tokens: 4096, total: 72 * MIB },
+};
+
+it("shows the parts of a rank that there are, and what other splits would take", () => {
+  renderWith(<MemoryPanel memory={MEMORY} />);
+  const parts = within(screen.getByRole("table", { name: "A learner rank, part by part" })).getAllByRole("row");
+  expect(parts.map(row => row.textContent)).toEqual([
+    "Weights8.0 MiB",
+    "Optimizer moments16.0 MiB",
+    "Gradients8.0 MiB",
+    "Activations100 MiB",
+    "Weights for engines8.0 MiB",
+  ]);
+  const choices = within(screen.getByRole("table", { name: "Peak of a rank" }));
+  expect(choices.getAllByRole("row").map(row => row.textContent)).toEqual([
+    "RanksZeRO 0ZeRO 2",
+    "1130 MiB124 MiB",
+    "280.0 MiB60.0 MiB",
+  ]);
+  expect(choices.getByText("124 MiB").hasAttribute("data-own")).toBe(true);
+  expect(screen.getByText("64.0 MiB, 4,096 tokens")).toBeTruthy();
+});
+
+it("shows nothing where the policy's size is not known", () => {
+  renderWith(<MemoryPanel memory={null} />);
+  expect(screen.queryByTestId("memory")).toBeNull();
+});
