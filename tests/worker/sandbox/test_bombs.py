@@ -1,5 +1,6 @@
 """Programs that want to exhaust the machine, plant traps for the supervisor, or outlive their jail."""
 
+import gc
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -161,9 +162,10 @@ def test_a_hundred_hostile_jobs_leave_the_slot_as_it_was(jail: JailPool) -> None
     )
     assert says(jail, "print('ready')") == "ready"
     zygote = jail._slots["solution"]._process
-    before = sorted(os.listdir("/proc/self/fd"))
+    gc.collect()  # what earlier tests have dropped is closed now, not in between
+    before = set(os.listdir("/proc/self/fd"))
     for number in range(100):
         jail.program(hostile[number % len(hostile)], "", "python", LIMITS)
     assert jail._slots["solution"]._process is zygote, "no job brought its zygote down"
-    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert set(os.listdir("/proc/self/fd")) <= before, "no job leaves a file open"
     assert says(jail, "print('ready')") == "ready"
