@@ -12,6 +12,7 @@ GROUPS = {"worker": "cluster", "chaos": "installation", "e2e": "installation"}
 """Rooms whose tests share what is slow to start: Ray and engines, or a whole installation."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where several processes run the tests (``--dist loadgroup``), what is shared starts in one of them only."""
     for item in items:
