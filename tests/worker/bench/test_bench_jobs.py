@@ -59,27 +59,29 @@ def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             with platform.changed:
                 platform.fetched += 1
-                self._answer(platform.job)
+                self._answer(self._status(), platform.job)
                 platform.changed.notify_all()
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with platform.changed:
                 assert self.path == f"/api/v1/link/bench/{platform.job['id']}/result"
-                if self._answer({"state": "done"}) == 200:
+                # Kept before it is acknowledged: who reads the answer may look at once.
+                if (status := self._status()) == 200:
                     platform.results.append(body)
+                self._answer(status, {"state": "done"})
                 platform.changed.notify_all()
 
-        def _answer(self, body: Any) -> int:
+        def _status(self) -> int:
             status = platform.status.pop(0) if len(platform.status) > 1 else platform.status[0]
-            if self.headers["Authorization"] != f"Bearer {platform.token}":
-                status = 401
+            return status if self.headers["Authorization"] == f"Bearer {platform.token}" else 401
+
+        def _answer(self, status: int, body: Any) -> None:
             data = json.dumps(body if status == 200 else {"detail": "no"}).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)
-            return status
 
         def log_message(self, format: str, *args: Any) -> None:
             return
