@@ -1,10 +1,52 @@
-"""Fixtures that several kinds of tests share."""
+"""Fixtures that several kinds of tests share, and which tests share a process where several processes run them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.installation import Installation
+
+TESTS = Path(__file__).parent
+ROOMS = {
+    "worker/engine": "cluster",
+    "worker/learner": "cluster",
+    "worker/loop": "cluster",
+    "worker/judge": "cluster",
+    "worker/bench": "cluster",
+    "chaos": "installation",
+    "e2e": "installation",
+}
+"""Rooms whose tests share what is slow to start: Ray and engines, or a whole installation."""
+
+
+def shared_by(path: str) -> str:
+    """What the tests of this file (relative to ``tests/``) share; the file itself where they share nothing slow."""
+    return next((shared for room, shared in ROOMS.items() if path.startswith(f"{room}/")), path)
+
+
+class RoomScheduling(LoadScopeScheduling):
+    """One process runs all tests that share a cluster, one those that share an installation; files fill the gaps."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return shared_by(nodeid.split("::")[0].removeprefix("tests/"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> RoomScheduling:
+    """See xdist."""
+    return RoomScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest goes first, so that no process waits for it at the end."""
+    longest_first = list(dict.fromkeys(ROOMS.values()))
+
+    def rank(item: pytest.Item) -> int:
+        shared = shared_by(item.path.relative_to(TESTS).as_posix())
+        return longest_first.index(shared) if shared in longest_first else len(longest_first)
+
+    items.sort(key=rank)
 
 
 @pytest.fixture(scope="session")
