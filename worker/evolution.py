@@ -29,7 +29,7 @@ from trainer_core.rewards.graders.rubric import RubricGrader
 from trainer_core.spec.reward_watch import RubricEvolution
 from trainer_core.trajectory import Group
 
-AT_ONCE = 8
+CONTRASTS_AT_ONCE = 8
 """Contrasts that are asked about at the same time."""
 REMEMBERED = 1000
 """Newest proposals that later ones must differ from."""
@@ -119,7 +119,7 @@ class Evolution:
         if self._judges is None:
             self._judges = self._open()
         judges = self._judges
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="contrast") as threads:
+        with ThreadPoolExecutor(CONTRASTS_AT_ONCE, thread_name_prefix="contrast") as threads:
             answers = [(case, threads.submit(self._about, judges, asked, *case)) for case in asked.cases]
         errors: list[str] = []
         taken: list[Known] = []

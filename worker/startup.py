@@ -27,6 +27,7 @@ from worker.bundle import Bundle, Platform, StartError
 from worker.engine import EngineConfig
 from worker.engine.from_spec import concurrency, fp8
 from worker.evaluation import EvaluationSet
+from worker.evolution import CONTRASTS_AT_ONCE
 from worker.generation import GenerationStage
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
@@ -199,7 +200,6 @@ class Startup:
 
     def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:
         bundle, spec = self.bundle, self.bundle.spec
-        answers = bundle.run_dir / "judge-answers" / f"{index}.sqlite"
         config = RewardConfig(
             versions=versions,
             thinking=spec.thinking,
@@ -207,7 +207,7 @@ class Startup:
             overlong=spec.reward.overlong,
             timeout_s=spec.reward.timeout_seconds,
             tools=ToolSetup(
-                judges=JudgeSetup(bundle.judges, self._judges.handles, answers),
+                judges=self._judge_setups(str(index))[0],
                 reward_models=bundle.reward_models,
                 processes=spec.parallelism.reward_workers,
             ),
@@ -216,10 +216,15 @@ class Startup:
         return ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote(config)
 
     def _open_judges(self, tally: Tally) -> JudgeClient:
-        answers = self.bundle.run_dir / "judge-answers" / "evolution.sqlite"
-        client = open_judges(JudgeSetup(self.bundle.judges, self._judges.handles, answers), tally)
+        client = open_judges(self._judge_setups("evolution")[1], tally)
         self._closers.callback(client.close)
         return client
+
+    def _judge_setups(self, name: str) -> tuple[JudgeSetup, JudgeSetup]:
+        """(For rewards, for evolving rubrics), which together keep to the places of each endpoint."""
+        answers = self.bundle.run_dir / "judge-answers" / f"{name}.sqlite"
+        setup, evolve = JudgeSetup(self.bundle.judges, self._judges.handles, answers), self.bundle.spec.reward.evolve
+        return (setup, setup) if evolve is None else setup.lend(evolve.endpoint, CONTRASTS_AT_ONCE)
 
     def _name(self, role: str, index: int, generation: int) -> str:
         return cluster.worker_name(self.bundle.run_id, self.bundle.attempt, role, index, generation)

@@ -20,9 +20,13 @@ class BenchLink:
         self._path = f"/api/v1/link/bench/{job_id}"
         self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30.0)
 
-    def fetch(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
-        """The job; each call renews its lease. Waits for a platform that is away. Raises FencedError."""
-        return dict(self._until_answered(lambda: self._client.get(self._path), stopped).json())
+    def fetch(self) -> dict[str, Any]:
+        """Take the job. Waits for a platform that is away. Raises FencedError."""
+        return dict(self._until_answered(lambda: self._client.get(self._path)).json())
+
+    def renew(self, stopped: Callable[[], bool]) -> None:
+        """Renew the lease. Waits for a platform that is away until ``stopped``. Raises FencedError."""
+        self._until_answered(lambda: self._client.post(f"{self._path}/lease"), stopped)
 
     def answer(self, result: dict[str, Any]) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""

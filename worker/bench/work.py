@@ -91,7 +91,7 @@ class BenchWork:
         link = BenchLink(self._url, self._token, self._job_id)
         try:
             while not self._over.wait(every_s):
-                link.fetch(self._over.is_set)
+                link.renew(self._over.is_set)
         except FencedError as error:
             if not self._over.is_set():
                 log.warning("bench job %s: %s", self._job_id, error)

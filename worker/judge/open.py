@@ -28,6 +28,14 @@ class JudgeSetup:
     cache: Path | None = None
     """File of this process for answers."""
 
+    def lend(self, slug: str, most: int) -> tuple[JudgeSetup, JudgeSetup]:
+        """(What is left, what is lent): at most ``most`` places of one endpoint, and at most a quarter of its places."""
+        endpoint = self.endpoints[slug]
+        lent = min(most, max(1, endpoint.max_in_flight // 4))
+        left = endpoint.model_copy(update={"max_in_flight": max(1, endpoint.max_in_flight - lent)})
+        own = endpoint.model_copy(update={"max_in_flight": lent})
+        return replace(self, endpoints={**self.endpoints, slug: left}), replace(self, endpoints={slug: own})
+
     def shared(self, processes: int) -> JudgeSetup:
         """The setup of one of several processes, which share the places of each endpoint."""
         mine = {

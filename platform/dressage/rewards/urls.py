@@ -22,5 +22,6 @@ urlpatterns = [
     path("judge-endpoints", judges.JudgeEndpointsView.as_view()),
     path("judge-endpoints/<str:endpoint_id>", judges.JudgeEndpointView.as_view()),
     path("link/bench/<str:job_id>", link.BenchTakeView.as_view()),
+    path("link/bench/<str:job_id>/lease", link.BenchLeaseView.as_view()),
     path("link/bench/<str:job_id>/result", link.BenchResultView.as_view()),
 ]

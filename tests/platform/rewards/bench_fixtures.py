@@ -36,6 +36,11 @@ class BenchWorker:
         assert response.status_code == status, response.content
         return response.json()
 
+    def renew(self, status: int = 200) -> Any:
+        response = self.client.post(f"{self.path}/lease")
+        assert response.status_code == status, response.content
+        return response.json()
+
     def answer(self, status: int = 200, **body: Any) -> Any:
         text = json.dumps(body, allow_nan=False)
         response = self.client.post(f"{self.path}/result", text, content_type="application/json")

@@ -231,6 +231,7 @@ def test_keys_of_judges_reach_the_worker_alone(
 def test_only_the_token_of_the_job(start_bench: Callable[..., Any], api: Callable[..., APIClient]) -> None:
     one, two = start_bench()["id"], start_bench()["id"]
     assert BenchWorker(one, bench_token(two)).take(403)["error"]["code"] == "foreign_token"
+    assert BenchWorker(one, bench_token(two)).renew(403)["error"]["code"] == "foreign_token"
     for token in ("", "bnc_wrong", "lnk_wrong"):
         BenchWorker(one, token).take(401)
         BenchWorker(one, token).answer(401, error="no")

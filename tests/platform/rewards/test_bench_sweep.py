@@ -64,6 +64,7 @@ def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], rings:
     assert (found.state, found.error) == ("failed", "3 workers were lost while they scored it.")
     assert rings == [job, job]
     BenchWorker(job).take(409)
+    assert BenchWorker(job).renew(409)["error"]["code"] == "job_is_over"
     BenchWorker(job).answer(409, **GOOD)
 
 
@@ -78,11 +79,13 @@ def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any],
     assert BenchJob.objects.get().state == "done"
 
 
-def test_taking_again_renews_the_lease(start_bench: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("again", ["take", "renew"])
+def test_who_takes_again_or_renews_keeps_the_lease(start_bench: Callable[..., Any], again: str) -> None:
     job = start_bench()["id"]
     document = BenchWorker(job).take()
     age(job, lease_expires_at=1)
-    assert BenchWorker(job).take() == document
+    answer = getattr(BenchWorker(job), again)()
+    assert answer == (document if again == "take" else {"lease_s": document["lease_s"]})
     sweep()
     found = BenchJob.objects.get()
     assert (found.state, found.tries) == ("running", 1)

@@ -39,7 +39,7 @@ class BenchPlatform:
         self.job, self.token = job, "bnc_secret"
         self.status = [200]
         """Of the next answers; the last stays."""
-        self.fetched, self.results = 0, []  # type: ignore[var-annotated]
+        self.fetched, self.renewed, self.results = 0, 0, []  # type: ignore[var-annotated]
         self.changed = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -63,9 +63,15 @@ def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
                 platform.changed.notify_all()
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or "{}")
+            path = f"/api/v1/link/bench/{platform.job['id']}"
             with platform.changed:
-                assert self.path == f"/api/v1/link/bench/{platform.job['id']}/result"
+                if self.path == f"{path}/lease":
+                    platform.renewed += 1
+                    self._answer(self._status(), {"lease_s": platform.job["lease_s"]})
+                    platform.changed.notify_all()
+                    return
+                assert self.path == f"{path}/result"
                 # Kept before it is acknowledged: who reads the answer may look at once.
                 if (status := self._status()) == 200:
                     platform.results.append(body)
@@ -157,11 +163,12 @@ def test_the_lease_is_kept_while_a_judge_takes_its_time(platform_of: Any, judge:
     verdict = judge.say
 
     def late(body: dict[str, Any]) -> Any:
-        platform.wait(lambda: platform.fetched >= 4)
+        platform.wait(lambda: platform.renewed >= 3)
         return verdict
 
     judge.say = late
     BenchWork("slow", platform.url, platform.token, fenced=lambda: None).run()
+    assert platform.fetched == 1
     assert [score["reward"] for score in platform.results[0]["results"][0]] == [3.0, 1.0, None]
 
 

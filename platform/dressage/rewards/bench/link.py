@@ -118,7 +118,7 @@ class BenchLinkView(APIView):
 class BenchTakeView(BenchLinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str) -> Response:
-        """What to score. Takes the job, or renews its lease; 409 when it is over."""
+        """What to score. Takes the job; 409 when it is over."""
         try:
             document = worker_job(request.auth, LEASE_S)
         except Problem as problem:
@@ -126,6 +126,14 @@ class BenchTakeView(BenchLinkView):
             raise conflict(problem.detail, code="job_is_over") from problem
         _take(job_id)
         return Response(document)
+
+
+class BenchLeaseView(BenchLinkView):
+    @extend_schema(exclude=True)
+    def post(self, request: Request, job_id: str) -> Response:
+        """The worker is at it still: renews its lease; 409 when the job is over."""
+        _take(job_id)
+        return Response({"lease_s": LEASE_S})
 
 
 class BenchResultView(BenchLinkView):

@@ -1,8 +1,10 @@
 """Registry entries of a mixture of experts: (name, title, unit, formula)."""
 
+from trainer_core.metrics.metric import Metric
+
 _M = "moe/"
 
-ROUTING_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
+_TABLE: tuple[tuple[str, str, str, str], ...] = (
     (_M + "router_entropy", "Router entropy", "nats", "mean over layers and predicted tokens of −Σ_e p_e · log p_e"),
     (
         _M + "max_violation",
@@ -21,3 +23,5 @@ ROUTING_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
     ),
 )
 """Load and routes are counted where sampled tokens are predicted."""
+
+ENTRIES = tuple(Metric(*entry, "actor") for entry in _TABLE)

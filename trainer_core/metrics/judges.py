@@ -1,8 +1,10 @@
 """Registry entries of what judges were asked in a step: (name, title, unit, formula)."""
 
+from trainer_core.metrics.metric import Metric
+
 _J = "judge/"
 
-JUDGE_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
+_TABLE: tuple[tuple[str, str, str, str], ...] = (
     (_J + "calls", "Judge answers", "answers", "questions that were answered, cached ones included"),
     (_J + "errors", "Judge failures", "questions", "questions without an answer after all retries"),
     (_J + "cached_share", "Cached judge answers", "share", "answers from the cache / questions"),
@@ -13,3 +15,5 @@ JUDGE_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
     (_J + "agreement_repeat", "Judge agrees with itself", "share", "1 − mean difference of scores at other seeds"),
     (_J + "agreement_swap", "Judge agrees in reverse order", "share", "1 − mean difference of scores when swapped"),
 )
+
+ENTRIES = tuple(Metric(*entry, "judge") for entry in _TABLE)

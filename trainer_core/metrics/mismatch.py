@@ -1,11 +1,13 @@
-"""Registry entries of the engine/learner mismatch beyond the first few: (name, title, unit, formula).
+"""The engine/learner mismatch told apart, and its spread: (name, title, unit, formula).
 
 w is the raw importance weight π_learner / π_behaviour of a token, W the product of w over a completion.
 """
 
+from trainer_core.metrics.metric import Metric
+
 _R = "rollout_corr/"
 
-MISMATCH_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
+_TABLE: tuple[tuple[str, str, str, str], ...] = (
     (_R + "numerics_kl", "Mismatch by numerics", "nats", "rollout_corr/kl over tokens of the learner's own version"),
     (_R + "numerics_k3_kl", "Mismatch by numerics (k3)", "nats", "rollout_corr/k3_kl over tokens of that version"),
     (_R + "staleness_kl", "Mismatch by staleness", "nats", "rollout_corr/kl over tokens of older versions"),
@@ -55,3 +57,5 @@ MISMATCH_ENTRIES: tuple[tuple[str, str, str, str], ...] = (
         "mean(W)² / mean(W²), raw",
     ),
 )
+
+ENTRIES = tuple(Metric(*entry, "mismatch") for entry in _TABLE)

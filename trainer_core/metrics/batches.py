@@ -1,0 +1,21 @@
+"""The data of a batch, and where the run stands."""
+
+from trainer_core.metrics.metric import Metric
+
+ENTRIES = (
+    Metric("train/pass_rate/<source>", "Pass rate", "share", "successful samples / scored samples", "data"),
+    Metric("train/mix/<source>", "Share of the mixture", "share", "groups of the source / groups", "data"),
+    Metric(
+        "groups/zero_advantage_share",
+        "Groups without signal",
+        "share",
+        "groups of equal rewards / groups",
+        "data",
+        {"trl": "frac_reward_zero_std"},
+    ),
+    Metric("groups/count", "Groups", "groups", "prompt groups in the batch", "data"),
+    Metric("curriculum/fallbacks", "Band empty", "draws", "draws with no row in the difficulty band, so far", "data"),
+    Metric("training/policy_version", "Policy version", "versions", "weights after the update", "run"),
+    Metric("training/tokens_total", "Tokens", "tokens", "completion tokens so far", "run", {"trl": "num_tokens"}),
+    Metric("control/revision", "Steering revision", "revision", "revision the batch was dispatched under", "run"),
+)

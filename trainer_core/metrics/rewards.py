@@ -1,0 +1,59 @@
+"""Rewards, and what held-out rows earn."""
+
+from trainer_core.metrics.metric import Metric
+
+ENTRIES = (
+    Metric(
+        "critic/score/mean",
+        "Reward",
+        "reward",
+        "mean of the rewards that could be computed",
+        "reward",
+        {"trl": "reward", "prime_rl": "train/agg/effective/reward/mean"},
+    ),
+    Metric(
+        "critic/score/std",
+        "Reward deviation",
+        "reward",
+        "population standard deviation of the rewards",
+        "reward",
+        {"trl": "reward_std"},
+    ),
+    Metric("critic/score/min", "Lowest reward", "reward", "smallest reward", "reward"),
+    Metric("critic/score/max", "Highest reward", "reward", "largest reward", "reward"),
+    Metric("reward_parts/<component>/mean", "Part of the reward", "grade", "mean grade before its weight", "reward"),
+    Metric("reward/error_share", "Reward errors", "share", "trajectories whose reward failed / trajectories", "reward"),
+    Metric(
+        "reward/forgiven_share", "Forgiven parts", "share", "trajectories with a failed part that counts as 0", "reward"
+    ),
+    Metric("reward_shadow/<version>/mean", "Shadow reward", "reward", "mean reward by a shadow version", "reward"),
+    Metric(
+        "reward_shadow/<version>/agreement",
+        "Agreement with a shadow",
+        "share",
+        "trajectories that both versions call right, or both wrong / those that both could score",
+        "reward",
+    ),
+    Metric(
+        "reward_shadow/<version>/correlation",
+        "Correlation with a shadow",
+        "correlation",
+        "Pearson correlation of both rewards, before the run's own shaping",
+        "reward",
+    ),
+    Metric(
+        "reward_shadow/<version>/errors", "Shadow errors", "trajectories", "that a shadow could not score", "reward"
+    ),
+    Metric(
+        "reward/length_bias",
+        "Length bias of the judge",
+        "correlation",
+        "partial correlation of grade and length at fixed reward of all other parts, over a window",
+        "reward",
+    ),
+    Metric("eval/<source>/score/mean", "Held-out reward", "reward", "mean reward on the held-out source", "evaluation"),
+    Metric(
+        "eval/<source>/pass_rate", "Held-out pass rate", "share", "successful samples / scored samples", "evaluation"
+    ),
+    Metric("eval/<source>/response_length/mean", "Held-out length", "tokens", "mean completion tokens", "evaluation"),
+)

@@ -1,0 +1,48 @@
+"""Where the time goes, and what becomes of groups."""
+
+from trainer_core.metrics.metric import Metric
+
+_FATES = (
+    ("rollouts/parked", "Stopped groups", "groups", "groups stopped at a full batch, their tokens kept"),
+    ("rollouts/continued", "Continued groups", "groups", "stopped groups that generation went on with"),
+    ("rollouts/deferred", "Deferred groups", "groups", "groups stopped at a full batch, to be generated afresh"),
+    ("rollouts/rejected", "Replaced groups", "groups", "groups without signal that dynamic sampling replaced"),
+    ("rollouts/regenerated", "Regenerated groups", "groups", "groups generated again because a worker was lost"),
+)
+"""What becomes of groups, beside being trained on: (name, title, unit, formula)."""
+
+ENTRIES = (
+    Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),
+    Metric("timing_s/generate", "Generation", "s", "time in which any group was with the engines", "speed"),
+    Metric("timing_s/reward", "Rewards", "s", "time of rewards while nothing was generated", "speed"),
+    Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
+    Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
+    Metric(
+        "timing_s/paused",
+        "Generation paused",
+        "s",
+        "from the stop for a weight update to the next token, mean over engines",
+        "speed",
+    ),
+    Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
+    Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
+    Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
+    Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
+    Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
+    Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),
+    Metric(
+        "perf/running_sequences",
+        "Running sequences",
+        "sequences",
+        "mean over engine steps, summed over engines",
+        "speed",
+    ),
+    Metric(
+        "perf/fp8_simulated",
+        "FP8 simulated",
+        "share",
+        "engines whose FP8 is simulated by rounding, with no gain in speed / engines in FP8",
+        "speed",
+    ),
+    *(Metric(*entry, "speed") for entry in _FATES),
+)
