@@ -97,7 +97,7 @@ class Loop:
         return metrics
 
     def _grade(self, trajectory: Trajectory, item: dict[str, Any]) -> None:
-        [text] = self._tokenizer.decode([trajectory.token_ids], self._engine._eos)
+        [text] = self._tokenizer.decode([trajectory.token_ids], self._engine._submission._eos)
         thinking, answer = split_thinking(text, "<think>", "</think>")
         sample = Sample(text, thinking, answer, trajectory.length, trajectory.finish_reason)
         trajectory.output_text, graded = text, score(self._definition, sample, item)

@@ -28,6 +28,7 @@ from worker.engine.pruning import GroupPruner
 from worker.engine.routes import RouteSource
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
+from worker.engine.submission import Submission
 from worker.engine.types import (
     AbortReason,
     Completion,
@@ -67,10 +68,7 @@ class Engine:
 
     def __init__(self, config: EngineConfig) -> None:
         parts = build_core(config)
-        from vllm.sampling_params import SamplingParams
-        from vllm.v1.request import Request as CoreRequest
-
-        self._new_params, self._new_core_request = SamplingParams, CoreRequest
+        eos = eos_token_ids(config.model_dir) if config.stop_at_eos else ()
         self._config = config
         self._core = parts.core
         self._weights = parts.weights
@@ -78,7 +76,7 @@ class Engine:
         self._routes = RouteSource(parts.runner) if config.routes else None
         self._max_model_len = parts.vllm_config.model_config.max_model_len
         self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
-        self._eos = eos_token_ids(config.model_dir) if config.stop_at_eos else ()
+        self._submission = Submission(self._vocab_size, eos, parts.core.request_block_hasher)
         self._live: dict[str, LiveRequest] = {}  # by request id
         self._by_core_id: dict[str, LiveRequest] = {}
         self._controller = (
@@ -279,31 +277,7 @@ class Engine:
 
     def _enqueue(self, live: LiveRequest) -> None:
         """Hand the rest of `live` to vLLM as one request."""
-        request, sampling = live.request, live.request.sampling
-        live.core_id = request.request_id if live.segment == 0 else f"{request.request_id}\x00{live.segment}"
-        stops = list(dict.fromkeys((*sampling.stop_token_ids, *self._eos)))
-        params = self._new_params(
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            max_tokens=live.remaining,
-            # A continued request must not repeat the draws of its first part.
-            seed=None if sampling.seed is None else sampling.seed + live.segment,
-            stop_token_ids=stops,
-            logprobs=min(sampling.top_logprobs, self._vocab_size),  # 0: the sampled token's only
-            detokenize=False,
-        )
-        core_request = self._new_core_request(
-            request_id=live.core_id,
-            prompt_token_ids=[*request.prompt_ids, *live.token_ids],
-            sampling_params=params,
-            pooling_params=None,
-            # Blocks are shared among requests of one load of weights only: keys and values of older ones never match,
-            # not even where a version comes back.
-            cache_salt=str(self._loads),
-            block_hasher=self._core.request_block_hasher,
-        )
-        live.segment += 1
+        core_request = self._submission.next_segment(live, self._loads)
         self._by_core_id[live.core_id] = live
         self._core.add_request(core_request)
 
