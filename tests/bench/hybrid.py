@@ -28,6 +28,7 @@ from trainer_core.update.learner import Learner
 from worker.advantages import assign_advantages
 from worker.chunk import pack, unpack
 from worker.engine import Completion, Engine, EngineConfig, Request, Sampling
+from worker.engine.startup import eos_token_ids
 from worker.tokenizer import PolicyTokenizer
 from worker.weights import apply_and_probe, bundle, probe_sequences
 
@@ -65,6 +66,7 @@ class Loop:
                 routes=spec.policy.routing.replay,
             )
         )
+        self._eos = eos_token_ids(str(folder))
         self._learner = Learner(folder, spec)
         self._probes = probe_sequences(self._learner.vocab_size, engine.max_model_len)
         self._definition = RewardDefinition.model_validate(REWARDS["calculation"])
@@ -97,7 +99,7 @@ class Loop:
         return metrics
 
     def _grade(self, trajectory: Trajectory, item: dict[str, Any]) -> None:
-        [text] = self._tokenizer.decode([trajectory.token_ids], self._engine._submission._eos)
+        [text] = self._tokenizer.decode([trajectory.token_ids], self._eos)
         thinking, answer = split_thinking(text, "<think>", "</think>")
         sample = Sample(text, thinking, answer, trajectory.length, trajectory.finish_reason)
         trajectory.output_text, graded = text, score(self._definition, sample, item)
