@@ -24,6 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("spec", help="a run spec or recipe, YAML or JSON, or the name of a shipped recipe")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--policy", type=Path, help="folder of the base policy: tells the memory that the run needs")
+    command.add_argument("--teacher", type=Path, help="folder of the teacher, where the spec distils one")
     given = parser.parse_args(arguments)
     try:
         spec = RunSpec.model_validate(_document(given.spec))
@@ -33,12 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
     except (yaml.YAMLError, ValidationError) as error:
         print(f"{given.spec}: {error}", file=sys.stderr)
         return 2
-    try:
-        size = None if given.policy is None else PolicySize.of(given.policy)
-    except (OSError, ValueError) as error:
-        print(f"{given.policy}: {error}", file=sys.stderr)
-        return 2
-    explanation = explain(spec, size)
+    sizes = []
+    for folder in (given.policy, given.teacher):
+        try:
+            sizes.append(None if folder is None else PolicySize.of(folder))
+        except (OSError, ValueError) as error:
+            print(f"{folder}: {error}", file=sys.stderr)
+            return 2
+    explanation = explain(spec, *sizes)
     if given.json:
         print(json.dumps(explanation.to_json(), indent=2, ensure_ascii=False))
     else:

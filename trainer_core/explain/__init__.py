@@ -31,9 +31,9 @@ class Explanation:
         return {**asdict(self), "memory": None if self.memory is None else self.memory.to_json()}
 
 
-def explain(spec: RunSpec, size: PolicySize | None = None) -> Explanation:
-    """What ``spec`` amounts to, with a policy of ``size``."""
+def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize | None = None) -> Explanation:
+    """What ``spec`` amounts to, with a policy of ``size``, and a teacher where it names one."""
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
-    needed = None if size is None else memory(size, spec)
+    needed = None if size is None else memory(size, spec, teacher=teacher)
     return Explanation(effective_batch(spec), bands(spec), found, watch, needed)

@@ -10,6 +10,7 @@ KINDS = (
     ("moments", "moments"),
     ("reference", "reference"),
     ("proximal policy", "proximal"),
+    ("teacher", "teacher"),
     ("critic", "critic"),
     ("activations of a micro-batch", "activations"),
     ("gradients being reduced", "reducing"),

@@ -13,7 +13,12 @@ _TABLE: tuple[tuple[str, str, str, str], ...] = (
         "mean over layers of the largest expert's load / the mean load − 1, over the tokens of an update",
     ),
     (_M + "idle_experts", "Idle experts", "share", "experts that no token of an update was sent to / experts"),
-    (_M + "aux_loss", "Balancing loss", "nats", "α · mean over layers of E · Σ_e f_e · P_e"),
+    (
+        _M + "aux_loss",
+        "Balancing loss",
+        "nats",
+        "α · mean over layers and tokens of their completion's E · Σ_e f_e · P_e",
+    ),
     (_M + "bias_spread", "Spread of biases", "1", "mean over layers of the largest − the smallest bias of a router"),
     (
         _M + "replay_agreement",

@@ -35,6 +35,8 @@ class LearnerMemory:
     moments: int
     reference: int
     proximal: int
+    teacher: int
+    """Whole on every rank; 0 where its size is not known."""
     critic: int
     """A critic of its own, with gradients and moments."""
     activations: int
@@ -49,8 +51,8 @@ class LearnerMemory:
     @property
     def standing(self) -> int:
         """What is there all the time."""
-        kinds = (self.weights, self.gathered, self.masters, self.moments, self.reference, self.proximal, self.critic)
-        return sum(kinds)
+        own = self.weights + self.gathered + self.masters + self.moments
+        return own + self.reference + self.proximal + self.teacher + self.critic
 
     @property
     def peak(self) -> int:
@@ -99,12 +101,20 @@ class Memory:
         }
 
 
-def memory(size: PolicySize, spec: RunSpec, *, tokens: int | None = None, keys: int | None = None) -> Memory:
+def memory(
+    size: PolicySize,
+    spec: RunSpec,
+    *,
+    teacher: PolicySize | None = None,
+    tokens: int | None = None,
+    keys: int | None = None,
+) -> Memory:
     """What ``spec`` needs with a policy of ``size``.
 
     Args:
         size: of the policy.
         spec: the run.
+        teacher: size of the policy that ``spec.distillation`` names.
         tokens: in the fullest micro-batch; else as many as one may hold, or as a rank has in an update.
         keys: of the longest sequence; else the longest that the engine allows.
     """
@@ -117,7 +127,7 @@ def memory(size: PolicySize, spec: RunSpec, *, tokens: int | None = None, keys: 
     stages = range(least, most + 1)
 
     def one(stage: int, ranks: int) -> LearnerMemory:
-        return learner_memory(size, spec, stage, ranks, tokens=tokens, keys=keys)
+        return learner_memory(size, spec, stage, ranks, teacher=teacher, tokens=tokens, keys=keys)
 
     return Memory(
         learner=one(own.zero_stage, own.learner_ranks),
@@ -127,7 +137,14 @@ def memory(size: PolicySize, spec: RunSpec, *, tokens: int | None = None, keys: 
 
 
 def learner_memory(
-    size: PolicySize, spec: RunSpec, stage: int, ranks: int, *, tokens: int | None = None, keys: int | None = None
+    size: PolicySize,
+    spec: RunSpec,
+    stage: int,
+    ranks: int,
+    *,
+    teacher: PolicySize | None = None,
+    tokens: int | None = None,
+    keys: int | None = None,
 ) -> LearnerMemory:
     """One rank of ``ranks`` at ZeRO ``stage``; the other arguments are those of ``memory``."""
     adapter = spec.policy.adapter
@@ -155,6 +172,7 @@ def learner_memory(
         moments=state[2],
         reference=frozen if spec.kl.coefficient > 0 and not added else 0,
         proximal=frozen if twins else 0,
+        teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
         activations=activation_bytes(size, spec, packed, longest, packed),
         accumulates=whole_update > budget,

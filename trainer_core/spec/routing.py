@@ -18,12 +18,13 @@ class AuxiliaryLoss(SpecModel):
 
     model_config = method_doc(
         "Auxiliary balancing loss",
-        "α · mean over layers of E · Σ_e f_e · P_e",
-        "Switch Transformer (arXiv 2101.03961), eq. 4; MiniMax-01 (arXiv 2501.08313)",
+        "α · mean over layers and completions, by tokens, of E · Σ_e f_e · P_e",
+        "Switch Transformer (arXiv 2101.03961), eq. 4; by sequence: DeepSeek-V3 (arXiv 2412.19437), eq. 17–20",
     )
     type: Literal["auxiliary_loss"] = "auxiliary_loss"
     coefficient: float = field(1e-3, gt=0.0, le=1.0)
-    """α. f_e is the share of choices that fell on expert e, P_e its mean probability, in one micro-batch."""
+    """α. f_e is the share of choices that fell on expert e, P_e its mean probability, both in one completion: so no cut
+    into micro-batches changes the loss."""
 
 
 class LossFreeBalancing(SpecModel):

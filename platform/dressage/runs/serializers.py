@@ -246,6 +246,7 @@ class LearnerMemorySerializer(serializers.Serializer):
     moments = serializers.IntegerField()
     reference = serializers.IntegerField()
     proximal = serializers.IntegerField()
+    teacher = serializers.IntegerField()
     critic = serializers.IntegerField()
     activations = serializers.IntegerField(help_text="Of one micro-batch, at the worst moment.")
     accumulates = serializers.BooleanField(help_text="Whether gradients stay while the next micro-batch is computed.")

@@ -206,6 +206,9 @@ def test_spec_endpoints(api: Callable[..., APIClient], nouns: Path) -> None:
     told = sized["explanation"]["memory"]
     assert told["learner"]["peak"] > told["learner"]["standing"] > told["learner"]["weights"] == 4 * 604_160
     assert told["engine"]["kv_tokens"] > 1000 and {one["zero_stage"] for one in told["choices"]} == {0, 1, 2, 3}
+    taught = spec_document(distillation={"teacher": spec_document()["policy"]["base"]})
+    distilled = viewer.post("/api/v1/spec/validate", {"spec": taught}, format="json").json()
+    assert distilled["explanation"]["memory"]["learner"]["teacher"] == 4 * 604_160
     bad = viewer.post("/api/v1/spec/validate", {"spec": spec_document(rollout={"max_tokens": 200})}, format="json")
     assert (bad.json()["resolved"], bad.json()["explanation"]) == (None, None)
     assert bad.json()["errors"][0]["pointer"] == "/spec/rollout/max_tokens"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,17 @@ def test_what_saves_memory_and_what_costs_it(size: PolicySize) -> None:
     critic = {"advantage": {"type": "gae"}, "critic": {"type": "separate"}, "filters": []}
     assert rank(size, **critic).critic == 16 * count
     assert rank(size, proximal={"type": "snapshot"}).proximal == 4 * count
+
+
+def test_a_teacher_stands_whole_on_every_rank(size: PolicySize) -> None:
+    large = replace(size, parameters=10 * size.parameters)
+    distilled = spec(distillation={"teacher": "large"})
+    for stage, ranks in ((0, 1), (3, 4)):
+        alone, taught = (learner_memory(size, distilled, stage, ranks, teacher=one) for one in (None, large))
+        assert (alone.teacher, taught.teacher) == (0, 40 * size.parameters)
+        assert taught.peak - alone.peak == taught.standing - alone.standing == taught.teacher
+    assert memory(size, distilled, teacher=large).choices[-1].teacher == 40 * size.parameters
+    assert learner_memory(size, spec(), 0, 1, teacher=large).teacher == 0, "nothing names it"
 
 
 def test_the_engine_and_the_choices(size: PolicySize) -> None:

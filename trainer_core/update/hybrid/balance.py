@@ -50,7 +50,7 @@ class Balancer:
                 totals.add_metrics({"moe/replay_agreement": self._agreement(scores, chosen)}, count)
         if not isinstance(self._balance, AuxiliaryLoss):
             return 0.0
-        share = self._balance.coefficient * balancing_loss(scores, loads) * (count / tokens)
+        share = self._balance.coefficient * balancing_loss(scores, chosen, batch.sequence[mask]) * (count / tokens)
         totals.add_share("moe/aux_loss", share.detach())
         return share
 
@@ -100,13 +100,22 @@ class Balancer:
         return device
 
 
-def balancing_loss(scores: list[Tensor], loads: Tensor) -> Tensor:
-    """Mean over layers of E · Σ_e f_e · P_e: 1 where all experts are used alike.
+def balancing_loss(scores: list[Tensor], chosen: list[Tensor], sequence: Tensor) -> Tensor:
+    """Mean over layers and tokens of their completion's E · Σ_e f_e · P_e: 1 where it uses all experts alike.
+
+    Shares are taken within each completion, so that no cut into micro-batches changes the loss.
 
     Args:
         scores: routing probabilities, [M, E] of each of L layers, with gradient.
-        loads: choices that fell on each expert, [L, E].
+        chosen: experts that the tokens were sent to, [M, K] of each layer.
+        sequence: completion of each token, [M].
     """
-    shares = loads.double() / loads.sum(dim=1, keepdim=True)
-    layers = [len(f) * (f.to(s.dtype) * s.mean(dim=0)).sum() for f, s in zip(shares, scores, strict=True)]
+    completions, place = sequence.unique(return_inverse=True)
+    layers = []
+    for probabilities, experts in zip(scores, chosen, strict=True):
+        size = len(completions), probabilities.shape[1]
+        loads = torch.zeros(size, dtype=probabilities.dtype, device=probabilities.device)
+        loads.index_put_((place.unsqueeze(1), experts), torch.ones_like(loads[0, 0]), accumulate=True)
+        shares = loads / loads.sum(dim=1, keepdim=True)
+        layers.append(size[1] * (shares[place] * probabilities).sum(dim=1).mean())
     return torch.stack(layers).mean()

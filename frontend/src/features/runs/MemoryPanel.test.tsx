@@ -15,6 +15,7 @@ const rank = (ranks: number, stage: number, peak: number): LearnerMemory => ({
   moments: 16 * MIB,
   reference: 0,
   proximal: 0,
+  teacher: 0,
   critic: 0,
   activations: 100 * MIB,
   accumulates: false,

@@ -14,6 +14,7 @@ const PARTS: [keyof LearnerMemory & string, string][] = [
   ["activations", "Activations"],
   ["reference", "Reference policy"],
   ["proximal", "Proximal policy"],
+  ["teacher", "Teacher"],
   ["critic", "Critic"],
   ["reducing", "Gradients in exchange"],
   ["export", "Weights for engines"],

@@ -51,6 +51,6 @@ class ValidateSpecView(ApiView):
             return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
         found = references.resolve(request.team, spec)
         errors = found.errors
-        size = None if found.policy is None else policy_size(found.policy)
-        resolved, explanation = spec.model_dump(mode="json"), explain(spec, size).to_json()
+        size, teacher = (None if one is None else policy_size(one) for one in (found.policy, found.teacher))
+        resolved, explanation = spec.model_dump(mode="json"), explain(spec, size, teacher).to_json()
         return Response({"valid": not errors, "errors": errors, "resolved": resolved, "explanation": explanation})

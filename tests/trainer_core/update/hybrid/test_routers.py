@@ -134,11 +134,44 @@ def test_a_learner_replays_and_tells_how_far_it_agrees(hybrid_dir: Path) -> None
 
 def test_the_balancing_loss_is_one_where_experts_are_used_alike() -> None:
     scores = [torch.full((6, 3), 1 / 3, dtype=torch.float64)] * 2
-    assert float(balancing_loss(scores, torch.full((2, 3), 4))) == pytest.approx(1.0)
+    chosen = [torch.tensor([[0, 1], [1, 2], [2, 0]] * 2)] * 2
+    assert float(balancing_loss(scores, chosen, torch.tensor([4, 4, 4, 9, 9, 9]))) == pytest.approx(1.0)
+
+
+def test_the_balancing_loss_and_its_gradient_are_those_of_the_formula() -> None:
     rng = np.random.default_rng(0)
-    probabilities, loads = rng.dirichlet(np.ones(4), 5), np.array([[3, 0, 6, 1]])
-    expected = 4 * (loads[0] / 10 * probabilities.mean(0)).sum()
-    assert float(balancing_loss([torch.from_numpy(probabilities)], torch.from_numpy(loads))) == pytest.approx(expected)
+    logits = rng.normal(size=(7, 4))
+    sequence, experts = (
+        np.array([3, 3, 3, 3, 0, 0, 0]),
+        np.array([[0, 2], [2, 0], [0, 3], [2, 0], [1, 3], [3, 0], [1, 3]]),
+    )
+
+    def formula(z: np.ndarray) -> float:
+        p = np.exp(z) / np.exp(z).sum(1, keepdims=True)
+        total = 0.0
+        for name in (0, 3):
+            mine = sequence == name
+            shares = [np.mean(experts[mine] == e) for e in range(4)]
+            total += mine.sum() * 4 * sum(f * p[mine, e].mean() for e, f in enumerate(shares))
+        return total / len(sequence)
+
+    given = torch.tensor(logits, requires_grad=True)
+    loss = balancing_loss([given.softmax(-1)], [torch.from_numpy(experts)], torch.from_numpy(sequence))
+    loss.backward()
+    assert float(loss) == pytest.approx(formula(logits), rel=1e-12)
+    steps = 1e-6 * np.eye(logits.size).reshape(-1, *logits.shape)
+    slopes = [(formula(logits + step) - formula(logits - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(given.grad.numpy().ravel(), slopes, atol=1e-8)
+
+
+def test_no_cut_into_microbatches_changes_the_auxiliary_loss(hybrid_dir: Path) -> None:
+    found = []
+    for budget in (4096, 128):
+        balance = {"balance": {"type": "auxiliary_loss", "coefficient": 0.5}}
+        spec = routed(balance, parallelism={"max_tokens_per_microbatch": budget})
+        found.append(Learner(hybrid_dir, spec).update(make_groups(7), spec, 1))
+    assert found[1]["moe/aux_loss"] == pytest.approx(found[0]["moe/aux_loss"], rel=1e-5)
+    assert found[1]["actor/grad_norm"] == pytest.approx(found[0]["actor/grad_norm"], rel=1e-4)
 
 
 def test_an_auxiliary_loss_reaches_the_routers(hybrid_dir: Path) -> None:
