@@ -4,8 +4,13 @@ import { IconAlertTriangle, IconCompass } from "@tabler/icons-react";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { errorText, Problem } from "@/api/http";
 
+/** Answers that stay: refused, or not there. */
+const SETTLED = [403, 404, 410];
+
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
   const problem = error instanceof Problem ? error : null;
+  // Asking again would be answered in the same way.
+  const settled = problem !== null && SETTLED.includes(problem.status);
   // Where faults have pointers, `detail` repeats the first of them.
   const listed = problem?.errors[0] !== undefined && problem.detail.includes(problem.errors[0].detail);
   return (
@@ -19,7 +24,7 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
       {!listed && <Text size="sm">{errorText(error)}</Text>}
       {problem && problem.errors.length > 0 && <FieldErrors problem={problem} />}
       <Group mt="xs" gap="sm">
-        {retry && (
+        {retry && !settled && (
           <Button size="xs" variant="default" onClick={retry}>
             Try again
           </Button>

@@ -32,6 +32,13 @@ it("says why there is nothing, and asks again", async () => {
   expect(refetch).toHaveBeenCalledOnce();
 });
 
+it("does not offer to ask again for what is not there", () => {
+  const gone = new Problem(404, { title: "Not found", detail: "There is no reward 'x' in this team." });
+  renderWith(list({ ...NOTHING, isError: true, error: gone }));
+  expect(screen.getByRole("alert").textContent).toContain("There is no reward 'x' in this team.");
+  expect(screen.queryByRole("button")).toBeNull();
+});
+
 it("keeps what is there, and what was typed in it, when asking again fails", async () => {
   const view = renderWith(list({ ...NOTHING, data: "a" }));
   await userEvent.type(screen.getByLabelText("Note"), "bc");
