@@ -1342,6 +1342,7 @@ export interface LearnerMemory {
   moments: number;
   reference: number;
   proximal: number;
+  teacher: number;
   critic: number;
   /** Of one micro-batch, at the worst moment. */
   activations: number;
@@ -3652,7 +3653,8 @@ export interface RunSpecAsyncMode {
 export interface RunSpecAuxiliaryLoss {
   type?: 'auxiliary_loss';
   /**
-   * α. f_e is the share of choices that fell on expert e, P_e its mean probability, in one micro-batch.
+   * α. f_e is the share of choices that fell on expert e, P_e its mean probability, both in one completion: so no cut
+into micro-batches changes the loss.
    * @maximum 1
    */
   coefficient?: number;

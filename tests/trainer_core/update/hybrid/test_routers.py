@@ -113,7 +113,7 @@ def test_replay_removes_the_mismatch_of_a_moved_router(hybrid_dir: Path) -> None
 
     def mismatch() -> float:
         [batch] = pack(given, 4096)
-        return float((score(learner, batch)[0] - batch.behaviour_logprobs).abs().mean())
+        return float((score(learner, batch)[0].detach() - batch.behaviour_logprobs).abs().mean())
 
     without = mismatch()
     allow_replay(learner)
