@@ -87,8 +87,6 @@ class Trajectory:
                 setattr(self, name, values[:length])
         if self.routes is not None:
             self.routes = self.routes[: len(self.prompt_ids) + self.length - 1]
-        if self.routes is not None:
-            self.routes = self.routes[: len(self.prompt_ids) + length - 1]
         self.thinking_tokens = min(self.thinking_tokens, length)
 
 

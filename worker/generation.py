@@ -69,6 +69,8 @@ class GenerationStage:
         self._scored: deque[Ticket] = deque()
         self._evaluation: _Evaluation | None = None
         self._failure: BaseException | None = None
+        self._updating = False
+        """Whether idle engines get new weights: what is sent meanwhile waits for them."""
         self._generating, self._rewarding = Stopwatch(), Stopwatch()
         self._judges = Use()
         """What reward workers asked judges, as far as it was not reported."""
@@ -105,8 +107,10 @@ class GenerationStage:
     def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
         """Bring new weights to the engines; see ``Router.update``. Result: largest probe difference in nats."""
         started = time.time()
+        with self._lock:
+            self._updating = not self._out
         future = self._engines.update(bundle, version, kv, alone)
-        future.add_done_callback(lambda _: self._timeline.add("sync", "sync", started, time.time()))
+        future.add_done_callback(lambda _: self._updated(started))
         return future
 
     def park(self) -> dict[str, Parked]:
@@ -135,7 +139,7 @@ class GenerationStage:
 
     @property
     def generated_s(self) -> float:
-        """Seconds in which any group was with the engines, so far."""
+        """Seconds in which any group was with the engines, so far, but for updates of idle ones."""
         with self._lock:
             return self._generating.seconds
 
@@ -184,9 +188,15 @@ class GenerationStage:
             self._clock()
         self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
 
+    def _updated(self, started: float) -> None:
+        self._timeline.add("sync", "sync", started, time.time())
+        with self._lock:
+            self._updating = False
+            self._clock()
+
     def _clock(self) -> None:
         """What goes on has changed. Called with the lock."""
-        self._generating.turn(bool(self._out))
+        self._generating.turn(bool(self._out) and not self._updating)
         self._rewarding.turn(bool(self._scoring) and not self._out)
 
     # ── the scoring thread ──

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from tests.bench import (
@@ -62,7 +64,10 @@ def main() -> None:
         subprocess.run([sys.executable, str(Path(__file__).with_name(SCRIPTS[name]))], check=True)
     for name in (name for name in chosen if name in ALONE):
         title, alone = ALONE[name]
-        show(title, alone())
+        # In a process of its own: a learner leaves settings in the environment that others must not inherit.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            figures = process.submit(alone).result()
+        show(title, figures)
     trained = [name for name in chosen if name in BENCHMARKS]
     if trained:
         with Installation() as installation:

@@ -137,13 +137,15 @@ def end_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def wait_until(condition: Callable[[], object], seconds: float, explain: Callable[[], str] = lambda: "") -> None:
+def wait_until(
+    condition: Callable[[], object], seconds: float, explain: Callable[[], str] = lambda: "", every: float = 0.1
+) -> None:
     """Poll until ``condition`` is true; fail with the explanation after ``seconds``."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"still not so after {seconds} s. {explain()}")
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 def _command_line(process: psutil.Process) -> str:

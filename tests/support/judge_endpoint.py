@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import uvloop
 from aiohttp import web
 
 Say = Callable[[dict[str, Any]], "str | Reply"]
@@ -40,12 +42,14 @@ class JudgeServer:
         self.requests: list[dict[str, Any]] = []
         self.headers: dict[str, str] = {}
         self.in_flight = self.most_in_flight = 0
+        self.seconds: list[float] = []
+        """What each request took here, in order of their answers."""
         self.together = 0
         """No request is answered before so many have been in flight at once."""
         self.hung = threading.Event()
         """Set once a request hangs, which it does while ``hang`` is true."""
         self.hang: Callable[[dict[str, Any]], bool] = lambda body: False
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self._thread.start()
@@ -69,13 +73,14 @@ class JudgeServer:
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
         server = site._server
-        assert isinstance(server, asyncio.Server)
+        assert server is not None
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         ready.set()
         await self._stop.wait()
         await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.Response:
+        began = time.perf_counter()
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
@@ -98,3 +103,4 @@ class JudgeServer:
             )
         finally:
             self.in_flight -= 1
+            self.seconds.append(time.perf_counter() - began)

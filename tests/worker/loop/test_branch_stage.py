@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -34,6 +35,10 @@ class Engines:
     submissions: list[tuple[list[str], int, bool]] = field(default_factory=list)
     jobs: dict[str, GroupJob] = field(default_factory=dict)
     deliver: Any = None
+    update_ended: Future[float] = field(default_factory=Future)
+
+    def update(self, bundle: Any, version: int, kv: Any, alone: bool) -> Future[float]:
+        return self.update_ended
 
     def serve(self, deliver: Any, failed: Any) -> None:
         self.deliver = deliver
@@ -189,3 +194,20 @@ def test_other_advantages_are_handed_over_as_they_come(stage: Any) -> None:
     assert stage.scored(1) == ["1-1"]
     assert len(stage.engines.submissions) == 1
     assert stage.stage.brancher.cost.rollouts == 0
+
+
+def test_new_weights_of_idle_engines_are_no_generation(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = SimpleNamespace(perf_counter=lambda: now.at, at=0.0)
+    monkeypatch.setattr("worker.stopwatch.time", now)
+    stage.stage.update(None, 1, "keep", True)
+    stage.stage.dispatch(tickets({"type": "sync"}, ["1-0"], {"type": "grpo"}), 7, True)
+    now.at = 1.0
+    assert stage.stage.generated_s == 0.0
+    stage.engines.update_ended.set_result(0.0)
+    now.at = 3.0
+    assert stage.stage.generated_s == 2.0
+    stage.engines.update_ended = Future()
+    stage.stage.update(None, 2, "keep", False)  # under a running group, which goes on
+    now.at = 4.0
+    stage.engines.finish("1-0")
+    assert stage.stage.generated_s == 3.0

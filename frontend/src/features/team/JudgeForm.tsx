@@ -1,6 +1,7 @@
 /** A judge's address, its key, and how hard it may be asked. */
 import { judges } from "@/api/client";
 import {
+  Alert,
   Button,
   Checkbox,
   Group,
@@ -20,7 +21,7 @@ import { policiesQuery } from "@/features/policies/queries";
 import { fieldError, restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
-import { judgeBody, judgeDraft, type JudgeDraft } from "./judge";
+import { judgeBody, judgeDraft, type JudgeDraft, keyIsExposed } from "./judge";
 
 const NUMBERS = ["max_in_flight", "timeout_s", "retries", "price_prompt", "price_completion"] as const;
 const COMMON = ["/name", "/slug", "/model", ...NUMBERS.map(name => `/${name}`)];
@@ -126,6 +127,11 @@ export function JudgeForm({ judge, onClose }: { judge: JudgeEndpoint | null; onC
               error={fieldError(save.error, "/api_key")}
               disabled={draft.forget}
             />
+            {keyIsExposed(draft, judge?.has_key ?? false) && (
+              <Alert color="yellow" variant="light" p="xs" data-testid="key-exposed">
+                The key would travel unencrypted: use https, unless the network between is your own.
+              </Alert>
+            )}
             {judge?.has_key && (
               <Checkbox
                 label="Forget the stored key"

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { JudgeEndpoint } from "@/api/model";
-import { judgeBody, judgeDraft } from "./judge";
+import { judgeBody, judgeDraft, keyIsExposed } from "./judge";
 
 const JUDGE = {
   id: "judge_1",
@@ -34,4 +34,15 @@ it("sends unknown prices as null and leaves empty numbers to the platform", () =
   const body = judgeBody({ ...judgeDraft(null), retries: "" });
   expect(body).toMatchObject({ price_prompt: null, price_completion: null, max_in_flight: 32 });
   expect("retries" in body).toBe(false);
+});
+
+it("warns of a key that would travel unencrypted", () => {
+  const at = (base_url: string) => ({ ...judgeDraft(JUDGE), base_url });
+  for (const url of ["http://judge.example.com/v1", "HTTP://10.0.0.7:8000/v1", " http://localhost.evil.com/v1"])
+    expect(keyIsExposed(at(url), true)).toBe(true);
+  for (const url of ["https://judge.example.com/v1", "http://localhost:8000/v1", "http://127.0.0.1/v1", "http://"])
+    expect(keyIsExposed(at(url), true)).toBe(false);
+  expect(keyIsExposed(at("http://judge.example.com/v1"), false)).toBe(false);
+  expect(keyIsExposed({ ...at("http://judge.example.com/v1"), api_key: "sk-1" }, false)).toBe(true);
+  expect(keyIsExposed({ ...at("http://judge.example.com/v1"), forget: true }, true)).toBe(false);
 });

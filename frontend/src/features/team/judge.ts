@@ -36,6 +36,12 @@ export function judgeDraft(judge: JudgeEndpoint | null): JudgeDraft {
   };
 }
 
+/** Whether a key, typed or stored, would cross a network unencrypted. */
+export function keyIsExposed(draft: JudgeDraft, stored: boolean): boolean {
+  const plain = /^http:\/\/(?!(localhost|127\.[\d.]+|\[::1\])(:|\/|$))./i.test(draft.base_url.trim());
+  return draft.kind === "address" && plain && !draft.forget && (draft.api_key !== "" || stored);
+}
+
 /** The request's body. The key is in it only where a person has typed one or asked to forget it. */
 export function judgeBody(draft: JudgeDraft) {
   const address = draft.kind === "address";
