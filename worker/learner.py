@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +15,28 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saved import SavedCheckpoint
+from worker.freight import Column, Freight
 from worker.weights import WeightBundle, probe_sequences, publish
 
 if TYPE_CHECKING:
     from trainer_core.update.replayed import LearnerSide
 
-View = tuple[int, int, dict[str, NDArray[np.float32]]]
-"""Group index, sample index, and what the learner has found out about one trajectory: its arrays by their names."""
-
 FOUND = ("learner_logprobs", "entropy", "token_advantages")
+"""What a learner finds out about trajectories."""
+ANEW = ("learner_logprobs", "entropy")
+"""Of that, what it shall not believe to know already."""
 
 GRACE_SECONDS = 10.0
 """How long the other ranks may take to end a call once one has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one rank has found out, about K trajectories."""
+
+    places: list[tuple[int, int]]
+    """Group and sample of each."""
+    columns: dict[str, Column]
 
 
 class LearnerLost(RuntimeError):
@@ -80,21 +91,21 @@ class LearnerWorker:
         """Of this rank's process."""
         return os.getpid()
 
-    def update(self, groups: list[Group], spec: RunSpec, step: int) -> tuple[dict[str, float], list[View]]:
+    def update(self, freight: Freight, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
-        _forget(groups)
+        groups = freight.groups()
         metrics = self._learner.update(groups, spec, step)
-        return metrics, _views(groups)
+        return metrics, _found(groups)
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a streamed step."""
         self._learner.begin(spec, step)
 
-    def accumulate(self, groups: list[Group]) -> list[View]:
+    def accumulate(self, freight: Freight) -> Found:
         """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
-        _forget(groups)
+        groups = freight.groups()
         self._learner.accumulate(groups)
-        return _views(groups)
+        return _found(groups)
 
     def finish(self) -> tuple[dict[str, float], int]:
         """Take the optimizer step; returns the metrics and the new version."""
@@ -124,25 +135,22 @@ class LearnerWorker:
         return self._learner.version, extra
 
 
-def _forget(groups: list[Group]) -> None:
-    for group in groups:
-        for trajectory in group.trajectories:
-            trajectory.learner_logprobs = trajectory.entropy = None
-
-
-def _views(groups: list[Group]) -> list[View]:
-    return [
-        (g, s, {name: getattr(trajectory, name) for name in FOUND if getattr(trajectory, name) is not None})
+def _found(groups: Sequence[Group]) -> Found:
+    known = [
+        (g, s, trajectory)
         for g, group in enumerate(groups)
         for s, trajectory in enumerate(group.trajectories)
         if trajectory.learner_logprobs is not None
     ]
+    columns = {name: Column.of([getattr(trajectory, name) for _, _, trajectory in known]) for name in FOUND}
+    return Found([(g, s) for g, s, _ in known], {name: column for name, column in columns.items() if column})
 
 
-def _write(groups: Sequence[Group], views: Sequence[View]) -> None:
-    for group, sample, arrays in views:
-        for name, values in arrays.items():
-            setattr(groups[group].trajectories[sample], name, values)
+def _write(groups: Sequence[Group], found: Found) -> None:
+    for name, column in found.columns.items():
+        for (group, sample), values in zip(found.places, column.arrays(), strict=True):
+            if values is not None:
+                setattr(groups[group].trajectories[sample], name, values)
 
 
 class LearnerGroup:
@@ -188,9 +196,9 @@ class LearnerGroup:
         Raises:
             LearnerLost: a rank died. (What ``Learner.update`` raises comes through under its own type.)
         """
-        results = self._call("update", ray.put(list(groups)), spec, step)
-        for _, views in results:
-            _write(groups, views)
+        results = self._call("update", ray.put(Freight.of(groups, without=ANEW)), spec, step)
+        for _, found in results:
+            _write(groups, found)
         self.version = step
         metrics: dict[str, float] = results[0][0]
         return metrics
@@ -201,8 +209,8 @@ class LearnerGroup:
 
     def accumulate(self, groups: Sequence[Group]) -> None:
         """Add the gradient of finished groups; writes into ``groups`` as ``update`` does."""
-        for views in self._call("accumulate", ray.put(list(groups))):
-            _write(groups, views)
+        for found in self._call("accumulate", ray.put(Freight.of(groups, without=ANEW))):
+            _write(groups, found)
 
     def finish(self) -> dict[str, float]:
         """Take the optimizer step of the open step; returns the metrics of ``update``."""

@@ -19,6 +19,11 @@ from vllm.v1.kv_cache_interface import FullAttentionSpec
 from vllm.v1.outputs import ModelRunnerOutput
 from vllm.v1.request import Request
 
+ADMITTED_TOGETHER = 8
+"""Waiting requests are let in once this part of the places is free …"""
+ADMITTED_EVERY = 16
+"""… or after so many steps: places stand empty no longer where answers are long."""
+
 
 @dataclass(slots=True)
 class DecodedStep:
@@ -47,6 +52,8 @@ class DecodeScheduler(Scheduler):
         self.num_preemptions = 0
         self._short_output: SchedulerOutput | None = None
         self._decoded: DecodedStep | None = None
+        self._short_steps = 0
+        """Steps of the short path since anybody could enter."""
         groups = self.kv_cache_config.kv_cache_groups
         # Only full attention with one block size: other cache kinds free or hand over blocks between steps.
         self._short_path = bool(groups) and all(
@@ -76,8 +83,9 @@ class DecodeScheduler(Scheduler):
     def schedule(self, throttle_prefills: bool = False) -> SchedulerOutput:
         boundary = self._short_path_boundary()
         if boundary is None:
-            self._short_output = None
+            self._short_output, self._short_steps = None, 0
             return super().schedule(throttle_prefills)
+        self._short_steps += 1
         self.current_step += 1
         self.kv_cache_manager.new_step_starts()
         running = self.running
@@ -164,13 +172,22 @@ class DecodeScheduler(Scheduler):
         self.num_preemptions += 1
         super()._preempt_request(request, timestamp, drop_stale_output)
 
+    def _admits(self, running: int) -> bool:
+        """Whether waiting requests are let in now. Such a step costs more than one that only decodes.
+
+        Where answers end one by one, letting each successor in at once would leave no step to the short path.
+        """
+        most = self.max_num_active_reqs
+        free = most - running
+        return free >= max(1, most // ADMITTED_TOGETHER) or (free > 0 and self._short_steps >= ADMITTED_EVERY)
+
     def _short_path_boundary(self) -> list[int] | None:
         """Indices of running requests that start or fill a KV block, or None where the general loop must decide."""
         running = self.running
         if (
             not self._short_path
             or not running
-            or (self.waiting and len(running) < self.max_num_active_reqs)
+            or (self.waiting and self._admits(len(running)))
             or self.kv_holding_waiting
             or self._pause_state is not PauseState.UNPAUSED
             or len(running) > self.max_num_scheduled_tokens

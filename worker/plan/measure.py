@@ -26,8 +26,6 @@ from worker.plan.fit import decode_table, learner_line
 Say = Callable[[str], None]
 LENGTHS_KEPT = 512
 OVERLAP_ROUNDS = 3
-RAY_NICENESS = 15
-"""Ray's default for its workers."""
 
 
 def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
@@ -58,8 +56,8 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         raise PlanError(str(error)) from error
     context = multiprocessing.get_context("spawn")
     with (
-        ProcessPoolExecutor(1, mp_context=context, initializer=_as_in_a_run) as engine,
-        ProcessPoolExecutor(1, mp_context=context, initializer=_as_in_a_run) as learner,
+        ProcessPoolExecutor(1, mp_context=context, initializer=_quietly) as engine,
+        ProcessPoolExecutor(1, mp_context=context, initializer=_quietly) as learner,
     ):
         say("starting the engine and the learner")
         started = [
@@ -108,12 +106,8 @@ def _thinned(lengths: list[float]) -> tuple[float, ...]:
     return tuple(ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count))
 
 
-def _as_in_a_run() -> None:
-    """Ray lends its workers little priority: on a busy machine they are slower than others, and so must these be.
-
-    Libraries chat on stderr while they load and end; what goes wrong comes back as an exception.
-    """
-    os.nice(RAY_NICENESS)
+def _quietly() -> None:
+    """Libraries chat on stderr while they load and end; what goes wrong comes back as an exception."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
