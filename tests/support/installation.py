@@ -86,9 +86,13 @@ class Installation:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def processes(self) -> list[psutil.Process]:
+        """Everything that the installation runs at the moment."""
+        return list(psutil.Process(self._process.pid).children(recursive=True))
+
     def process(self, title: str) -> psutil.Process:
         """The first process of the installation whose command line contains ``title``."""
-        family = psutil.Process(self._process.pid).children(recursive=True)
+        family = self.processes()
         found = [process for process in family if title in _command_line(process)]
         assert found, f"no process {title!r} among {[_command_line(process)[:80] for process in family]}"
         return found[0]

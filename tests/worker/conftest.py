@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
+# Before anything imports Ray, which reads it then: as in an installation, nothing listens beyond this machine.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+
 CPUS = 4
 """What this Ray believes to have."""
 

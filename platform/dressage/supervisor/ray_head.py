@@ -1,4 +1,4 @@
-"""The local Ray head. Ray listens on all interfaces whatever it is told, so it always asks for a token."""
+"""The local Ray head. It listens on the loopback alone, and asks for a token, because others may use this machine."""
 
 import os
 import secrets
@@ -43,6 +43,9 @@ class RayHead:
         return {
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.home / "ray-token"),
+            # Ray takes 127.0.0.1 for the machine's own address, and listens on all of them, unless it is told that no
+            # other machine can join. (The name is of the systems on which that is the default.)
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_DISABLE_IMPORT_WARNING": "1",
             "RAY_DEDUP_LOGS": "0",
