@@ -5,15 +5,19 @@ import multiprocessing
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.bench import long_tail
 from tests.bench.report import Figure
 from tests.bench.runs import demo_spec, train
 from tests.support.installation import ROOT, Installation
 
-STEPS, PROMPTS, GROUP, MAX_TOKENS = 24, 32, 8, 32
+PROMPTS, GROUP = 32, 8
+WARM, LAST = 4, 5
+"""Steps of a run that do not count: engines start cold, and at the end nothing is left to generate ahead."""
 MODES: dict[str, dict[str, Any]] = {
     "sync": {"type": "sync"},
     "streamed": {"type": "streamed"},
@@ -21,23 +25,44 @@ MODES: dict[str, dict[str, Any]] = {
     "in_flight": {"type": "in_flight", "max_staleness": 4},
 }
 DATA = {"sources": [{"name": "add_sub", "dataset": "gsm8k-add-sub@1"}]}
-POLICY = ROOT / "demo" / "starter-policy"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is generated."""
+
+    name: str
+    slug: str
+    folder: Path
+    steps: int
+    max_tokens: int
+    engine: dict[str, Any]
+    modes: tuple[str, ...]
 
 
 def measure(installation: Installation) -> list[Figure]:
     """Tokens per second of the generation phase, against the engine alone just before and just after."""
+    short = {"max_model_len": 96, "max_num_seqs": 256, "kv_cache_gib": 0.25}
+    longest = long_tail.LENGTHS["max_tokens"]
+    tasks = [
+        Task("short", "starter", ROOT / "demo" / "starter-policy", 24, 32, short, tuple(MODES)),
+        Task("long", "long-tail", long_tail.policy(installation), 14, longest, long_tail.ENGINE, ("sync", "async")),
+    ]
+    return [figure for task in tasks for figure in _measure(installation, task)]
+
+
+def _measure(installation: Installation, task: Task) -> Iterator[Figure]:
     # In a process of its own: vLLM leaves settings in the environment that the peer must not inherit.
-    context = multiprocessing.get_context("spawn")
-    figures: list[Figure] = []
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        before = pool.submit(_engine_alone).result()
-        for name, mode in MODES.items():
-            steps = _run(installation, name, mode)
-            after = pool.submit(_engine_alone).result()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        before = pool.submit(_engine_alone, task).result()
+        for mode in task.modes:
+            steps = _run(installation, task, mode)
+            after = pool.submit(_engine_alone, task).result()
             # The speed of a virtual machine's cores drifts: sides that are compared run next to each other.
             alone, before = (before + after) / 2, after
-            figures += [Figure(f"{name}: engine alone", alone, "tokens/s"), *_figures(name, steps, alone)]
-    return figures
+            name = f"{task.name}, {mode}"
+            yield Figure(f"{name}: engine alone", alone, "tokens/s")
+            yield from _figures(name, steps, alone)
 
 
 def _figures(name: str, steps: list[dict[str, float]], alone: float) -> Iterator[Figure]:
@@ -50,11 +75,20 @@ def _figures(name: str, steps: list[dict[str, float]], alone: float) -> Iterator
         yield Figure(f"{name}: paused per weight update", _mean(steps, "timing_s/paused"), "s", "≤ 0.15")
 
 
-def _run(installation: Installation, name: str, mode: dict[str, Any]) -> list[dict[str, float]]:
-    """The steps of a run, but for the first ones, and the last ones, in which nothing is left to generate ahead."""
+def _run(installation: Installation, task: Task, mode: str) -> list[dict[str, float]]:
+    """The steps of a run that count."""
     # A learning rate of almost nothing keeps the lengths of answers as they are.
-    spec = demo_spec(installation, STEPS, optimizer__learning_rate=1e-12, rollout__mode=mode, data=DATA)
-    return train(installation, f"rollout share, {name}", spec).metrics[4 : STEPS - 5]
+    spec = demo_spec(
+        installation,
+        task.steps,
+        policy__base=task.slug,
+        optimizer__learning_rate=1e-12,
+        rollout__mode=MODES[mode],
+        rollout__max_tokens=task.max_tokens,
+        rollout__engine=task.engine,
+        data=DATA,
+    )
+    return train(installation, f"rollout share, {task.name}, {mode}", spec).metrics[WARM : task.steps - LAST]
 
 
 def _mean(steps: list[dict[str, float]], name: str) -> float:
@@ -63,31 +97,33 @@ def _mean(steps: list[dict[str, float]], name: str) -> float:
 
 
 @cache
-def _engine() -> Any:
+def _engine(folder: Path, **settings: Any) -> Any:
     from worker.engine import Engine, EngineConfig
 
-    return Engine(EngineConfig(str(POLICY), max_model_len=96, max_num_seqs=256, kv_cache_gib=0.25))
+    return Engine(EngineConfig(str(folder), **settings))
 
 
-def _engine_alone() -> float:
+def _engine_alone(task: Task) -> float:
     from transformers import AutoTokenizer
 
     from worker.engine import Request, Sampling
 
-    tokenizer, engine = AutoTokenizer.from_pretrained(POLICY), _engine()
+    engine = _engine(task.folder, **task.engine)
+    tokenizer = AutoTokenizer.from_pretrained(task.folder)
     lines = Path(ROOT / "demo" / "data" / "gsm8k-add-sub.jsonl").read_text().splitlines()
-    prompts = [tuple(tokenizer(json.loads(line)["prompt"])["input_ids"]) for line in lines[: PROMPTS * STEPS]]
+    count = task.steps - LAST
+    prompts = [tuple(tokenizer(json.loads(line)["prompt"])["input_ids"]) for line in lines[: PROMPTS * count]]
     speeds = []
-    for step in range(STEPS):
+    for step in range(count):
         start, tokens = time.perf_counter(), 0
         for index, prompt in enumerate(prompts[step * PROMPTS : (step + 1) * PROMPTS]):
             for sample in range(GROUP):
-                sampling = Sampling(temperature=1.0, max_tokens=MAX_TOKENS)
+                sampling = Sampling(temperature=1.0, max_tokens=task.max_tokens)
                 engine.submit(Request(f"{step}-{index}-{sample}", prompt, sampling))
         while engine.has_unfinished:
             tokens += sum(len(completion.token_ids) for completion in engine.step())
         speeds.append(tokens / (time.perf_counter() - start))
-    return _median(speeds[3:])
+    return _median(speeds[WARM:])
 
 
 def _median(values: list[float]) -> float:
