@@ -13,7 +13,13 @@ _FATES = (
 
 ENTRIES = (
     Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),
-    Metric("timing_s/generate", "Generation", "s", "time in which any group was with the engines, but for weight updates of idle ones", "speed"),
+    Metric(
+        "timing_s/generate",
+        "Generation",
+        "s",
+        "time in which any group was with the engines, but for weight updates of idle ones",
+        "speed",
+    ),
     Metric("timing_s/reward", "Rewards", "s", "time of rewards while nothing was generated", "speed"),
     Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
     Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
