@@ -12,14 +12,13 @@ from trainer_core.metrics import (
     learner,
     lengths,
     mismatch,
-    policies,
     rewards,
     routing,
     speed,
 )
 from trainer_core.metrics.metric import Metric
 
-_FILES = (rewards, judges, batches, learner, routing, critic, lengths, policies, mismatch, speed)
+_FILES = (rewards, judges, batches, learner, routing, critic, lengths, mismatch, speed)
 
 METRICS: dict[str, Metric] = {metric.name: metric for file in _FILES for metric in file.ENTRIES}
 """The registry, by name."""

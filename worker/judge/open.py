@@ -29,7 +29,7 @@ class JudgeSetup:
     """File of this process for answers."""
 
     def lend(self, slug: str, most: int) -> tuple[JudgeSetup, JudgeSetup]:
-        """(What is left, what is lent): at most ``most`` places of one endpoint, and a quarter of them."""
+        """(What is left, what is lent): a quarter of one endpoint's places, at least one and at most ``most``."""
         endpoint = self.endpoints[slug]
         lent = min(most, max(1, endpoint.max_in_flight // 4))
         left = endpoint.model_copy(update={"max_in_flight": max(1, endpoint.max_in_flight - lent)})
