@@ -127,15 +127,15 @@ def test_more_requests_than_slots_all_finish(engine: Engine, collect: Collect) -
     assert after.busy_s > before.busy_s
 
 
-@pytest.mark.parametrize(("first", "entries"), [(3, 3), (40, 3)])
-def test_waiting_requests_enter_together_and_soon(engine: Engine, first: int, entries: int) -> None:
-    """An eighth of the places must be free, or 16 steps be over, before one of 12 waiting requests enters."""
+@pytest.mark.parametrize(("apart", "by_places"), [(2, True), (10, False)])
+def test_waiting_requests_enter_together_and_soon(engine: Engine, apart: int, by_places: bool) -> None:
+    """Answers end so many steps apart: an eighth of the places becomes free in 16 steps, or does not."""
     from worker.engine.scheduler import ADMITTED_EVERY
 
     places = engine.stats().running_limit
     for index in range(places + 12):
-        ends = first + 2 * index if index < places else 100
-        engine.submit(Request(f"r{index}", (3, 4), Sampling(1.0, max_tokens=ends, seed=index)))
+        ends = 3 + apart * index if index < places else 250
+        engine.submit(Request(f"r{index}", (3, 4), Sampling(0.0, max_tokens=min(ends, 250))))
     engine.step()
     before, entered, since = engine.stats(), [], 0
     while before.waiting:
@@ -143,13 +143,13 @@ def test_waiting_requests_enter_together_and_soon(engine: Engine, first: int, en
         now, since = engine.stats(), since + 1
         if now.waiting < before.waiting:
             free = places - before.running
-            assert free > 0 and (free >= places // 8 or since > ADMITTED_EVERY)
             assert before.waiting - now.waiting == min(free, before.waiting)
-            entered.append(since)
+            entered.append((free, since))
             since = 0
         before = now
-    assert max(entered[1:]) <= ADMITTED_EVERY + 1
-    assert len(entered) >= entries
+    assert all(free >= places // 8 or since == ADMITTED_EVERY + 1 for free, since in entered)
+    assert all(free >= places // 8 for free, _ in entered) == by_places
+    assert max(since for _, since in entered) <= ADMITTED_EVERY + 1
 
 
 @pytest.mark.parametrize(
