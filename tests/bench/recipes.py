@@ -4,6 +4,8 @@ A run that is done is kept (in ``--cache``, by recipe as it is written, and seed
 first was ended; then docs/benchmarks-recipes.md is written from all that is there.
 """
 
+from __future__ import annotations
+
 import argparse
 import hashlib
 import json
@@ -14,12 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.support.installation import ROOT
-from tests.support.warm_loop import WarmLoop, demo_bundle
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.spec.recipes import Recipe, list_recipes
+
+if TYPE_CHECKING:
+    from tests.support.warm_loop import WarmLoop
 
 SEEDS = 3
 STEPS = 40
@@ -81,9 +85,12 @@ def main() -> None:
 @contextmanager
 def bench() -> Iterator[tuple[WarmLoop, Path]]:
     """A Ray of its own with a warm loop, and the starter policy under the name by which recipes call it."""
+    # Before Ray is imported, which reads them then: it listens on this machine alone.
+    os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
     import ray
 
-    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    from tests.support.warm_loop import WarmLoop
+
     environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
     ray.init(
         "local",
@@ -104,6 +111,8 @@ def bench() -> Iterator[tuple[WarmLoop, Path]]:
 
 def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int) -> Curve:
     """Train one recipe with one seed, and keep its curve."""
+    from tests.support.warm_loop import demo_bundle
+
     began, platform = time.monotonic(), PlatformDouble()
     try:
         loop.run(platform, demo_bundle(platform, document(recipe, seed), policy, _data()))
