@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import uvloop
 
@@ -32,13 +33,48 @@ class _Judge:
     """The endpoint has asked to be left alone until then, on the loop's clock."""
 
 
-@dataclass(slots=True)
-class _Asked:
-    """A question that is under way, for all that ask it."""
+@dataclass(slots=True, eq=False)
+class _Asker:
+    """A thread that waits for an answer. Callbacks serve it rather than a task of its own: it costs half as much."""
 
-    task: asyncio.Task[tuple[Answer, float]]
-    began: asyncio.Event = field(default_factory=asyncio.Event)
-    waiting: int = 0
+    clock: Clock
+    reply: Future[JudgeReply] = field(default_factory=Future)
+    question: _Question | None = None
+    """What it waits for. Touched by the loop alone."""
+    first: bool = True
+    """False where somebody else had asked the same, and it was under way."""
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    """One that is under way, for all that ask it. Touched by the loop alone."""
+
+    judge: _Judge
+    key: str
+    request: JudgeRequest
+    askers: list[_Asker] = field(default_factory=list)
+    began: bool = False
+    task: asyncio.Task[tuple[Answer, float]] | None = None
+
+    def begin(self) -> None:
+        """The first try: from here on it is the askers' time that passes."""
+        self.began = True
+        for asker in self.askers:
+            asker.clock.begin()
+
+    def join(self, asker: _Asker) -> None:
+        """One more waits."""
+        asker.question, asker.first = self, not self.askers
+        self.askers.append(asker)
+        if self.began:
+            asker.clock.begin()
+
+    def leave(self, asker: _Asker) -> None:
+        """One waits no more."""
+        asker.question = None
+        self.askers.remove(asker)
+        if self.began:
+            asker.clock.end()
 
 
 class JudgeClient:
@@ -55,8 +91,8 @@ class JudgeClient:
             slug: _Judge(config, endpoint, asyncio.Semaphore(config.max_in_flight))
             for slug, (config, endpoint) in endpoints.items()
         }
-        self._asked: dict[str, _Asked] = {}
-        """By the hash of the question. Touched by the loop alone."""
+        self._asked: dict[str, _Question] = {}
+        """By the question's hash. Touched by the loop alone."""
         self._thread = threading.Thread(target=self._loop.run_forever, name="judges", daemon=True)
         self._thread.start()
 
@@ -77,10 +113,8 @@ class JudgeClient:
         left = [place for place in range(len(requests)) if place not in found]
         if left:
             with outside() as clock:
-                questions = [self._share(judge, keys[place], requests[place], clock) for place in left]
-                future = asyncio.run_coroutine_threadsafe(_all(questions), self._loop)
-                clock.on_expiry(future.cancel)
-                found.update(zip(left, future.result(), strict=True))
+                replies = self._wait(clock, [(judge, keys[place], requests[place]) for place in left])
+            found.update(zip(left, replies, strict=True))
         return [found[place] for place in range(len(requests))]
 
     def forget(self, endpoint: str, request: JudgeRequest) -> None:
@@ -110,44 +144,58 @@ class JudgeClient:
             raise JudgeError(f"there is no judge endpoint {endpoint!r}")
         return judge
 
+    def _wait(self, clock: Clock, questions: Sequence[tuple[_Judge, str, JudgeRequest]]) -> list[JudgeReply]:
+        """All replies, in order; where one fails or time is up, the others are given up."""
+        askers = [_Asker(clock) for _ in questions]
+
+        def give_up() -> None:
+            for asker in askers:
+                if asker.reply.cancel():
+                    self._loop.call_soon_threadsafe(self._leave, asker)
+
+        self._loop.call_soon_threadsafe(self._enter, questions, askers)
+        clock.on_expiry(give_up)
+        try:
+            return [asker.reply.result() for asker in askers]
+        finally:
+            give_up()
+
     # ── the event loop ──
 
-    async def _share(self, judge: _Judge, key: str, request: JudgeRequest, clock: Clock) -> JudgeReply:
-        """Ask, or wait for the same question that is under way. The last that gives up ends it."""
-        asked = self._asked.get(key)
-        first = asked is None
-        if asked is None:
-            began = asyncio.Event()
-            asked = _Asked(self._loop.create_task(self._ask(judge, key, request, began)), began)
-            asked.task.add_done_callback(partial(self._ended, key, asked))
-            self._asked[key] = asked
-        asked.waiting += 1
-        try:
-            await asked.began.wait()
-            clock.begin()
-            try:
-                answer, seconds = await asyncio.shield(asked.task)
-            finally:
-                clock.end()
-        finally:
-            asked.waiting -= 1
-            if not asked.waiting:
-                self._drop(key, asked)
-                asked.task.cancel()
-        if not first:
-            self._tally.found()
-        return _reply(answer, seconds, cached=not first)
+    def _enter(self, questions: Sequence[tuple[_Judge, str, JudgeRequest]], askers: Sequence[_Asker]) -> None:
+        """Ask, or wait for the same question that is under way."""
+        for (judge, key, request), asker in zip(questions, askers, strict=True):
+            if asker.reply.cancelled():
+                continue
+            question = self._asked.get(key)
+            if question is None:
+                question = self._asked[key] = _Question(judge, key, request)
+                question.task = self._loop.create_task(self._ask(question))
+                question.task.add_done_callback(partial(self._ended, question))
+            question.join(asker)
 
-    async def _ask(self, judge: _Judge, key: str, request: JudgeRequest, began: asyncio.Event) -> tuple[Answer, float]:
-        """Ask until there is an answer or no try is left. ``began`` is set with the first try."""
+    def _leave(self, asker: _Asker) -> None:
+        """The last that gives up ends the question."""
+        question = asker.question
+        if question is None:
+            return
+        question.leave(asker)
+        if not question.askers:
+            self._drop(question)
+            assert question.task is not None
+            question.task.cancel()
+
+    async def _ask(self, question: _Question) -> tuple[Answer, float]:
+        """Ask until there is an answer or no try is left."""
+        judge, request = question.judge, question.request
         started, tries = 0.0, judge.config.retries + 1
         for attempt in range(1, tries + 1):
             async with judge.places:
-                while (rest := judge.resume_at - self._loop.time()) > 0 and not began.is_set():
+                while (rest := judge.resume_at - self._loop.time()) > 0 and not question.began:
                     await asyncio.sleep(rest)  # it has sent others away: nobody has begun yet who would lose time
-                if not began.is_set():
+                if not question.began:
                     started = time.perf_counter()
-                    began.set()
+                    question.begin()
                 try:
                     answer = await judge.endpoint.ask(request)
                     break
@@ -163,38 +211,39 @@ class JudgeClient:
                     raise
             await asyncio.sleep(pause)
         seconds = time.perf_counter() - started
-        self._cache.put(key, answer)
+        self._cache.put(question.key, answer)
         self._tally.answered(judge.config, answer, seconds)
         return answer, seconds
 
-    def _ended(self, key: str, asked: _Asked, task: asyncio.Task[Any]) -> None:
-        self._drop(key, asked)
+    def _ended(self, question: _Question, task: asyncio.Task[tuple[Answer, float]]) -> None:
+        """Tell all that wait."""
+        self._drop(question)
+        error = None if task.cancelled() else task.exception()
+        for asker in list(question.askers):
+            question.leave(asker)
+            if task.cancelled():
+                asker.reply.cancel()
+            elif not asker.reply.set_running_or_notify_cancel():
+                continue  # it has given up meanwhile
+            elif error is not None:
+                asker.reply.set_exception(error)
+            else:
+                if not asker.first:
+                    self._tally.found()
+                asker.reply.set_result(_reply(*task.result(), cached=not asker.first))
 
-    def _drop(self, key: str, asked: _Asked) -> None:
-        """Nobody shall join this question any more."""
-        asked.began.set()
-        if self._asked.get(key) is asked:
-            del self._asked[key]
+    def _drop(self, question: _Question) -> None:
+        """Nobody shall join it any more."""
+        if self._asked.get(question.key) is question:
+            del self._asked[question.key]
 
     async def _close(self) -> None:
-        tasks = [asked.task for asked in self._asked.values()]
+        tasks = [question.task for question in self._asked.values() if question.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for judge in self._judges.values():
             await judge.endpoint.close()
-
-
-async def _all(questions: Sequence[Coroutine[Any, Any, JudgeReply]]) -> list[JudgeReply]:
-    """All answers, in order; where one fails the others are given up."""
-    if len(questions) == 1:
-        return [await questions[0]]
-    tasks = [asyncio.ensure_future(question) for question in questions]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
 
 
 def _reply(answer: Answer, seconds: float, cached: bool) -> JudgeReply:
