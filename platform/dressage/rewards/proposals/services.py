@@ -16,13 +16,14 @@ from dressage.teams.services import record_audit
 from trainer_core.rewards import RewardDefinition
 
 
+@transaction.atomic
 def store_proposals(
     run: Any, version: RewardVersion, *, attempt: int, step: int, component: str, found: Iterable[dict[str, Any]]
 ) -> list[RubricProposal]:
     """Keep what a run proposes. One that says the same as a proposal that waits or was decided is not kept again.
 
     Args:
-        run: the run; its row is locked, so that a proposal cannot come twice at once.
+        run: that proposes.
         version: under which the rollouts were scored.
         attempt: of the run.
         step: at which they were found.
@@ -30,6 +31,8 @@ def store_proposals(
         found: ``{name, description, weight, prompt_id, prompt_text, better, worse, better_reward, worse_reward,
             reason}``.
     """
+    # Two runs may find the same at once: what comes to one reward is in a line.
+    Reward.objects.select_for_update(no_key=True).get(pk=version.reward_id)
     known = set(
         RubricProposal.objects.filter(reward=version.reward, component=component).values_list("name", "description")
     )
