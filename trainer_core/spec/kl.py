@@ -25,4 +25,4 @@ class KL(SpecModel):
     """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
     reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")
     """Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
-    (arXiv 2505.24864), §3.2. Empty: the base policy stays the reference."""
+    (arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference."""

@@ -7,6 +7,8 @@ import { errorText, Problem } from "@/api/http";
 /** Answers that stay: refused, or not there. */
 const SETTLED = [403, 404, 410];
 
+export const isNotThere = (error: unknown) => error instanceof Problem && error.status === 404;
+
 export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
   const problem = error instanceof Problem ? error : null;
   // Asking again would be answered in the same way.

@@ -1,16 +1,19 @@
 import type { ReactNode } from "react";
-import { ErrorState } from "./ErrorState";
+import { ErrorState, isNotThere, NotFoundPage } from "./ErrorState";
 import { TableSkeleton } from "./TableSkeleton";
 
 interface Props<T> {
   query: { data: T | undefined; isError: boolean; error: unknown; refetch: () => unknown };
+  /** Nothing but this is on the page: where it does not exist, neither does the page. */
+  page?: boolean;
   /** Of the height that the contents will have. */
   skeleton?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
 /** A skeleton until the data comes. Where asking again fails, the error stands above what is known, which stays. */
-export function Loaded<T>({ query, skeleton = <TableSkeleton />, children }: Props<T>) {
+export function Loaded<T>({ query, page = false, skeleton = <TableSkeleton />, children }: Props<T>) {
+  if (page && isNotThere(query.error)) return <NotFoundPage />;
   return (
     <>
       {query.isError && (

@@ -1,19 +1,35 @@
-"""Runs the processes under circus: starts them in order, restarts what dies, stops them in reverse order."""
+"""Runs the processes under circus: starts them in order, restarts what dies, stops the servers last."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
+from typing import Any
 
 import psutil
-from circus import get_arbiter
 from circus.arbiter import Arbiter
 from circus.exc import ConflictError
 from circus.watcher import Watcher
+from tornado import gen
 
 from dressage.config import Config
 from dressage.embedded.sockets import socket_dir
 from dressage.supervisor.output import PrefixedOutput
 from dressage.supervisor.processes import Process, base_environment
+
+
+class _ServersLast(Arbiter):
+    """Circus stops everything at once; whoever uses a server would then fill the log with complaints of its end."""
+
+    servers: frozenset[str] = frozenset()
+
+    @gen.coroutine
+    def _stop_watchers(
+        self, close_output_streams: bool = False, watcher_iter_func: Callable[..., list[Watcher]] | None = None
+    ) -> Generator[Any, Any, None]:
+        watchers = (watcher_iter_func or self.iter_watchers)(reverse=False)
+        for servers in (False, True):
+            chosen = [watcher for watcher in watchers if (watcher.name in self.servers) is servers]
+            yield gen.multi([watcher._stop(close_output_streams) for watcher in chosen])
 
 
 def make_arbiter(
@@ -53,13 +69,15 @@ def make_arbiter(
     logging.getLogger("circus").setLevel(logging.WARNING)
     logging.getLogger("tornado.application").addFilter(_is_not_a_conflict)
     endpoints = socket_dir(config.home, "circus")
-    return get_arbiter(
-        watchers,
-        controller=f"ipc://{endpoints / 'control'}",
-        pubsub_endpoint=f"ipc://{endpoints / 'events'}",
+    arbiter = _ServersLast(
+        [Watcher.load_from_config(watcher) for watcher in watchers],
+        f"ipc://{endpoints / 'control'}",
+        f"ipc://{endpoints / 'events'}",
         check_delay=0.5,
         proc_name="dressage",
     )
+    arbiter.servers = frozenset(process.name for process in processes if process.is_server)
+    return arbiter
 
 
 def end(family: list[psutil.Process], seconds: float = 5.0) -> None:

@@ -21,20 +21,22 @@ class Process:
     stop_signal: Signals = SIGTERM
     stop_seconds: float = 15.0
     """Time to end by itself before it is killed."""
+    is_server: bool = False
+    """Others use it, and are stopped before it."""
     muted: str | None = None
-    """Pattern of log lines that tell a reader nothing: start-up banners and advice meant for other set-ups."""
+    """Pattern of log lines that tell a reader nothing: banners, farewells and advice meant for other set-ups."""
 
 
 def servers(config: Config) -> list[Process]:
     """The embedded servers: those that no URL replaces."""
     found = []
     if postgres := config.embedded_postgres:
+        muted = r"LOG:  |the database system is starting up"
         # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients to leave.
-        found.append(Process("postgres", postgres.command, stop_signal=SIGINT, muted=r"LOG:  "))
+        found.append(Process("postgres", postgres.command, stop_signal=SIGINT, is_server=True, muted=muted))
     if redis := config.embedded_redis:
-        found.append(
-            Process("redis", redis.command, muted=r"oO0Oo|Redis version|Configuration loaded|initialized|overcommit")
-        )
+        muted = r"oO0Oo|Redis version|Configuration loaded|initialized|overcommit|shutdown|ready to exit"
+        found.append(Process("redis", redis.command, is_server=True, muted=muted))
     return found
 
 
@@ -44,10 +46,15 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-access-log", "--log-level", "warning"]
     schedule = config.home / "beat-schedule"
     quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
+    farewell = r"worker: Warm shutdown|^\s*$"
     return [
         *([Process("ray", ray.command, env=ray.env, stop_seconds=20.0, muted=r"INFO|SUCC")] if ray else []),
         Process("web", [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn]),
-        Process("platform", [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet]),
+        Process(
+            "platform",
+            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet],
+            muted=farewell,
+        ),
         Process(
             "beat",
             [
@@ -66,6 +73,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
             "cluster",
             [*CELERY, "-A", "worker.celery_app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
             env=env,
+            muted=farewell,
         ),
     ]
 

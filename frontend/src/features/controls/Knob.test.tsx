@@ -98,3 +98,12 @@ it("shows the platform's refusal in its own words", async () => {
   await user.click(screen.getByRole("button", { name: "Apply" }));
   expect((await screen.findByRole("alert")).textContent).toContain("temperature must be above 0");
 });
+
+it("says at once what cannot be sent, and sends nothing", async () => {
+  renderWith(knob([]));
+  const user = await type("banana");
+  expect(screen.getByRole("alert").textContent).toBe("“banana” is no number.");
+  expect(screen.getByRole("button", { name: "Apply" })).toHaveProperty("disabled", true);
+  await user.type(screen.getByLabelText("Reason for the change"), "why{Enter}");
+  expect(requests).toHaveLength(0);
+});

@@ -6,8 +6,8 @@ import type { Control, Json, Run, Target } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";
-import { BOUNDARIES } from "./labels";
-import { changes, conflictOf, type Drafts, isComplete, lastFor, progressText, stagedFor } from "./model";
+import { BOUNDARIES, targetLabel } from "./labels";
+import { changes, conflictOf, type Drafts, faultOf, lastFor, progressText, stagedFor } from "./model";
 import { useControlAct, useSteer } from "./useSteer";
 
 export interface KnobState {
@@ -31,16 +31,17 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
   const [reason, setReason] = useState("");
   const steer = useSteer(run.id);
   const pending = changes(drafts, targets, controls);
-  const complete = pending.every(({ target, value }) =>
-    isComplete(value, targets.find(one => one.path === target)?.schema ?? {}),
-  );
+  const faults = pending.flatMap(({ target, value }) => {
+    const fault = faultOf(value, targets.find(one => one.path === target)?.schema ?? {});
+    return fault === null ? [] : [targets.length === 1 ? fault : `${targetLabel(target)}: ${fault}`];
+  });
   const reset = () => {
     setDrafts({});
     setReason("");
     steer.reset();
   };
   const apply = (revision: number) => {
-    if (complete) steer.mutate({ changes: pending, reason: reason.trim(), revision }, { onSuccess: reset });
+    if (faults.length === 0) steer.mutate({ changes: pending, reason: reason.trim(), revision }, { onSuccess: reset });
   };
   const state: KnobState = {
     value: path =>
@@ -58,6 +59,11 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
       {children(state)}
       {pending.length > 0 && (
         <Stack gap={6} mt={8} component="form" onSubmit={event => (event.preventDefault(), apply(run.revision))}>
+          {faults.map(fault => (
+            <Text key={fault} size="xs" c="var(--c-bad)" role="alert">
+              {fault}
+            </Text>
+          ))}
           <TextInput
             size="xs"
             placeholder="Reason (kept in the history)"
@@ -68,7 +74,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
           />
           <Group gap={6} wrap="nowrap">
             <Tooltip label={boundary ? BOUNDARIES[boundary] : ""} disabled={!boundary}>
-              <Button type="submit" size="xs" loading={steer.isPending} disabled={!complete} flex={1}>
+              <Button type="submit" size="xs" loading={steer.isPending} disabled={faults.length > 0} flex={1}>
                 {pending.length === 1 ? "Apply" : `Apply ${pending.length} changes`}
               </Button>
             </Tooltip>

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "@/api/http";
-import type { Control, Target } from "@/api/model";
+import type { Control, Json, Target } from "@/api/model";
 import {
-  bounds,
   changes,
   conflictOf,
+  faultOf,
   inForce,
-  isComplete,
   lastFor,
   marked,
   progressText,
@@ -119,10 +118,13 @@ it("previews a budget and a mixture", () => {
   expect(shares([0, 0])).toEqual([0, 0]);
 });
 
-it("knows which values may be sent", () => {
+it("says what keeps a value from being sent", () => {
   const optional = { anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }] };
-  expect(isComplete(null, optional)).toBe(true);
-  expect(isComplete("x", optional)).toBe(false);
-  expect(isComplete(null, { type: "number" })).toBe(false);
-  expect(bounds(optional)).toEqual({ min: 0, max: 64 });
+  const rate = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 };
+  const faults = (schema: Record<string, unknown>, ...values: Json[]) => values.map(value => faultOf(value, schema));
+  expect(faults(optional, null, 0, 64)).toEqual([null, null, null]);
+  expect(faults(optional, -5, 65, 1.5)).toEqual(["At least 0.", "At most 64.", "A whole number is needed."]);
+  expect(faults(rate, 3e-4, 0, 1)).toEqual([null, "Above 0.", "Below 1."]);
+  expect(faults(rate, "banana", null)).toEqual(["“banana” is no number.", "A value is needed."]);
+  expect(faults({ type: "array" }, ["a@1"])).toEqual([null]);
 });

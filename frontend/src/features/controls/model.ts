@@ -1,9 +1,10 @@
 /** What the control rail says about a change: pure functions over controls and targets. */
 import type { Control, Json, Spec, Target } from "@/api/model";
 import { Problem } from "@/api/http";
-import { parseNumber } from "@/features/schema-form/NumberField";
+import { numberText, parseNumber } from "@/features/schema-form/NumberField";
 import { same } from "@/features/schema-form/pointer";
 import { isObject } from "@/features/schema-form/schema";
+import { formatValue } from "@/lib/format";
 
 /** The targets with the values that are in force now; the platform lists them as they will be once all is applied. */
 export function inForce(targets: Target[], spec: Spec | undefined): Target[] {
@@ -116,28 +117,25 @@ export function shares(weights: number[]): number[] {
   return weights.map(weight => (total > 0 ? weight / total : 0));
 }
 
-/** Whether a typed value may be sent at all. */
-export function isComplete(value: Json, schema: Record<string, unknown>): boolean {
-  const kinds = schemaTypes(schema);
-  if (value === null) return kinds.includes("null");
-  if (typeof value === "string" && (kinds.includes("number") || kinds.includes("integer"))) {
-    return parseNumber(value) !== null;
-  }
-  return true;
+/** What keeps a typed value from being sent, in words; null where nothing does. The platform has the last word. */
+export function faultOf(value: Json, schema: Record<string, unknown>): string | null {
+  const { any, number } = numberSchema(schema);
+  if (value === null) return any.some(one => one.type === "null") ? null : "A value is needed.";
+  if (!number) return null;
+  const typed = typeof value === "string" ? parseNumber(value) : value;
+  if (typeof typed !== "number") return `“${formatValue(value)}” is no number.`;
+  const limit = (key: string) => (typeof number[key] === "number" ? number[key] : null);
+  const [min, above, max, below] = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"].map(limit);
+  if (number.type === "integer" && !Number.isInteger(typed)) return "A whole number is needed.";
+  if (min != null && typed < min) return `At least ${numberText(min)}.`;
+  if (above != null && typed <= above) return `Above ${numberText(above)}.`;
+  if (max != null && typed > max) return `At most ${numberText(max)}.`;
+  if (below != null && typed >= below) return `Below ${numberText(below)}.`;
+  return null;
 }
 
-export function schemaTypes(schema: Record<string, unknown>): string[] {
-  const any = schema.anyOf as Record<string, unknown>[] | undefined;
-  return any ? any.map(one => String(one.type)) : [String(schema.type)];
-}
-
-/** Bounds of a numeric target, also inside an optional. */
-export function bounds(schema: Record<string, unknown>): { min?: number; max?: number } {
-  const any = (schema.anyOf as Record<string, unknown>[] | undefined)?.find(one => one.type !== "null");
-  const found = { ...schema, ...any };
-  const number = (value: unknown) => (typeof value === "number" ? value : undefined);
-  return {
-    min: number(found.minimum) ?? number(found.exclusiveMinimum),
-    max: number(found.maximum) ?? number(found.exclusiveMaximum),
-  };
+/** The numeric one among a schema's alternatives. */
+function numberSchema(schema: Record<string, unknown>) {
+  const any = (schema.anyOf as Record<string, unknown>[] | undefined) ?? [schema];
+  return { any, number: any.find(one => one.type === "number" || one.type === "integer") };
 }

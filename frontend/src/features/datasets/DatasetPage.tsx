@@ -23,7 +23,7 @@ export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
   const query = useQuery(datasetQuery(datasetId));
   return (
-    <Loaded query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
+    <Loaded page query={query} skeleton={<Skeleton height={400} aria-label="Loading" />}>
       {dataset => <Versions dataset={dataset} />}
     </Loaded>
   );

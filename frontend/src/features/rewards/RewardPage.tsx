@@ -30,7 +30,7 @@ export function RewardPage() {
   return (
     <Loaded query={schema} skeleton={SKELETON}>
       {schema => (
-        <Loaded query={reward} skeleton={SKELETON}>
+        <Loaded page query={reward} skeleton={SKELETON}>
           {reward => {
             const versions = [...reward.versions].sort((a, b) => b.number - a.number);
             const version = versions.find(one => one.number === wanted) ?? reward.latest_version;

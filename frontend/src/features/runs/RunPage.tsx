@@ -10,9 +10,8 @@ import { ChartsTab } from "@/features/charts/ChartsTab";
 import { ControlRail } from "@/features/controls/ControlRail";
 import { useRunStream } from "@/features/stream/useRunStream";
 import { humanize } from "@/lib/format";
-import { ErrorState, NotFoundPage } from "@/ui/ErrorState";
+import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
 import { TableSkeleton } from "@/ui/TableSkeleton";
-import { Problem } from "@/api/http";
 import { PhaseStrip } from "./PhaseStrip";
 import { runQuery } from "./queries";
 import { RunHeader } from "./RunHeader";
@@ -39,7 +38,7 @@ export function RunPage() {
     refetchInterval: ({ state }) => (state.data && !isLive(state.data.state) ? false : 10_000),
   });
   if (query.isPending) return <PageSkeleton />;
-  if (query.isError && query.error instanceof Problem && query.error.status === 404) return <NotFoundPage />;
+  if (isNotThere(query.error)) return <NotFoundPage />;
   if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
   const run = query.data;
   return (

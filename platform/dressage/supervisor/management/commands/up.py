@@ -40,7 +40,7 @@ class Command(BaseCommand):
             redis.prepare()
         ray = None if config.ray_address else RayHead.prepare(config.home)
         processes = [*servers(config), *services(config, ray)]
-        first_service = next(process.name for process in processes if process.name not in ("postgres", "redis"))
+        first_service = next(process.name for process in processes if not process.is_server)
         family: list[psutil.Process] = []
         arbiter = make_arbiter(config, processes, {first_service: self._wait_and_migrate}, family)
         threading.Thread(target=self._announce, args=(options["demo"], options["no_run"]), daemon=True).start()
