@@ -46,24 +46,7 @@ class Updates:
             batch: of one step.
             version: of the weights that the learner holds before it.
         """
-        streams = isinstance(self._steering.spec.rollout.mode, StreamedMode)
-        if streams:
-            streamed = self._streamed or set()
-            left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
-            if left:
-                self._stream(batch.step, left, version)
-            self._streamed = None
-        else:
-            self._open(batch.step, batch.tickets[0].name, version)
-            self._assign(batch.tickets, batch.spec)
-        old = self._replay.take(batch.step, version)
-        if streams and old:
-            self._learning.accumulate(old)
-        self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
-        if streams:
-            update = self._learning.finish()
-        else:
-            update = self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
+        update = self._finish_stream(batch, version) if self._streams else self._hand_over(batch, version)
         batch.controls, self._controls = self._controls, ()
         batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
         return update
@@ -73,12 +56,37 @@ class Updates:
 
         A group with a failed reward waits for the judgement of the whole batch.
         """
-        if not isinstance(self._steering.spec.rollout.mode, StreamedMode):
+        if not self._streams:
             return
         streamed = self._streamed or set()
         fresh = [t for t in scored if t.name not in streamed and not error_share([t.group])]
         if fresh:
             self._stream(step, fresh, version)
+
+    @property
+    def _streams(self) -> bool:
+        return isinstance(self._steering.spec.rollout.mode, StreamedMode)
+
+    def _hand_over(self, batch: Batch, version: int) -> Future[Learned]:
+        """The whole batch at once."""
+        self._open(batch.step, batch.tickets[0].name, version)
+        self._assign(batch.tickets, batch.spec)
+        old = self._replay.take(batch.step, version)
+        self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
+        return self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
+
+    def _finish_stream(self, batch: Batch, version: int) -> Future[Learned]:
+        """What the learner has not got yet, and then the update."""
+        streamed = self._streamed or set()
+        left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
+        if left:
+            self._stream(batch.step, left, version)
+        self._streamed = None
+        old = self._replay.take(batch.step, version)
+        if old:
+            self._learning.accumulate(old)
+        self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
+        return self._learning.finish()
 
     def _open(self, step: int, group: str, version: int) -> None:
         """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
