@@ -4681,7 +4681,7 @@ export type RunSpecInterpolatedProximal = typeof RunSpecInterpolatedProximalValu
 
 /**
  * Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
-(arXiv 2505.24864), §3.2. Empty: the base policy stays the reference.
+(arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference.
  */
 export type RunSpecKLResetSteps = number | null;
 
@@ -4702,7 +4702,7 @@ difference estimates no divergence: it pulls equally at every distance. */
    */
   coefficient?: number;
   /** Every so many steps the policy as it is becomes the reference, and AdamW starts anew: a hard reset, as in ProRL
-(arXiv 2505.24864), §3.2. Empty: the base policy stays the reference. */
+(arXiv 2505.24864), §2.3.1. Empty: the base policy stays the reference. */
   reset_steps?: RunSpecKLResetSteps;
 }
 
