@@ -204,6 +204,15 @@ def test_an_unknown_price_is_not_nothing(server: JudgeServer, open_client: Open,
     assert "judge/cost" not in metrics(tally.take())
 
 
+def test_a_failure_is_told_before_slower_answers(server: JudgeServer, open_client: Open, tally: Tally) -> None:
+    server.hang = lambda body: body["messages"][0]["content"] == "slow"
+    server.say = lambda body: Reply({"error": {"message": "no such model"}}, 400)
+    client = open_client(timeout_s=5.0, retries=0)
+    with pytest.raises(JudgeError, match="no such model"):
+        client.ask_all("default", [question("slow"), question("quick")])
+    assert tally.take().errors == 1
+
+
 def test_closing_gives_up_what_is_under_way(server: JudgeServer, open_client: Open) -> None:
     server.hang = lambda body: True
     client, ended = open_client(), threading.Event()
