@@ -30,7 +30,7 @@ def measure_short(installation: Installation) -> list[Figure]:
 
 
 def measure_long(installation: Installation) -> list[Figure]:
-    """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens."""
+    """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens. Two steps of overlap: the tail is that long."""
     folder = long_tail.policy(installation)
     spec = demo_spec(
         installation,
@@ -39,6 +39,7 @@ def measure_long(installation: Installation) -> list[Figure]:
         policy__base="long-tail",
         rollout__max_tokens=long_tail.LENGTHS["max_tokens"],
         rollout__engine=long_tail.ENGINE,
+        rollout__mode={"type": "async", "max_staleness": 2},
     )
     ours = train(installation, "long-tailed lengths", spec)
     return _compare(installation, ours, folder, long_tail.LENGTHS, LEVEL_LONG, steps=25, target="≥ 4; ≥ 10")
