@@ -30,7 +30,7 @@ def measure_short(installation: Installation) -> list[Figure]:
 
 
 def measure_long(installation: Installation) -> list[Figure]:
-    """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens. Two steps of overlap: the tail is that long."""
+    """Long-tailed lengths: lognormal with σ about 1, cut at 384 tokens; two steps of overlap beat one there."""
     folder = long_tail.policy(installation)
     spec = demo_spec(
         installation,

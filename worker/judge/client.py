@@ -54,7 +54,7 @@ class _Question:
     request: JudgeRequest
     askers: list[_Asker] = field(default_factory=list)
     began: bool = False
-    task: asyncio.Task[tuple[Answer, float]] | None = None
+    task: asyncio.Task[tuple[Answer, float]] = field(init=False)
 
     def begin(self) -> None:
         """The first try: from here on it is the askers' time that passes."""
@@ -186,7 +186,6 @@ class JudgeClient:
         question.leave(asker)
         if not question.askers:
             self._drop(question)
-            assert question.task is not None
             question.task.cancel()
 
     async def _ask(self, question: _Question) -> tuple[Answer, float]:
@@ -242,7 +241,7 @@ class JudgeClient:
             del self._asked[question.key]
 
     async def _close(self) -> None:
-        tasks = [question.task for question in self._asked.values() if question.task is not None]
+        tasks = [question.task for question in self._asked.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
