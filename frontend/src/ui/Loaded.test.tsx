@@ -1,3 +1,4 @@
+import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from "@tanstack/react-router";
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
@@ -37,6 +38,19 @@ it("does not offer to ask again for what is not there", () => {
   renderWith(list({ ...NOTHING, isError: true, error: gone }));
   expect(screen.getByRole("alert").textContent).toContain("There is no reward 'x' in this team.");
   expect(screen.queryByRole("button")).toBeNull();
+});
+
+it("leaves no page where nothing but it was on it", async () => {
+  const gone = new Problem(404, { title: "Not found", detail: "There is no reward 'x' in this team." });
+  const page = () => (
+    <Loaded page query={{ ...NOTHING, isError: true, error: gone }}>
+      {() => null}
+    </Loaded>
+  );
+  const router = createRouter({ routeTree: createRootRoute({ component: page }), history: createMemoryHistory() });
+  renderWith(<RouterProvider router={router as never} />);
+  expect((await screen.findByRole("heading")).textContent).toBe("There is nothing here");
+  expect(screen.queryByRole("alert")).toBeNull();
 });
 
 it("keeps what is there, and what was typed in it, when asking again fails", async () => {

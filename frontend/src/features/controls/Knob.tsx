@@ -3,6 +3,7 @@ import { ActionIcon, Alert, Button, Group, Loader, Stack, Text, TextInput, Toolt
 import { IconX } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import type { Control, Json, Run, Target } from "@/api/model";
+import type { JsonSchema } from "@/features/schema-form/schema";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";
@@ -32,7 +33,7 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
   const steer = useSteer(run.id);
   const pending = changes(drafts, targets, controls);
   const faults = pending.flatMap(({ target, value }) => {
-    const fault = faultOf(value, targets.find(one => one.path === target)?.schema ?? {});
+    const fault = faultOf(value, (targets.find(one => one.path === target)?.schema ?? {}) as JsonSchema);
     return fault === null ? [] : [targets.length === 1 ? fault : `${targetLabel(target)}: ${fault}`];
   });
   const reset = () => {

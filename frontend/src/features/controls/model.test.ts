@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "@/api/http";
 import type { Control, Json, Target } from "@/api/model";
+import type { JsonSchema } from "@/features/schema-form/schema";
 import {
   changes,
   conflictOf,
@@ -121,10 +122,15 @@ it("previews a budget and a mixture", () => {
 it("says what keeps a value from being sent", () => {
   const optional = { anyOf: [{ type: "integer", minimum: 0, maximum: 64 }, { type: "null" }] };
   const rate = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 };
-  const faults = (schema: Record<string, unknown>, ...values: Json[]) => values.map(value => faultOf(value, schema));
+  const range = "It must be above 0 and below 1.";
+  const faults = (schema: JsonSchema, ...values: Json[]) => values.map(value => faultOf(value, schema));
   expect(faults(optional, null, 0, 64)).toEqual([null, null, null]);
-  expect(faults(optional, -5, 65, 1.5)).toEqual(["At least 0.", "At most 64.", "A whole number is needed."]);
-  expect(faults(rate, 3e-4, 0, 1)).toEqual([null, "Above 0.", "Below 1."]);
+  expect(faults(optional, -5, 65, 1.5)).toEqual([
+    "It must be 0 to 64.",
+    "It must be 0 to 64.",
+    "A whole number is needed.",
+  ]);
+  expect(faults(rate, 3e-4, 0, 1)).toEqual([null, range, range]);
   expect(faults(rate, "banana", null)).toEqual(["“banana” is no number.", "A value is needed."]);
-  expect(faults({ type: "array" }, ["a@1"])).toEqual([null]);
+  expect(faults({ type: "array", items: {} }, ["a@1"])).toEqual([null]);
 });

@@ -1,9 +1,10 @@
 /** What the control rail says about a change: pure functions over controls and targets. */
 import type { Control, Json, Spec, Target } from "@/api/model";
 import { Problem } from "@/api/http";
-import { numberText, parseNumber } from "@/features/schema-form/NumberField";
+import { boundsText, isWithin } from "@/features/schema-form/bounds";
+import { parseNumber } from "@/features/schema-form/NumberField";
 import { same } from "@/features/schema-form/pointer";
-import { isObject } from "@/features/schema-form/schema";
+import { isObject, type JsonSchema, kindOf, present } from "@/features/schema-form/schema";
 import { formatValue } from "@/lib/format";
 
 /** The targets with the values that are in force now; the platform lists them as they will be once all is applied. */
@@ -118,24 +119,13 @@ export function shares(weights: number[]): number[] {
 }
 
 /** What keeps a typed value from being sent, in words; null where nothing does. The platform has the last word. */
-export function faultOf(value: Json, schema: Record<string, unknown>): string | null {
-  const { any, number } = numberSchema(schema);
-  if (value === null) return any.some(one => one.type === "null") ? null : "A value is needed.";
-  if (!number) return null;
+export function faultOf(value: Json, schema: JsonSchema): string | null {
+  if (value === null) return kindOf(schema) === "optional" ? null : "A value is needed.";
+  const found = present(schema, schema);
+  const kind = kindOf(found);
+  if (kind !== "number" && kind !== "integer") return null;
   const typed = typeof value === "string" ? parseNumber(value) : value;
   if (typeof typed !== "number") return `“${formatValue(value)}” is no number.`;
-  const limit = (key: string) => (typeof number[key] === "number" ? number[key] : null);
-  const [min, above, max, below] = ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"].map(limit);
-  if (number.type === "integer" && !Number.isInteger(typed)) return "A whole number is needed.";
-  if (min != null && typed < min) return `At least ${numberText(min)}.`;
-  if (above != null && typed <= above) return `Above ${numberText(above)}.`;
-  if (max != null && typed > max) return `At most ${numberText(max)}.`;
-  if (below != null && typed >= below) return `Below ${numberText(below)}.`;
-  return null;
-}
-
-/** The numeric one among a schema's alternatives. */
-function numberSchema(schema: Record<string, unknown>) {
-  const any = (schema.anyOf as Record<string, unknown>[] | undefined) ?? [schema];
-  return { any, number: any.find(one => one.type === "number" || one.type === "integer") };
+  if (kind === "integer" && !Number.isInteger(typed)) return "A whole number is needed.";
+  return isWithin(typed, found) ? null : `It must be ${boundsText(found)}.`;
 }

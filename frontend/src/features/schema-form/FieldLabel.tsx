@@ -2,6 +2,7 @@
 import { ActionIcon, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconInfoCircle, IconSteeringWheel } from "@tabler/icons-react";
 import { formatValue, humanize } from "@/lib/format";
+import { boundsText } from "./bounds";
 import { useForm, type FieldProps } from "./context";
 import { getIn, same } from "./pointer";
 import type { JsonSchema } from "./schema";
@@ -75,13 +76,4 @@ export function Explanation({ schema }: { schema: JsonSchema }) {
 
 export function clean(text: string): string {
   return text.replaceAll("``", "").replace(/([^\n])\n(?!\n)/g, "$1 ");
-}
-
-function boundsText(schema: JsonSchema): string {
-  const low = schema.minimum ?? schema.exclusiveMinimum;
-  const high = schema.maximum ?? schema.exclusiveMaximum;
-  if (low === undefined && high === undefined) return "";
-  if (high === undefined) return `${schema.minimum === undefined ? "above" : "at least"} ${formatValue(low)}`;
-  if (low === undefined) return `${schema.maximum === undefined ? "below" : "at most"} ${formatValue(high)}`;
-  return `${formatValue(low)} to ${formatValue(high)}`;
 }
