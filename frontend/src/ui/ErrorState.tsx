@@ -81,7 +81,9 @@ export function NotFoundPage() {
       <Stack align="center" gap="xs">
         <IconCompass size={36} stroke={1.4} color="var(--c-text-3)" />
         <Title order={1}>There is nothing here</Title>
-        <Text c="dimmed">The address is wrong, or what it named belongs to another team.</Text>
+        <Text c="dimmed" ta="center">
+          The address is wrong, or what it named belongs to another team.
+        </Text>
         <Button component={Link} to="/runs" variant="default" mt="xs">
           To the runs
         </Button>
