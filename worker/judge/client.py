@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
+from queue import SimpleQueue
 from typing import Literal
 
 import uvloop
@@ -86,7 +87,9 @@ class JudgeClient:
         """``endpoints``: by slug."""
         self._cache, self._tally = cache, tally
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._gate = threading.Lock()
         self._closed = False
+        """Under the gate: nothing reaches the loop once it has been set."""
         self._judges = {
             slug: _Judge(config, endpoint, asyncio.Semaphore(config.max_in_flight))
             for slug, (config, endpoint) in endpoints.items()
@@ -127,9 +130,10 @@ class JudgeClient:
 
     def close(self) -> None:
         """Give up what is under way, and close connections and cache."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -137,12 +141,17 @@ class JudgeClient:
         self._cache.close()
 
     def _judge(self, endpoint: str) -> _Judge:
-        if self._closed:
-            raise JudgeError("the judges were closed")
         judge = self._judges.get(endpoint)
         if judge is None:
             raise JudgeError(f"there is no judge endpoint {endpoint!r}")
         return judge
+
+    def _on_loop(self, call: Callable[..., None], *args: object) -> bool:
+        """Have the loop call it; false where the client was closed."""
+        with self._gate:
+            if not self._closed:
+                self._loop.call_soon_threadsafe(call, *args)
+            return not self._closed
 
     def _wait(self, clock: Clock, questions: Sequence[tuple[_Judge, str, JudgeRequest]]) -> list[JudgeReply]:
         """All replies, in order; where one fails or time is up, the others are given up."""
@@ -151,16 +160,18 @@ class JudgeClient:
         def give_up() -> None:
             for asker in askers:
                 if asker.reply.cancel():
-                    self._loop.call_soon_threadsafe(self._leave, asker)
+                    self._on_loop(self._leave, asker)  # a closed client has ended all questions itself
 
-        self._loop.call_soon_threadsafe(self._enter, questions, askers)
+        if not self._on_loop(self._enter, questions, askers):
+            raise JudgeError("the judges were closed")
         clock.on_expiry(give_up)
-        replies = [asker.reply for asker in askers]
+        ended: SimpleQueue[Future[JudgeReply]] = SimpleQueue()
+        for asker in askers:
+            asker.reply.add_done_callback(ended.put)
         try:
-            if len(replies) > 1:
-                for reply in wait(replies, return_when=FIRST_EXCEPTION).done:
-                    reply.result()  # a failure is told before the slower ones have answered
-            return [reply.result() for reply in replies]
+            for _ in askers:
+                ended.get().result()  # in the order of their coming: a failure does not wait for the slower ones
+            return [asker.reply.result() for asker in askers]
         finally:
             give_up()
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.support.judge_endpoint import JudgeServer, Reply, completion
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.judge.client import JudgeClient
 from worker.judge.use import Tally, metrics
+from worker.scoring.clock import Clock, TimedOut, current
 
 Open = Callable[..., JudgeClient]
 
@@ -213,6 +215,22 @@ def test_a_failure_is_told_before_slower_answers(server: JudgeServer, open_clien
     assert tally.take().errors == 1
 
 
+def test_time_that_is_up_ends_all_of_a_sample_s_questions(server: JudgeServer, open_client: Open) -> None:
+    server.hang = lambda body: True
+    client, clock = open_client(), Clock(0.0)
+
+    def ask() -> None:
+        current.set(clock)
+        client.ask_all("default", [question("one"), question("two")])
+
+    with ThreadPoolExecutor(1) as threads:
+        asking = threads.submit(ask)
+        assert server.hung.wait(10.0)
+        assert clock.check(lambda thread: None)
+        with pytest.raises(TimedOut):
+            asking.result(10.0)
+
+
 def test_closing_gives_up_what_is_under_way(server: JudgeServer, open_client: Open) -> None:
     server.hang = lambda body: True
     client, ended = open_client(), threading.Event()
@@ -226,3 +244,34 @@ def test_closing_gives_up_what_is_under_way(server: JudgeServer, open_client: Op
     assert server.hung.wait(10.0)
     client.close()
     assert ended.wait(10.0)
+
+
+def test_who_wakes_after_the_closing_is_told_as_well(
+    server: JudgeServer, open_client: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.hang = lambda body: True
+    client, closed = open_client(), threading.Event()
+
+    class Sleepy(SimpleQueue[Any]):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            told = super().get(block, timeout)
+            assert closed.wait(10.0)
+            return told
+
+    monkeypatch.setattr("worker.judge.client.SimpleQueue", Sleepy)
+    with ThreadPoolExecutor(1) as threads:
+        asking = threads.submit(client.ask_all, "default", [question("one"), question("two")])
+        assert server.hung.wait(10.0)
+        client.close()
+        closed.set()
+        with pytest.raises(CancelledError):
+            asking.result(10.0)
+
+
+def test_a_closed_client_is_asked_nothing(server: JudgeServer, open_client: Open) -> None:
+    client = open_client()
+    client.close()
+    client.close()
+    with pytest.raises(JudgeError, match="the judges were closed"):
+        client.ask("default", question())
+    assert server.requests == []
