@@ -35,9 +35,11 @@ def uses_triton(tensor: Tensor, backend: Backend) -> bool:
 
 
 def refusal(tensor: Tensor) -> str | None:
-    """Why Triton cannot run on ``tensor``'s device, in one sentence; None if it can."""
+    """Why Triton cannot run on ``tensor``, in one sentence; None if it can."""
     if not _installed():
         return "Triton is not installed"
+    if tensor.dtype == torch.float64:
+        return "the Triton paths sum in float32, and the tensors are in float64"
     if interpreting():
         return None
     if not tensor.is_cuda:

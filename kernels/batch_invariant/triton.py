@@ -1,22 +1,49 @@
 """On a GPU: fixed tiles, the sum over K always in the same order and never split, one row per program elsewhere."""
 
-from typing import Any
+from typing import NamedTuple
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-TILE_M, TILE_N, TILE_K = 64, 64, 32
+
+class Tiles(NamedTuple):
+    """Of a product. They depend on the type alone: what decides the order of a sum must not depend on the batch."""
+
+    rows: int
+    columns: int
+    depth: int
+    warps: int
+    stages: int
+
+
+TILES = {2: Tiles(128, 128, 64, 8, 3), 4: Tiles(64, 128, 16, 8, 2)}
+"""By the bytes of a number."""
+BAND = 8
+"""Tiles of rows that are taken together, so that what they read of the other side is still in the cache."""
 BLOCK = 1024
 
 
 @triton.jit
 def _matmul(
-    left: Any, right: Any, out: Any, M: int, N: int, K: int, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+    left: tl.tensor,
+    right: tl.tensor,
+    out: tl.tensor,
+    M: int,
+    N: int,
+    K: int,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    BAND: tl.constexpr,
 ) -> None:
-    rows = (tl.program_id(0) * BM + tl.arange(0, BM)).to(tl.int64)
-    columns = (tl.program_id(1) * BN + tl.arange(0, BN)).to(tl.int64)
+    program, across = tl.program_id(0), tl.cdiv(N, BN)
+    band = program // (BAND * across)
+    high = tl.minimum(tl.cdiv(M, BM) - band * BAND, BAND)
+    within = program % (BAND * across)
+    rows = ((band * BAND + within % high) * BM + tl.arange(0, BM)).to(tl.int64)
+    columns = (within // high * BN + tl.arange(0, BN)).to(tl.int64)
     depth = tl.arange(0, BK)
     total = tl.zeros((BM, BN), dtype=tl.float32)
     for low in range(0, K, BK):
@@ -31,7 +58,7 @@ def _matmul(
 
 
 @triton.jit
-def _rms_norm(x: Any, weight: Any, out: Any, K: int, epsilon: float, BLOCK: tl.constexpr) -> None:
+def _rms_norm(x: tl.tensor, weight: tl.tensor, out: tl.tensor, K: int, epsilon: float, BLOCK: tl.constexpr) -> None:
     row = tl.program_id(0).to(tl.int64) * K
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), dtype=tl.float32)
@@ -47,7 +74,7 @@ def _rms_norm(x: Any, weight: Any, out: Any, K: int, epsilon: float, BLOCK: tl.c
 
 
 @triton.jit
-def _log_softmax(x: Any, out: Any, K: int, BLOCK: tl.constexpr) -> None:
+def _log_softmax(x: tl.tensor, out: tl.tensor, K: int, BLOCK: tl.constexpr) -> None:
     row = tl.program_id(0).to(tl.int64) * K
     lane = tl.arange(0, BLOCK)
     top = -float("inf")
@@ -69,22 +96,30 @@ def matmul(left: Tensor, right: Tensor) -> Tensor:
     (rows, depth), columns = left.shape, len(right)
     out = torch.empty((rows, columns), dtype=left.dtype, device=left.device)
     if rows and columns:
-        grid = (triton.cdiv(rows, TILE_M), triton.cdiv(columns, TILE_N))
-        _matmul[grid](left.contiguous(), right.contiguous(), out, rows, columns, depth, BM=TILE_M, BN=TILE_N, BK=TILE_K)
+        tiles = TILES[left.element_size()]
+        grid = (triton.cdiv(rows, tiles.rows) * triton.cdiv(columns, tiles.columns),)
+        with torch.cuda.device_of(left):
+            _matmul[grid](
+                left.contiguous(), right.contiguous(), out, rows, columns, depth,
+                BM=tiles.rows, BN=tiles.columns, BK=tiles.depth, BAND=BAND,
+                num_warps=tiles.warps, num_stages=tiles.stages,
+            )  # fmt: skip
     return out
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
     """As ``reference.rms_norm``."""
-    out = torch.empty_like(x)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
     if len(x):
-        _rms_norm[(len(x),)](x.contiguous(), weight.contiguous(), out, x.shape[1], epsilon, BLOCK=BLOCK)
+        with torch.cuda.device_of(x):
+            _rms_norm[(len(x),)](x.contiguous(), weight.contiguous(), out, x.shape[1], epsilon, BLOCK=BLOCK)
     return out
 
 
 def log_softmax(x: Tensor) -> Tensor:
     """As ``reference.log_softmax``."""
-    out = torch.empty_like(x)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
     if len(x):
-        _log_softmax[(len(x),)](x.contiguous(), out, x.shape[1], BLOCK=BLOCK)
+        with torch.cuda.device_of(x):
+            _log_softmax[(len(x),)](x.contiguous(), out, x.shape[1], BLOCK=BLOCK)
     return out

@@ -5,6 +5,8 @@
 which is o_t = Σ_{s ≤ t} e^(−slope·(t − s)) · (q_t · k_s) · v_s within a sequence.
 """
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -34,29 +36,32 @@ def lightning_attention(
         key: [N, H, D].
         value: [N, H, E].
         slopes: [H], from 0 to ``MAX_SLOPE``; without gradient.
-        starts: int64 [B + 1], ascending from 0 to N; sequences may be empty.
+        starts: int64 [B + 1], ascending from 0 to N; sequences may be empty. Best on the CPU, since they decide what is
+            launched.
         initial: states before the first tokens, [B, H, D, E]; default zero.
         backend: see ``kernels.backend``.
 
     Raises:
         BackendUnavailable: Triton was asked for where it cannot run.
-        ValueError: shapes, starts or slopes do not fit.
+        ValueError: shapes, starts or (on the CPU) slopes do not fit.
     """
     tokens, heads, depth = query.shape
     if key.shape != query.shape or value.shape[:2] != (tokens, heads) or slopes.shape != (heads,):
         raise ValueError("query and key must be [N, H, D], value [N, H, E] and slopes [H]")
-    if int(starts[0]) != 0 or int(starts[-1]) != tokens or bool((starts.diff() < 0).any()):
+    edges: list[int] = starts.tolist()
+    if edges[0] != 0 or edges[-1] != tokens or any(last < first for first, last in pairwise(edges)):
         raise ValueError(f"starts must ascend from 0 to {tokens}")
-    if bool(((slopes < 0) | (slopes > MAX_SLOPE)).any()):
+    # On a GPU they are not looked at: that would wait for all that was launched before.
+    if not slopes.is_cuda and bool(((slopes < 0) | (slopes > MAX_SLOPE)).any()):
         raise ValueError(f"slopes must be from 0 to {MAX_SLOPE:g}")
-    shape = (len(starts) - 1, heads, depth, value.shape[2])
+    shape = (len(edges) - 1, heads, depth, value.shape[2])
     if initial is None:
         kind = torch.float64 if query.dtype == torch.float64 else torch.float32
         initial = torch.zeros(shape, dtype=kind, device=query.device)
     if initial.shape != shape:
         raise ValueError(f"the initial states must have the shape {list(shape)}")
     triton = uses_triton(query, backend)
-    out, final = _LightningAttention.apply(query, key, value, slopes, starts, initial, triton)
+    out, final = _LightningAttention.apply(query, key, value, slopes, initial, edges, triton)
     return out, final
 
 
@@ -77,16 +82,23 @@ def decode_step(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, state
 
 
 def _scan(
-    triton: bool, query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, starts: Tensor, initial: Tensor
+    triton: bool,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    slopes: Tensor,
+    edges: Sequence[int],
+    initial: Tensor,
+    reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
     if triton:
         from kernels.lightning_attention.triton import scan
 
-        return scan(query, key, value, slopes, starts, initial)
+        return scan(query, key, value, slopes, edges, initial, reverse=reverse)
     # Sums are in float32 at least; the state keeps that precision between chunks.
     kind = initial.dtype
     q, k, v, rates = (part.to(kind) for part in (query, key, value, slopes))
-    out, final = reference.scan(q, k, v, rates, starts, initial)
+    out, final = reference.scan(q, k, v, rates, edges, initial, reverse=reverse)
     return out.to(value.dtype), final
 
 
@@ -100,42 +112,36 @@ class _LightningAttention(torch.autograd.Function):
         key: Tensor,
         value: Tensor,
         slopes: Tensor,
-        starts: Tensor,
         initial: Tensor,
+        edges: list[int],
         triton: bool,
     ) -> tuple[Tensor, Tensor]:
-        ctx.triton = triton
-        ctx.save_for_backward(query, key, value, slopes, starts, initial)
-        return _scan(triton, query, key, value, slopes, starts, initial)
+        ctx.edges, ctx.triton = edges, triton
+        ctx.save_for_backward(query, key, value, slopes, initial)
+        return _scan(triton, query, key, value, slopes, edges, initial)
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor, final_slope: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value, slopes, starts, initial = ctx.saved_tensors
+        query, key, value, slopes, initial = ctx.saved_tensors
+        edges, triton = ctx.edges, ctx.triton
         slope = slope.to(value.dtype)
         # ∂/∂q_t = S_t · ∂o_t, where S_t is the state that v ⊗ k would make, transposed.
-        to_query, _ = _scan(ctx.triton, slope, value, key, slopes, starts, initial.transpose(2, 3).contiguous())
+        to_query, _ = _scan(triton, slope, value, key, slopes, edges, initial.transpose(2, 3).contiguous())
         # Behind the last token comes the slope of the final state, and it has not decayed when it reaches that token.
-        undecayed = final_slope * torch.exp(slopes.to(final_slope.dtype)).view(1, -1, 1, 1)
-        back = _reversed_within(starts, len(query))
-        q, k, v, o = (part.index_select(0, back) for part in (query, key, value, slope))
-        to_key, _ = _scan(ctx.triton, v, o, q, slopes, starts, undecayed.transpose(2, 3).contiguous())
-        to_value, reached = _scan(ctx.triton, k, q, o, slopes, starts, undecayed.contiguous())
-        to_initial = reached * torch.exp(-slopes.to(reached.dtype)).view(1, -1, 1, 1)
-        # An empty sequence hands its initial state on as it is.
-        to_initial = torch.where((starts.diff() == 0).view(-1, 1, 1, 1), final_slope, to_initial)
+        rates = slopes.to(final_slope.dtype).view(1, -1, 1, 1)
+        last = final_slope * torch.exp(rates)
+        to_key, _ = _scan(triton, value, slope, query, slopes, edges, last.transpose(2, 3).contiguous(), reverse=True)
+        to_value, reached = _scan(triton, key, query, slope, slopes, edges, last, reverse=True)
+        to_initial = reached * torch.exp(-rates)
+        for number, (first, stop) in enumerate(pairwise(edges)):
+            if first == stop:
+                to_initial[number] = final_slope[number]  # an empty sequence hands its initial state on as it is
         return (
             to_query.to(query.dtype),
-            to_key.index_select(0, back).to(key.dtype),
-            to_value.index_select(0, back).to(value.dtype),
-            None,
+            to_key.to(key.dtype),
+            to_value.to(value.dtype),
             None,
             to_initial.to(initial.dtype),
             None,
+            None,
         )
-
-
-def _reversed_within(starts: Tensor, tokens: int) -> Tensor:
-    """Index [N] that turns each sequence round; its own inverse."""
-    place = torch.arange(tokens, device=starts.device)
-    owner = torch.bucketize(place, starts[1:], right=True)
-    return starts[owner] + starts[owner + 1] - 1 - place

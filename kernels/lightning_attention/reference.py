@@ -3,6 +3,7 @@
 Inside a chunk the scores are a masked matrix; everything before it is one state [D, E] per head.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -12,7 +13,14 @@ CHUNK = 64
 
 
 def scan(
-    query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, starts: Tensor, initial: Tensor
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    slopes: Tensor,
+    edges: Sequence[int],
+    initial: Tensor,
+    *,
+    reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Outputs [N, H, E] and the states [B, H, D, E] behind each sequence's last token.
 
@@ -21,11 +29,16 @@ def scan(
         key: [N, H, D].
         value: [N, H, E].
         slopes: [H]; a head's decay per token is exp(−slope).
-        starts: int64 [B + 1]; sequence b is tokens starts[b] … starts[b + 1] − 1.
+        edges: B + 1 of them; sequence b is tokens edges[b] … edges[b + 1] − 1.
         initial: [B, H, D, E]; the state before each first token.
+        reverse: from each sequence's last token to its first.
     """
+    if reverse:
+        back = _turned_round(edges, query.device)
+        q, k, v = (part.index_select(0, back) for part in (query, key, value))
+        out, final = scan(q, k, v, slopes, edges, initial)
+        return out.index_select(0, back), final
     out, final = torch.empty_like(value), initial.clone()
-    edges = starts.tolist()
     place = torch.arange(CHUNK, device=query.device)
     rate = slopes.view(-1, 1, 1)
     # [H, C, C]: exp(−slope·(t − s)) for s ≤ t, 0 for others.
@@ -44,3 +57,9 @@ def scan(
             state = torch.exp(-rate * size) * state + (k * to_end).transpose(1, 2) @ v
         final[sequence] = state
     return out, final
+
+
+def _turned_round(edges: Sequence[int], device: torch.device) -> Tensor:
+    """Index [N] that turns each sequence round; its own inverse."""
+    spans = [torch.arange(last - 1, first - 1, -1) for first, last in pairwise(edges)]
+    return torch.cat([torch.zeros(0, dtype=torch.int64), *spans]).to(device)

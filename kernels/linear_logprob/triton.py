@@ -3,8 +3,6 @@
 Logits come out of the product in float32 whatever the inputs are. One tile holds all tokens and a run of columns.
 """
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -19,13 +17,13 @@ BLOCK = 1024
 
 @triton.jit
 def _merge(
-    logits: Any,
-    heat: Any,
-    targets: Any,
-    top: Any,
-    total: Any,
-    mixed: Any,
-    chosen: Any,
+    logits: tl.tensor,
+    heat: tl.tensor,
+    targets: tl.tensor,
+    top: tl.tensor,
+    total: tl.tensor,
+    mixed: tl.tensor,
+    chosen: tl.tensor,
     first: int,
     width: int,
     BLOCK: tl.constexpr,
@@ -58,14 +56,14 @@ def _merge(
 
 @triton.jit
 def _flow(
-    logits: Any,
-    result: Any,
-    heat: Any,
-    targets: Any,
-    logsumexp: Any,
-    entropy: Any,
-    slope: Any,
-    tilt: Any,
+    logits: tl.tensor,
+    result: tl.tensor,
+    heat: tl.tensor,
+    targets: tl.tensor,
+    logsumexp: tl.tensor,
+    entropy: tl.tensor,
+    slope: tl.tensor,
+    tilt: tl.tensor,
     first: int,
     width: int,
     TILTED: tl.constexpr,
@@ -96,7 +94,8 @@ def forward(given: Inputs) -> tuple[Tensor, Saved]:
     for first, width in _runs(tokens, vocabulary):
         logits = _logits(given, first, width)
         if tokens:
-            _merge[(tokens,)](logits, heat, targets, top, total, mixed, chosen, first, width, BLOCK=BLOCK)
+            with torch.cuda.device_of(logits):
+                _merge[(tokens,)](logits, heat, targets, top, total, mixed, chosen, first, width, BLOCK=BLOCK)
     log_total = total.log()
     return (chosen - top) - log_total, Saved(top + log_total, log_total - mixed / total)
 
@@ -118,10 +117,11 @@ def backward(
         flow = torch.empty(logits.shape, dtype=weight.dtype, device=weight.device)
         if tokens:
             grid = (tokens, triton.cdiv(width, BLOCK))
-            _flow[grid](
-                logits, flow, heat, targets, saved.logsumexp, saved.entropy, rise, tilt, first, width,
-                TILTED=entropy_slope is not None, BLOCK=BLOCK,
-            )  # fmt: skip
+            with torch.cuda.device_of(logits):
+                _flow[grid](
+                    logits, flow, heat, targets, saved.logsumexp, saved.entropy, rise, tilt, first, width,
+                    TILTED=entropy_slope is not None, BLOCK=BLOCK,
+                )  # fmt: skip
         if to_hidden is not None:
             to_hidden += _product(flow, weight[columns])
         if to_weight is not None:

@@ -1,7 +1,5 @@
 """One pass on a GPU: a program reads a block of tokens once and leaves loss, slope and its partial sums."""
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -14,14 +12,14 @@ BLOCK = 1024
 
 @triton.jit
 def _pass(
-    logprobs: Any,
-    old: Any,
-    behaviour: Any,
-    advantages: Any,
-    mask: Any,
-    loss: Any,
-    slope: Any,
-    partial: Any,
+    logprobs: tl.tensor,
+    old: tl.tensor,
+    behaviour: tl.tensor,
+    advantages: tl.tensor,
+    mask: tl.tensor,
+    loss: tl.tensor,
+    slope: tl.tensor,
+    partial: tl.tensor,
     tokens: int,
     ratio_min: float,
     ratio_max: float,
@@ -86,10 +84,11 @@ def forward(
     partial = torch.empty((blocks, len(SUMS) + 2), dtype=torch.float32, device=logprobs.device)
     if blocks:
         counts = mask.to(torch.int8).contiguous()
-        _pass[(blocks,)](
-            *given, counts, loss, slope, partial, len(logprobs), ratio_min, ratio_max,
-            WEIGHT_CLIP=weight_clip, BOUND=LOG_BOUND, BLOCK=BLOCK,
-        )  # fmt: skip
+        with torch.cuda.device_of(logprobs):
+            _pass[(blocks,)](
+                *given, counts, loss, slope, partial, len(logprobs), ratio_min, ratio_max,
+                WEIGHT_CLIP=weight_clip, BOUND=LOG_BOUND, BLOCK=BLOCK,
+            )  # fmt: skip
     ends = torch.tensor([torch.inf, -torch.inf], device=logprobs.device)
     if blocks:
         ends = torch.stack([partial[:, -2].min(), partial[:, -1].max()])

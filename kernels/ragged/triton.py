@@ -1,7 +1,5 @@
 """The same on a GPU: one program per group, and one per sequence and period."""
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -11,7 +9,7 @@ BLOCK = 256
 
 
 @triton.jit
-def _statistics(values: Any, starts: Any, result: Any, groups: int, BLOCK: tl.constexpr) -> None:
+def _statistics(values: tl.tensor, starts: tl.tensor, result: tl.tensor, groups: int, BLOCK: tl.constexpr) -> None:
     """``result`` [4, groups]: mean, variance, minimum, maximum."""
     group = tl.program_id(0)
     first, last = tl.load(starts + group), tl.load(starts + group + 1)
@@ -38,7 +36,7 @@ def _statistics(values: Any, starts: Any, result: Any, groups: int, BLOCK: tl.co
 
 
 @triton.jit
-def _matching(tokens: Any, starts: Any, result: Any, sequences: int, BLOCK: tl.constexpr) -> None:
+def _matching(tokens: tl.tensor, starts: tl.tensor, result: tl.tensor, sequences: int, BLOCK: tl.constexpr) -> None:
     """Last place of a sequence that differs from the one a period before it; from the end, until it is found."""
     sequence, period = tl.program_id(0), tl.program_id(1) + 1
     first, last = tl.load(starts + sequence), tl.load(starts + sequence + 1)
@@ -62,7 +60,8 @@ def group_statistics(values: Tensor, starts: Tensor) -> tuple[Tensor, Tensor, Te
     groups = len(starts) - 1
     result = torch.empty((4, groups), dtype=torch.float32, device=values.device)
     if groups:
-        _statistics[(groups,)](values.float().contiguous(), starts.contiguous(), result, groups, BLOCK=BLOCK)
+        with torch.cuda.device_of(values):
+            _statistics[(groups,)](values.float().contiguous(), starts.contiguous(), result, groups, BLOCK=BLOCK)
     mean, variance, low, high = result.unbind()
     return mean, variance, low, high
 
@@ -74,5 +73,6 @@ def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int) -> Tensor:
     found[-1] = starts.diff().clamp(max=1)
     if sequences and max_period:
         grid = (sequences, max_period)
-        _matching[grid](tokens.contiguous(), starts.contiguous(), found, sequences, BLOCK=BLOCK)
+        with torch.cuda.device_of(tokens):
+            _matching[grid](tokens.contiguous(), starts.contiguous(), found, sequences, BLOCK=BLOCK)
     return found.amax(dim=0)

@@ -28,3 +28,10 @@ def test_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not uses_triton(torch.zeros(1), "auto")
     with pytest.raises(BackendUnavailable, match="Triton is not installed"):
         uses_triton(torch.zeros(1), "triton")
+
+
+def test_float64_is_summed_in_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_installed", lambda: True)
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with pytest.raises(BackendUnavailable, match="the tensors are in float64"):
+        uses_triton(torch.zeros(1, dtype=torch.float64), "triton")

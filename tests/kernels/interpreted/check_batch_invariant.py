@@ -20,12 +20,13 @@ OPERATIONS: dict[str, Callable[[Tensor, Backend], Tensor]] = {
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TILE_M", "TILE_N", "TILE_K", "BLOCK"):
-        monkeypatch.setattr(compiled, name, 16)
+    monkeypatch.setitem(compiled.TILES, 4, compiled.Tiles(16, 16, 16, 4, 2))
+    monkeypatch.setattr(compiled, "BAND", 2)
+    monkeypatch.setattr(compiled, "BLOCK", 16)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("rows", [0, 1, 19])
+@pytest.mark.parametrize("rows", [0, 1, 19, 50])
 def test_values_and_gradients(name: str, rows: int) -> None:
     x = torch.randn(rows, 40, generator=torch.Generator().manual_seed(rows)).requires_grad_()
     mine, theirs = (OPERATIONS[name](x, backend) for backend in ("triton", "reference"))

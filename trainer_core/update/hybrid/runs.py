@@ -8,8 +8,7 @@ So a prompt that several samples share is computed once, and its state branches.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -35,9 +34,9 @@ class Runs:
     """The run of the first kind that each of the second goes on from, int64 [B]."""
 
     def to(self, device: torch.device) -> "Runs":
-        """The runs on ``device``."""
-        values: dict[str, Any] = {field.name: getattr(self, field.name).to(device) for field in fields(self)}
-        return Runs(**values)
+        """The runs on ``device``; edges stay on the CPU, where it is decided what runs."""
+        moved = {name: getattr(self, name).to(device) for name in ("order", "places", "parents")}
+        return replace(self, **moved)
 
 
 def build_runs(segments: Sequence[tuple[Span, Span]]) -> Runs | None:
