@@ -1,7 +1,8 @@
 """Operations whose result for a row is the same to the last bit whatever rows stand beside it.
 
 Libraries choose their order of summation by the number of rows, so that a token's log-probability depends on the
-batch it came in (He et al., Defeating Nondeterminism in LLM Inference, Thinking Machines 2025).
+batch it came in (He et al., Defeating Nondeterminism in LLM Inference, Thinking Machines 2025). Gradients are the
+libraries' own: those of weights are sums over the batch.
 """
 
 from typing import Any
@@ -82,10 +83,11 @@ class _Matmul(torch.autograd.Function):
         return found
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
         left, right = ctx.saved_tensors
-        # The slope of a row depends on that row alone; the weight's is a sum over the batch and cannot.
-        return _implementation(ctx.triton).matmul(slope, right.T.contiguous()), slope.T @ left, None
+        # The library's own products: the weight's gradient is a sum over the batch, and depends on it in any case.
+        needs = ctx.needs_input_grad
+        return slope @ right if needs[0] else None, slope.T @ left if needs[1] else None, None
 
 
 class _RMSNorm(torch.autograd.Function):
@@ -100,12 +102,14 @@ class _RMSNorm(torch.autograd.Function):
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None, None]:
         x, weight = ctx.saved_tensors
         kind = torch.promote_types(x.dtype, torch.float32)
-        wide, flow = x.to(kind), slope.to(kind)
-        scale = torch.rsqrt(wide.square().mean(dim=1, keepdim=True) + ctx.epsilon)
-        unit, inner = wide * scale, flow * weight
+        wide, flow, factor = x.to(kind), slope.to(kind), weight.to(kind)
+        scale = torch.linalg.vector_norm(wide, dim=1, keepdim=True).square_().div_(x.shape[1]).add_(ctx.epsilon)
+        unit = wide * scale.rsqrt_()
+        along = flow * unit
         # dx = (g·w − u · mean(g·w·u)) / rms, with u the normalised input
-        to_x = (inner - unit * (inner * unit).mean(dim=1, keepdim=True)) * scale
-        return to_x.to(x.dtype), (flow * unit).sum(0).to(weight.dtype), None, None
+        mean = torch.mv(along, factor).div_(-x.shape[1]).unsqueeze(1)
+        to_x = (flow * factor).addcmul_(unit, mean).mul_(scale)
+        return to_x.to(x.dtype), along.sum(0).to(weight.dtype), None, None
 
 
 class _LogSoftmax(torch.autograd.Function):

@@ -1,7 +1,7 @@
 """On a CPU a library's product depends on the number of rows: here it always sees tiles of the same number.
 
-A tile is padded with zeros. That the row's place in its tile does not matter either is found out once per shape; where
-it does, each row is a tile of its own.
+The last tile is padded with zeros. That the row's place in its tile does not matter either is found out once per shape;
+where it does, each row is a tile of its own.
 """
 
 from collections.abc import Callable
@@ -10,13 +10,19 @@ from functools import cache
 import torch
 from torch import Tensor
 
-ROWS = 16
+ROWS = 128
+"""Of a product: with fewer the library repacks its other side more often than it computes."""
+ELEMENTS = 1 << 16
+"""Of a tile of anything else."""
+ALIGNMENT = 64
+"""Bytes at which a tile begins: libraries take other paths for what lies across the processor's lines."""
 
 
 def matmul(left: Tensor, right: Tensor) -> Tensor:
     """``left @ rightᵀ`` for left [M, K] and right [N, K]."""
     rows = tile_rows(right.shape[1], right.shape[0], right.dtype)
-    return _by_tiles(left, rows, lambda tile: tile @ right.T)
+    other = right.T
+    return _by_tiles(left, rows, lambda tile: tile @ other)
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
@@ -26,23 +32,30 @@ def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
         wide = tile.to(torch.promote_types(tile.dtype, torch.float32))
         return (wide * torch.rsqrt(wide.square().mean(dim=1, keepdim=True) + epsilon) * weight).to(tile.dtype)
 
-    return _by_tiles(x, ROWS, normalise)
+    return _by_tiles(x, _height(x), normalise)
 
 
 def log_softmax(x: Tensor) -> Tensor:
     """Of each row of [M, K]."""
-    return _by_tiles(x, ROWS, lambda tile: torch.log_softmax(tile, dim=1))
+    return _by_tiles(x, _height(x), lambda tile: torch.log_softmax(tile, dim=1))
+
+
+def _height(x: Tensor) -> int:
+    """Rows of a tile where each row is computed by itself: as many as the width of one allows."""
+    return max(1, ELEMENTS // max(1, x.shape[1]))
 
 
 def _by_tiles(x: Tensor, rows: int, function: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply ``function`` to tiles of ``rows`` rows, each in memory of its own."""
+    """Apply ``function`` to tiles of ``rows`` rows, which all begin at the same alignment."""
     results = []
+    x = x.contiguous()
     for low in range(0, max(len(x), 1), rows):
-        tile = x.new_zeros((rows, x.shape[1]))
-        part = x[low : low + rows]
-        tile[: len(part)] = part
+        tile = part = x[low : low + rows]
+        if len(part) < rows or part.data_ptr() % ALIGNMENT:
+            tile = x.new_zeros((rows, x.shape[1]))
+            tile[: len(part)] = part
         results.append(function(tile)[: len(part)])
-    return torch.cat(results)
+    return results[0] if len(results) == 1 else torch.cat(results)
 
 
 @cache

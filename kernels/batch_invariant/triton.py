@@ -91,10 +91,10 @@ def _log_softmax(x: tl.tensor, out: tl.tensor, K: int, BLOCK: tl.constexpr) -> N
         tl.store(out + row + low + lane, ((part - top) - tl.log(total)).to(out.dtype.element_ty), mask=known)
 
 
-def matmul(left: Tensor, right: Tensor) -> Tensor:
-    """As ``reference.matmul``, summed in float32."""
+def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """As ``reference.matmul``, summed in float32; the result in ``dtype``, by default that of ``left``."""
     (rows, depth), columns = left.shape, len(right)
-    out = torch.empty((rows, columns), dtype=left.dtype, device=left.device)
+    out = torch.empty((rows, columns), dtype=dtype or left.dtype, device=left.device)
     if rows and columns:
         tiles = TILES[left.element_size()]
         grid = (triton.cdiv(rows, tiles.rows) * triton.cdiv(columns, tiles.columns),)

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from kernels.backend import Backend, uses_triton
 from kernels.linear_logprob import reference
@@ -16,6 +17,7 @@ def linear_logprob(
     temperature: Tensor,
     bias: Tensor | None = None,
     *,
+    batch_invariant: bool = False,
     backend: Backend = "auto",
 ) -> tuple[Tensor, Tensor]:
     """Natural-log probability of each target, and the entropy of its distribution in nats, both with gradient.
@@ -29,6 +31,7 @@ def linear_logprob(
         targets: int64 [T], each in 0 … V − 1.
         temperature: [T], above 0; without gradient.
         bias: [V]; −inf takes a token out of the vocabulary.
+        batch_invariant: whether a token's results shall be the same to the last bit whatever others stand beside it.
         backend: see ``kernels.backend``.
 
     Returns:
@@ -44,9 +47,15 @@ def linear_logprob(
         raise ValueError(f"targets and temperature must have the shape [{len(hidden)}] of the tokens")
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError(f"the bias must have the shape [{len(weight)}] of the vocabulary")
-    triton = uses_triton(hidden, backend)
-    logprobs, entropies = _LinearLogprob.apply(hidden, weight, targets, temperature, bias, triton)
-    return logprobs, entropies
+    implementation = _implementation(uses_triton(hidden, backend))
+    rows = len(hidden)
+    if batch_invariant and (spare := -rows % implementation.row_tile(hidden, weight)):
+        # Whole tiles: what would be the shape of the last one must not decide anything.
+        hidden, targets = pad(hidden, (0, 0, 0, spare)), pad(targets, (0, spare))
+        temperature = pad(temperature, (0, spare), value=1.0)
+    given = (hidden, weight, targets, temperature, bias)
+    logprobs, entropies = _LinearLogprob.apply(*given, batch_invariant, implementation)
+    return logprobs[:rows], entropies[:rows]
 
 
 def _implementation(triton: bool) -> Any:
@@ -66,11 +75,12 @@ class _LinearLogprob(torch.autograd.Function):
         targets: Tensor,
         temperature: Tensor,
         bias: Tensor | None,
-        triton: bool,
+        batch_invariant: bool,
+        implementation: Any,
     ) -> tuple[Tensor, Tensor]:
         given = reference.Inputs(hidden, weight, targets, temperature, bias)
-        logprobs, saved = _implementation(triton).forward(given)
-        ctx.triton = triton
+        logprobs, saved = implementation.forward(given, batch_invariant=batch_invariant)
+        ctx.implementation = implementation
         # Outputs must not be saved on the context itself: they would keep their own graph alive.
         ctx.save_for_backward(hidden, weight, targets, temperature, bias, saved.logsumexp, saved.entropy, saved.kept)
         ctx.set_materialize_grads(False)
@@ -79,10 +89,10 @@ class _LinearLogprob(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor | None, entropy_slope: Tensor | None) -> tuple[Tensor | None, ...]:
         if slope is None and entropy_slope is None:
-            return None, None, None, None, None, None
+            return None, None, None, None, None, None, None
         hidden, weight, targets, temperature, bias, logsumexp, entropy, kept = ctx.saved_tensors
         saved = reference.Saved(logsumexp, entropy, kept)
         needs = (ctx.needs_input_grad[0], ctx.needs_input_grad[1], ctx.needs_input_grad[4])
         given = reference.Inputs(hidden, weight, targets, temperature, bias)
-        found = _implementation(ctx.triton).backward(slope, entropy_slope, saved, given, needs)
-        return found.hidden, found.weight, None, None, found.bias, None
+        found = ctx.implementation.backward(slope, entropy_slope, saved, given, needs)
+        return found.hidden, found.weight, None, None, found.bias, None, None

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from kernels.batch_invariant.reference import tile_rows
+
 TILE_TOKENS = 1024
 TILE_ELEMENTS = 1 << 20
 """Logits of one tile: few enough for the processor's cache."""
@@ -63,20 +65,31 @@ def accumulation_type(tensor: Tensor) -> torch.dtype:
     return torch.float64 if tensor.dtype == torch.float64 else torch.float32
 
 
-def forward(given: Inputs) -> tuple[Tensor, Saved]:
-    """Log-probability [T] of each target, and what the backward pass needs."""
+def row_tile(hidden: Tensor, weight: Tensor) -> int:
+    """Tokens of a tile where results must not depend on the batch: no other number is ever multiplied at a time."""
+    width = min(len(weight), _run_width(weight))
+    rest = len(weight) % width or width
+    return min(tile_rows(weight.shape[1], columns, accumulation_type(hidden)) for columns in (width, rest))
+
+
+def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
+    """Log-probability [T] of each target, and what the backward pass needs.
+
+    With ``batch_invariant`` T must be a multiple of ``row_tile``.
+    """
     hidden, weight, targets = given.hidden, given.weight, given.targets
     tokens, vocabulary = len(hidden), len(weight)
     kind = accumulation_type(hidden)
     scaled = hidden.to(kind) / given.temperature.to(kind).unsqueeze(1)
-    if tokens * vocabulary <= KEPT_ELEMENTS:
+    height = row_tile(hidden, weight) if batch_invariant else None
+    if tokens * vocabulary <= KEPT_ELEMENTS and height is None:
         logits = _tile(given, scaled, slice(0, vocabulary), slice(0, tokens))
         top, total, mixed = _statistics(logits)
         chosen = logits.gather(1, targets.unsqueeze(1)).squeeze(1)
         return _finish(chosen, top, total, mixed, logits)
     top = torch.full((tokens,), LOWEST, dtype=kind, device=hidden.device)
     total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
-    for columns, rows in _tiles(given):
+    for columns, rows in _tiles(given, height):
         logits = _tile(given, scaled, columns, rows)
         here, inside = _inside(targets[rows], columns)
         chosen[rows] += torch.where(inside, logits.gather(1, here.unsqueeze(1)).squeeze(1), 0.0)
@@ -167,10 +180,11 @@ def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, 
     return sums
 
 
-def _tiles(given: Inputs) -> Iterator[tuple[slice, slice]]:
-    """Vocabulary outside, tokens inside: the weight's gradient is written run by run."""
+def _tiles(given: Inputs, height: int | None = None) -> Iterator[tuple[slice, slice]]:
+    """Vocabulary outside, tokens inside, ``height`` of them: the weight's gradient is written run by run."""
     tokens, vocabulary = len(given.hidden), len(given.weight)
-    height = min(TILE_TOKENS, max(1, tokens))
+    if height is None:
+        height = min(TILE_TOKENS, max(1, tokens))
     width = max(1, TILE_ELEMENTS // height)
     for left in range(0, vocabulary, width):
         for low in range(0, tokens, height):
@@ -188,11 +202,15 @@ def _tile(given: Inputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
 
 def _project(states: Tensor, weight: Tensor) -> Tensor:
     """``states @ weight.T`` in the states' type, run by run."""
-    width = max(1, RUN_ELEMENTS // max(1, weight.shape[1]))
+    width = _run_width(weight)
     result = states.new_empty(len(states), len(weight))
     for part, run in zip(result.split(width, dim=1), weight.split(width), strict=True):
         torch.mm(states, run.to(states.dtype).T, out=part)
     return result
+
+
+def _run_width(weight: Tensor) -> int:
+    return max(1, RUN_ELEMENTS // max(1, weight.shape[1]))
 
 
 def _statistics(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:

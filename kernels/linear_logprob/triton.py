@@ -3,15 +3,20 @@
 Logits come out of the product in float32 whatever the inputs are. One tile holds all tokens and a run of columns.
 """
 
+from collections.abc import Callable
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
+from kernels.batch_invariant.triton import matmul
 from kernels.linear_logprob.reference import LOWEST, Gradients, Inputs, Saved
 
 TILE_ELEMENTS = 1 << 26
 """Logits of one tile."""
+INVARIANT_TOKENS = 8192
+"""As if there were so many, where the width of a tile must not depend on their number."""
 BLOCK = 1024
 
 
@@ -85,14 +90,19 @@ def _flow(
     tl.store(result + row * width + columns, gradient.to(result.dtype.element_ty), mask=known)
 
 
-def forward(given: Inputs) -> tuple[Tensor, Saved]:
+def row_tile(hidden: Tensor, weight: Tensor) -> int:
+    """As ``reference.row_tile``: rows of a product's tile are independent of one another here."""
+    return 1
+
+
+def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
     """As ``reference.forward``."""
     tokens, vocabulary = len(given.hidden), len(given.weight)
     heat, targets = given.temperature.float().contiguous(), given.targets.contiguous()
     top = torch.full((tokens,), LOWEST, dtype=torch.float32, device=given.hidden.device)
     total, mixed, chosen = torch.zeros_like(top), torch.zeros_like(top), torch.zeros_like(top)
-    for first, width in _runs(tokens, vocabulary):
-        logits = _logits(given, first, width)
+    for first, width in _runs(INVARIANT_TOKENS if batch_invariant else tokens, vocabulary):
+        logits = _logits(given, first, width, matmul if batch_invariant else _product)
         if tokens:
             with torch.cuda.device_of(logits):
                 _merge[(tokens,)](logits, heat, targets, top, total, mixed, chosen, first, width, BLOCK=BLOCK)
@@ -113,7 +123,7 @@ def backward(
     to_bias = torch.zeros_like(bias) if needs[2] and bias is not None else None
     for first, width in _runs(tokens, len(weight)):
         columns = slice(first, first + width)
-        logits = _logits(given, first, width)
+        logits = _logits(given, first, width, _product)
         flow = torch.empty(logits.shape, dtype=weight.dtype, device=weight.device)
         if tokens:
             grid = (tokens, triton.cdiv(width, BLOCK))
@@ -123,9 +133,9 @@ def backward(
                     TILTED=entropy_slope is not None, BLOCK=BLOCK,
                 )  # fmt: skip
         if to_hidden is not None:
-            to_hidden += _product(flow, weight[columns])
+            to_hidden += _product(flow, weight[columns].T)
         if to_weight is not None:
-            to_weight[columns] = _product(flow.T, hidden).to(weight.dtype)
+            to_weight[columns] = _product(flow.T, hidden.T).to(weight.dtype)
         if to_bias is not None:
             to_bias[columns] = flow.float().sum(0).to(to_bias.dtype)
     return Gradients(None if to_hidden is None else to_hidden.to(hidden.dtype), to_weight, to_bias)
@@ -136,15 +146,15 @@ def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
     return [(first, min(width, vocabulary - first)) for first in range(0, vocabulary, width)]
 
 
-def _logits(given: Inputs, first: int, width: int) -> Tensor:
+def _logits(given: Inputs, first: int, width: int, product: Callable[[Tensor, Tensor, torch.dtype], Tensor]) -> Tensor:
     """One tile, float32 and not yet divided by the temperature."""
     columns = slice(first, first + width)
-    logits = _product(given.hidden, given.weight[columns].T)
+    logits = product(given.hidden, given.weight[columns], torch.float32)
     return logits if given.bias is None else logits.add_(given.bias[columns])
 
 
-def _product(left: Tensor, right: Tensor) -> Tensor:
-    """In float32, summed in float32."""
-    if left.is_cuda and left.dtype != torch.float32:
-        return torch.mm(left, right, out_dtype=torch.float32)
-    return left.float() @ right.float()
+def _product(left: Tensor, right: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    """``left @ rightᵀ`` in ``dtype``, summed in it, by the vendor's library."""
+    if left.is_cuda and left.dtype != dtype:
+        return torch.mm(left, right.T, out_dtype=dtype)
+    return left.to(dtype) @ right.to(dtype).T

@@ -41,14 +41,15 @@ def tiling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 @pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("tokens", [1, 7])
-def test_gradients_of_both_outputs(tiling: str, biased: bool, tokens: int) -> None:
+@pytest.mark.parametrize(("tokens", "invariant"), [(1, False), (7, False), (7, True)])
+def test_gradients_of_both_outputs(tiling: str, biased: bool, tokens: int, invariant: bool) -> None:
     hidden, weight, targets, heat = inputs(tokens, 5, 11, torch.float64)
     bias = torch.linspace(-1, 1, 11, dtype=torch.float64) if biased else None
     leaves = [t.requires_grad_() for t in (hidden, weight, bias) if t is not None]
 
     def both(*given: Tensor) -> tuple[Tensor, Tensor]:
-        return linear_logprob(given[0], given[1], targets, heat, given[2] if biased else None)
+        third = given[2] if biased else None
+        return linear_logprob(given[0], given[1], targets, heat, third, batch_invariant=invariant)
 
     assert torch.autograd.gradcheck(both, leaves)
     slopes = torch.randn(2, tokens, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
@@ -118,3 +119,24 @@ def test_refusals() -> None:
         linear_logprob(hidden, weight, targets[:2], heat)
     with pytest.raises(ValueError, match=r"shape \[13\] of the vocabulary"):
         linear_logprob(hidden, weight, targets, heat, torch.zeros(5))
+
+
+@pytest.mark.parametrize("place_matters", [False, True])
+def test_a_token_has_the_same_bits_in_any_batch_and_place(monkeypatch: pytest.MonkeyPatch, place_matters: bool) -> None:
+    monkeypatch.setattr(reference, "TILE_ELEMENTS", 1 << 13)
+    monkeypatch.setattr(reference, "RUN_ELEMENTS", 1 << 11)
+    if place_matters:  # as in a library in which it does: single rows
+        monkeypatch.setattr(reference, "tile_rows", lambda *_: 1)
+    hidden, weight, targets, heat = inputs(300, 96, 70, torch.float32, scale=3.0)
+    found = torch.stack(linear_logprob(hidden, weight, targets, heat, batch_invariant=True))
+    for chosen in ([7], [299, 7], [*range(130, 0, -1)], [*range(0, 300, 2)]):
+        part = torch.tensor(chosen)
+        own = linear_logprob(hidden[part], weight, targets[part], heat[part], batch_invariant=True)
+        assert torch.equal(torch.stack(own), found[:, part])
+    torch.testing.assert_close(found, torch.stack(linear_logprob(hidden, weight, targets, heat)), rtol=1e-4, atol=1e-4)
+
+
+def test_no_tokens_in_an_invariant_batch() -> None:
+    hidden, weight, targets, heat = inputs(0, 4, 5, torch.float32)
+    logprobs, entropies = linear_logprob(hidden, weight, targets, heat, batch_invariant=True)
+    assert logprobs.shape == entropies.shape == (0,)

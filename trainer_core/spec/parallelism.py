@@ -21,5 +21,6 @@ class Parallelism(SpecModel):
     share_prompts: bool = True
     """Compute the prompt of a group once per micro-batch, and not once per sample. The same update, less work."""
     batch_invariant: bool = False
-    """Score every trajectory by itself: the learner's log-probabilities are the same to the last bit whatever else is
-    in the batch, in whatever order and over how many ranks. Slower: without sharing, and without full micro-batches."""
+    """The learner's log-probabilities are the same to the last bit whatever else is in the batch, in whatever order and
+    over how many ranks: every sum is taken in an order that only a token's own sequence decides. Slower. A policy with
+    experts or in FP8, and a loss over whole distributions, score every trajectory by itself for that."""

@@ -81,10 +81,11 @@ class Learner:
         self.version = 0
         self._device = torch.device(device)
         self._model_dir = Path(model_dir)
-        cut = spec.parallelism
-        self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=cut.batch_invariant)
         asked = None if teacher is None else Path(teacher)
         self._parts = Parts(self._model_dir, spec, world_size, self._device, asked)
+        cut, packs = spec.parallelism, self._parts.invariant
+        alone = cut.batch_invariant and not packs
+        self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
         self._engine = self._parts.engine
         self._gradients = Gradients(self._parts, rank, world_size, self._packing, self._device)
         self._torn: str | None = None

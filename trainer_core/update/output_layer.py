@@ -39,19 +39,26 @@ def can_fuse(layer: Any) -> bool:
 
 def fuse(layer: Any) -> None:
     """Let ``layer`` be asked."""
-    layer.asked = None
+    layer.asked, layer.by_rows = None, False
     layer.forward = MethodType(_forward, layer)
 
 
 def undo(layer: Any) -> None:
     """Make it a plain layer again."""
-    del layer.forward, layer.asked
+    del layer.forward, layer.asked, layer.by_rows
+
+
+def sum_by_rows(layer: Any) -> None:
+    """Let what ``layer`` answers for a token not depend on the others; see ``update/invariance.py``."""
+    layer.by_rows = True
 
 
 def _forward(self: Any, states: Tensor) -> Tensor:
     if self.asked is None:
         return nn.functional.linear(states, self.weight, self.bias)
     targets, temperature = self.asked
-    logprobs, entropies = linear_logprob(states[0], self.weight, targets, temperature, self.bias)
+    logprobs, entropies = linear_logprob(
+        states[0], self.weight, targets, temperature, self.bias, batch_invariant=self.by_rows
+    )
     # The entropy is a metric here: without its gradient the backward pass is cheaper.
     return torch.stack([logprobs, entropies.detach()], dim=-1).unsqueeze(0)

@@ -84,6 +84,9 @@ class Packing:
     alone: bool = False
     """Whether each trajectory has a micro-batch of its own: then its log-probabilities do not depend on any other, to
     the last bit, because no tensor's shape does."""
+    exact: bool = False
+    """Whether the attention computes each segment by itself, so that the shapes of its tensors do not depend on others:
+    see ``update/invariance.py``."""
 
 
 def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
@@ -108,7 +111,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
     units.sort(key=lambda unit: -unit[0])
     if how.alone:
-        return [_batch(trajectories, [members]) for _, members in units]
+        return [_batch(trajectories, [members], how.exact) for _, members in units]
     batches: list[list[list[int]]] = []
     space: list[int] = []
     for size, members in units:
@@ -120,7 +123,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
         else:
             batches[home].append(members)
             space[home] -= size
-    return [_batch(trajectories, families_of_batch) for families_of_batch in batches]
+    return [_batch(trajectories, families_of_batch, how.exact) for families_of_batch in batches]
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
@@ -169,7 +172,7 @@ def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: in
     return units
 
 
-def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]) -> TokenBatch:
+def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]], exact: bool) -> TokenBatch:
     ids: list[NDArray[np.int32]] = []
     positions: list[NDArray[np.int64]] = []
     segments: list[Segment] = []
@@ -210,7 +213,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
     return TokenBatch(
         input_ids=torch.from_numpy(np.concatenate(ids).astype(np.int64)),
         position_ids=torch.from_numpy(np.concatenate(positions)),
-        layout=build_layout(segments),
+        layout=build_layout(segments, exact=exact),
         rows=torch.from_numpy(np.concatenate([rows for rows, _, _ in predicted])),
         targets=per_token("token_ids").long(),
         sequence=per_sequence([index for _, _, index in predicted], np.int64),

@@ -11,10 +11,12 @@ from trainer_core.spec.corrections import RouterShiftWeighting
 from trainer_core.spec.critic import HeadCritic, SeparateCritic
 from trainer_core.update import capabilities
 from trainer_core.update.adapter import attach
+from trainer_core.update.asides import needs_logits
 from trainer_core.update.bare import BareBackbone
 from trainer_core.update.critic import SeparateValue, ValueHead
 from trainer_core.update.engine import UpdateEngine
 from trainer_core.update.hybrid.setup import prepare_routing
+from trainer_core.update.invariance import use_batch_invariance
 from trainer_core.update.naming import apart
 from trainer_core.update.policy import load_policy
 from trainer_core.update.precision import Flows
@@ -66,6 +68,14 @@ class Parts:
             self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)
         self.supervisor = Supervisor(base)
         self._renews_reference = spec.kl.reset_steps is not None
+        self.invariant = spec.parallelism.batch_invariant and self._make_invariant(spec)
+        """Whether packed batches give log-probabilities that do not depend on them; see ``update/invariance.py``."""
+
+    def _make_invariant(self, spec: RunSpec) -> bool:
+        if needs_logits(spec) or self.teacher is not None:
+            return False  # whole distributions are computed for as many tokens as there are
+        twins = [one for one in (self.reference, self.proximal.twin) if isinstance(one, Twin)]
+        return all([use_batch_invariance(model) for model in (self.model, *(twin.model for twin in twins))])
 
     @property
     def vocab_size(self) -> int:

@@ -22,7 +22,6 @@ from transformers import PreTrainedModel
 from trainer_core.spec import RunSpec
 from trainer_core.spec.precision import Float32Precision, HalfPrecision, UnifiedPrecision
 from trainer_core.update.attention import UnsupportedPolicy
-from trainer_core.update.norms import lean_norm
 from trainer_core.update.quantise import (
     Quantised,
     Scales,
@@ -109,7 +108,8 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
     head = model.get_output_embeddings()
     for name, module in model.named_modules():
         if type(module) is nn.Linear and module is not head:
-            _replace(module, switch, _linear, quantised=is_quantised(f"{name}.weight", 2))
+            quantised = is_quantised(f"{name}.weight", 2)
+            _replace(module, switch, _linear, quantised=quantised, product=functional.linear)
         elif isinstance(module, nn.Embedding):
             _replace(module, switch, _embedding)
         elif _is_norm(module):
@@ -164,7 +164,8 @@ def _linear(self: Any, x: Tensor) -> Tensor:
         bias = None if self.bias is None else _narrow(self.bias, self.switch)
         return functional.linear(x.to(flow.dtype), _Fp8Weight.apply(self.weight, self.switch), bias)
     bias = None if self.bias is None else _narrow(self.bias, self.switch)
-    return functional.linear(x.to(flow.dtype), _narrow(self.weight, self.switch), bias)
+    found: Tensor = self.product(x.to(flow.dtype), _narrow(self.weight, self.switch), bias)
+    return found
 
 
 def _embedding(self: Any, ids: Tensor) -> Tensor:
@@ -178,7 +179,7 @@ def _norm(self: Any, x: Tensor) -> Tensor:
     states, epsilon = _Widen.apply(x, self.switch), getattr(self, "lean_epsilon", None)
     if epsilon is None:
         return _narrow(self.wide_forward(states), self.switch)
-    return _narrow(lean_norm(states, _Round.apply(self.weight, self.switch.flow.dtype), epsilon), self.switch)
+    return _narrow(self.normalise(states, _Round.apply(self.weight, self.switch.flow.dtype), epsilon), self.switch)
 
 
 def _leave(switch: _Switch, output: Any) -> Any:

@@ -29,21 +29,21 @@ class ProximalPolicy:
         """Load a copy of the policy where the method keeps one."""
         self._spec = spec
         keeps = isinstance(spec, SnapshotProximal | EWMAProximal)
-        self._twin = Twin(folder, device, flows, dtype) if keeps else None
+        self.twin = Twin(folder, device, flows, dtype) if keeps else None
         self.normaliser = 1.0
         """PPO-EWMA: Σ decay^k over the weights that the average holds."""
 
     def begin_step(self, step: int, weights: Weights) -> None:
         """Renew what is renewed at the beginning of a step. Collective, as ``weights`` is."""
         spec = self._spec
-        if self._twin is not None and isinstance(spec, SnapshotProximal) and (step - 1) % spec.every_steps == 0:
-            self._twin.blend(weights())
+        if self.twin is not None and isinstance(spec, SnapshotProximal) and (step - 1) % spec.every_steps == 0:
+            self.twin.blend(weights())
 
     def after_update(self, weights: Weights) -> None:
         """Take the updated weights into the average: θ ← θ + (θ_new − θ) / Σ decay^k, which corrects its bias."""
-        if self._twin is not None and isinstance(self._spec, EWMAProximal):
+        if self.twin is not None and isinstance(self._spec, EWMAProximal):
             self.normaliser = self._spec.decay * self.normaliser + 1.0
-            self._twin.blend(weights(), 1.0 / self.normaliser)
+            self.twin.blend(weights(), 1.0 / self.normaliser)
 
     def logprobs(self, batch: TokenBatch, current: Tensor, before: Tensor | None, version: int) -> Tensor:
         """Log-probabilities of the batch's targets under the proximal policy, float32 [M], without gradient.
@@ -54,18 +54,18 @@ class ProximalPolicy:
             before: of the policy before the step's first update; None where that is ``current``.
             version: of the weights before the step: the age of a token is counted from it.
         """
-        if self._twin is not None:
-            return self._twin.score(batch)
+        if self.twin is not None:
+            return self.twin.score(batch)
         if isinstance(self._spec, InterpolatedProximal):
             return interpolated_proximal(current.detach(), batch.behaviour_logprobs, version - batch.versions)
         return current.detach() if before is None else before
 
     def tensors(self) -> dict[str, Tensor]:
         """What a checkpoint holds of it; empty where it keeps no copy."""
-        return {} if self._twin is None else self._twin.tensors()
+        return {} if self.twin is None else self.twin.tensors()
 
     def load(self, tensors: Mapping[str, Tensor], normaliser: float) -> None:
         """Go on from a checkpoint."""
-        if self._twin is not None:
-            self._twin.blend(tensors)
+        if self.twin is not None:
+            self.twin.blend(tensors)
         self.normaliser = normaliser

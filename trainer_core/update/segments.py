@@ -76,8 +76,12 @@ class Layout:
         return Layout(moved, self.slots.to(device), None if self.runs is None else self.runs.to(device))
 
 
-def build_layout(segments: Sequence[Segment]) -> Layout:
+def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
     """Batch ``segments``, which together cover each packed token exactly once as a query.
+
+    Args:
+        segments: in any order.
+        exact: each in a bucket of its own, without padding.
 
     Raises:
         ValueError: a packed token is no query, or is one twice.
@@ -86,7 +90,8 @@ def build_layout(segments: Sequence[Segment]) -> Layout:
     slots = np.full(num_tokens, -1, dtype=np.int64)
     buckets = []
     filled = 0
-    for members in _similar(sorted(segments, key=lambda segment: (segment.num_keys, segment.num_queries))):
+    ordered = sorted(segments, key=lambda segment: (segment.num_keys, segment.num_queries))
+    for members in [[one] for one in ordered] if exact else _similar(ordered):
         width = max(segment.num_queries for segment in members)
         buckets.append(_bucket(members, width))
         for row, segment in enumerate(members):

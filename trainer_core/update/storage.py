@@ -22,7 +22,7 @@ def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
     for module in model.modules():
         if hasattr(module, "lean_epsilon"):
             # The policy's own normalisation computes in float32 whatever it reads; the lean one does not.
-            del module.forward, module.lean_epsilon
+            del module.forward, module.lean_epsilon, module.normalise
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
     return model

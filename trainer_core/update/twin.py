@@ -23,19 +23,19 @@ class Twin:
         dtype: torch.dtype = torch.float32,
     ) -> None:
         """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``."""
-        self._model = stored(load_policy(folder, device=device, flows=flows), dtype).eval().requires_grad_(False)
+        self.model = stored(load_policy(folder, device=device, flows=flows), dtype).eval().requires_grad_(False)
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:
         """Log-probability of the batch's targets, float32 [M]."""
-        return score(self._model, batch)[0]
+        return score(self.model, batch)[0]
 
     @torch.no_grad()
     def blend(self, weights: Mapping[str, Tensor], share: float = 1.0) -> None:
         """Move every weight by ``share`` of the way to ``weights``; names it does not know are left out."""
-        for name, parameter in self._model.named_parameters():
+        for name, parameter in self.model.named_parameters():
             parameter.lerp_(weights[name].to(parameter.device), share)
 
     def tensors(self) -> dict[str, Tensor]:
         """Its weights by Hugging Face name."""
-        return {name: parameter.detach().clone() for name, parameter in self._model.named_parameters()}
+        return {name: parameter.detach().clone() for name, parameter in self.model.named_parameters()}

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from kernels.batch_invariant import triton as products
 from kernels.linear_logprob import linear_logprob
 from kernels.linear_logprob import triton as compiled
 
@@ -33,3 +34,19 @@ def test_values_and_gradients(monkeypatch: pytest.MonkeyPatch, tokens: int, bias
     near = 1e-4 if dtype == torch.float32 else 4e-2
     for number, (mine, theirs) in enumerate(zip(found["triton"], found["reference"], strict=True)):
         torch.testing.assert_close(mine, theirs, rtol=near, atol=1e-4 if number < 2 else near)
+
+
+def test_a_token_has_the_same_bits_in_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(products.TILES, 4, products.Tiles(16, 16, 16, 4, 2))
+    monkeypatch.setattr(compiled, "BLOCK", 16)
+    monkeypatch.setattr(compiled, "TILE_ELEMENTS", 200)
+    generator = torch.Generator().manual_seed(1)
+    hidden, weight = torch.randn(40, 24, generator=generator), torch.randn(53, 24, generator=generator)
+    targets, heat = torch.randint(0, 53, (40,), generator=generator), torch.rand(40, generator=generator) + 0.5
+    whole = linear_logprob(hidden, weight, targets, heat, batch_invariant=True, backend="triton")
+    for part in (slice(3, 4), slice(3, 30)):
+        given = (hidden[part], weight, targets[part], heat[part])
+        own = linear_logprob(*given, batch_invariant=True, backend="triton")
+        assert torch.equal(torch.stack(own), torch.stack(whole)[:, part])
+    usual = linear_logprob(hidden, weight, targets, heat, backend="reference")
+    torch.testing.assert_close(torch.stack(whole), torch.stack(usual), rtol=1e-4, atol=1e-4)
