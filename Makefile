@@ -25,7 +25,7 @@ bench: ## measure speed as ratios in one run
 
 bench-learner: ## measure the learner's step, its memory and the kernels alone
 	@scripts/setup.sh dev
-	@$(PY) -m tests.bench learner memory kernels
+	@$(PY) -m tests.bench learner memory kernels gpu
 
 bench-recipes: ## train every recipe on the demo's task, and write docs/benchmarks-recipes.md
 	@scripts/setup.sh dev

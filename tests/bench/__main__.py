@@ -8,6 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from tests.bench import (
+    gpu,
     kernels,
     learner_memory,
     learner_step,
@@ -48,6 +49,7 @@ ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "kernels": ("Operations of kernels/, one core", kernels.measure),
     "learner": ("Learner's step, one core", learner_step.measure),
     "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
+    "gpu": ("Kernels and learner on a GPU", gpu.measure),
 }
 """Benchmarks without a platform."""
 

@@ -5,6 +5,7 @@ its longest sequence, in the order in which samples come.
 """
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,19 @@ from trainer_core.update.packing import Packing, pack
 from trainer_core.update.policy import load_policy, score
 from trainer_core.update.totals import Totals
 
-GROUPS, SAMPLES, PROMPT, VOCABULARY, LONGEST, BUDGET = 12, 8, 40, 64, 480, 4096
+GROUPS, SAMPLES, PROMPT, LONGEST, BUDGET = 12, 8, 40, 480, 4096
 ROUNDS = 5
 RATE, NORM = 1e-4, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Shape of the policy that learns."""
+
+    hidden: int = 128
+    layers: int = 4
+    heads: int = 4
+    vocabulary: int = 64
 
 
 def measure() -> list[Figure]:
@@ -36,14 +47,14 @@ def measure() -> list[Figure]:
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_policy(folder)
-        groups = _groups(0)
+        write_policy(folder, Policy())
+        groups = groups_of(0, Policy().vocabulary)
         plain = [t for group in groups for t in group.trajectories]
         cut = {"max_tokens_per_microbatch": BUDGET}
         specs = {
-            "packed": _spec(cut),
-            "packed, prompts not shared": _spec({**cut, "share_prompts": False}),
-            "batch-invariant": _spec({**cut, "batch_invariant": True}),
+            "packed": spec_of(cut),
+            "packed, prompts not shared": spec_of({**cut, "share_prompts": False}),
+            "batch-invariant": spec_of({**cut, "batch_invariant": True}),
         }
         learners = {title: Learner(folder, spec) for title, spec in specs.items()}
 
@@ -81,15 +92,25 @@ def measure() -> list[Figure]:
     ]
 
 
-def _write_policy(folder: Path) -> None:
+def write_policy(folder: Path, policy: Policy) -> None:
+    """Write a Qwen3 policy with random weights."""
     torch.manual_seed(0)
-    sizes = {"hidden_size": 128, "intermediate_size": 384, "head_dim": 32, "max_position_embeddings": 1024}
-    heads = {"num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2}
-    config = Qwen3Config(vocab_size=VOCABULARY, tie_word_embeddings=True, **sizes, **heads)
+    config = Qwen3Config(
+        vocab_size=policy.vocabulary,
+        tie_word_embeddings=True,
+        hidden_size=policy.hidden,
+        intermediate_size=3 * policy.hidden,
+        head_dim=policy.hidden // policy.heads,
+        max_position_embeddings=1024,
+        num_hidden_layers=policy.layers,
+        num_attention_heads=policy.heads,
+        num_key_value_heads=policy.heads // 2,
+    )
     Qwen3ForCausalLM(config).save_pretrained(folder)
 
 
-def _spec(parallelism: dict[str, Any]) -> RunSpec:
+def spec_of(parallelism: dict[str, Any], **others: Any) -> RunSpec:
+    """The spec of the step, cut as asked."""
     return RunSpec.model_validate(
         {
             "policy": {"base": "small"},
@@ -100,27 +121,28 @@ def _spec(parallelism: dict[str, Any]) -> RunSpec:
             "optimizer": {"learning_rate": RATE},
             "corrections": [],
             "parallelism": parallelism,
+            **others,
         }
     )
 
 
-def _groups(seed: int) -> list[Group]:
+def groups_of(seed: int, vocabulary: int) -> list[Group]:
     """Lengths are lognormal with σ = 1 and a median of 60 tokens."""
     rng = np.random.default_rng(seed)
     groups = []
     for index in range(GROUPS):
-        prompt = rng.integers(0, VOCABULARY, PROMPT).astype(np.int32)
+        prompt = rng.integers(0, vocabulary, PROMPT).astype(np.int32)
         lengths = np.clip(rng.lognormal(np.log(60), 1.0, SAMPLES), 2, LONGEST).astype(int)
-        made = [_trajectory(rng, prompt, int(length), f"{index}-{n}") for n, length in enumerate(lengths)]
+        made = [_trajectory(rng, prompt, int(length), vocabulary, f"{index}-{n}") for n, length in enumerate(lengths)]
         groups.append(Group(str(index), f"a:{index}", "a", "a@1", {}, "", 0, made))
     return groups
 
 
-def _trajectory(rng: np.random.Generator, prompt: Any, length: int, name: str) -> Trajectory:
+def _trajectory(rng: np.random.Generator, prompt: Any, length: int, vocabulary: int, name: str) -> Trajectory:
     return Trajectory(
         trajectory_id=name,
         prompt_ids=prompt,
-        token_ids=rng.integers(0, VOCABULARY, length).astype(np.int32),
+        token_ids=rng.integers(0, vocabulary, length).astype(np.int32),
         behaviour_logprobs=rng.normal(-4.2, 0.1, length).astype(np.float32),
         versions=np.zeros(length, dtype=np.int32),
         sampled=np.ones(length, dtype=np.bool_),
