@@ -29,9 +29,9 @@ def policy_loss(
     ``cispo`` −sg(clip(ρ, ratio_min, ratio_max))·A·log π_θ (arXiv 2506.13585, eq. 4).
 
     Metrics over the mask, all 0 where it is empty: ``ratio_mean``, ``ratio_square``, ``ratio_min``, ``ratio_max``;
-    ``clip_low`` and ``clip_high``, shares of tokens whose edge binds; ``k1`` = −log ρ and ``k3`` = ρ − 1 − log ρ, whose
-    means over samples of π_old are KL(π_old ‖ π_θ) (Schulman, Approximating KL Divergence, 2020); ``ess``, the
-    effective share (Σw)² / (n·Σw²) of the weights w = π_old / π_behaviour.
+    ``clip_low`` and ``clip_high``, shares of tokens whose edge binds and whose advantage is not 0; ``k1`` = −log ρ and
+    ``k3`` = ρ − 1 − log ρ, whose means over samples of π_old are KL(π_old ‖ π_θ) (Schulman, Approximating KL
+    Divergence, 2020); ``ess``, the effective share (Σw)² / (n·Σw²) of the weights w = π_old / π_behaviour.
 
     Args:
         logprobs: [N].

@@ -36,7 +36,8 @@ def forward(
         ratio = log_ratio.exp()
         clipped = ratio.clamp(ratio_min, ratio_max)
         if weight_clip:
-            under, over = ratio < ratio_min, ratio > ratio_max
+            moved = advantage != 0
+            under, over = (ratio < ratio_min) & moved, (ratio > ratio_max) & moved
             slope[part] = -clipped * advantage
             loss[part] = slope[part] * current
         else:
@@ -45,7 +46,7 @@ def forward(
             loss[part] = -advantage * torch.where(binds, clipped, ratio)
             slope[part] = torch.where(binds | (free.abs() > LOG_BOUND), 0.0, -advantage * ratio)
         weight = (before - sampler).clamp(-LOG_BOUND, LOG_BOUND).exp()
-        columns = (ratio, ratio**2, under, over, -log_ratio, ratio - 1 - log_ratio, weight, weight**2)
+        columns = (ratio, ratio**2, under, over, -free, ratio - 1 - log_ratio, weight, weight**2)
         sums[0] += counts.sum()
         for number, column in enumerate(columns, 1):
             sums[number] += column.double().masked_fill(~counts, 0.0).sum()

@@ -40,7 +40,7 @@ def _pass(
     log_ratio = tl.minimum(tl.maximum(free, -BOUND), BOUND)
     ratio = tl.exp(log_ratio)
     clipped = tl.minimum(tl.maximum(ratio, ratio_min), ratio_max)
-    under, over = ratio < ratio_min, ratio > ratio_max
+    under, over = (ratio < ratio_min) & (advantage != 0), (ratio > ratio_max) & (advantage != 0)
     if WEIGHT_CLIP:
         incline = -clipped * advantage
         value = incline * current
@@ -59,7 +59,7 @@ def _pass(
     tl.store(row + 2, tl.sum(one * ratio * ratio, axis=0))
     tl.store(row + 3, tl.sum(one * under, axis=0))
     tl.store(row + 4, tl.sum(one * over, axis=0))
-    tl.store(row + 5, tl.sum(-one * log_ratio, axis=0))
+    tl.store(row + 5, tl.sum(-free, axis=0))
     tl.store(row + 6, tl.sum(one * (ratio - 1.0 - log_ratio), axis=0))
     tl.store(row + 7, tl.sum(one * weight, axis=0))
     tl.store(row + 8, tl.sum(one * weight * weight, axis=0))

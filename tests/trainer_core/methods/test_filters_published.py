@@ -54,7 +54,8 @@ def test_overlong_has_a_limit_of_its_own() -> None:
     ],
 )
 def test_repeats_at_the_end(tokens: np.ndarray, period: int, expected: int) -> None:
-    assert repeats_at_end(tokens, period) == expected
+    other = ids(1, 3, 3, 3, 3, 3, 3, 3)
+    assert repeats_at_end([other, tokens, other], period) == [7, expected, 7]
 
 
 def test_loops_are_left_out_whoever_found_them() -> None:

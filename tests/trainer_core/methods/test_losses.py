@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tests.trainer_core.methods.loss_formulas import FORMULAS, written_out
 from trainer_core.methods import losses
+from trainer_core.methods.losses import one_pass
 from trainer_core.methods.view import TokenView
 from trainer_core.metrics import find
 from trainer_core.spec.loss import Loss
@@ -198,3 +199,31 @@ def test_sequences_do_not_see_one_another(spec: Loss) -> None:
         here = tokens["sequence"] == index
         alone, _ = losses.token_loss(spec, TokenView(**{name: value[here] for name, value in tokens.items()}))
         torch.testing.assert_close(alone, together[here], rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("spec", [one for one in SPECS if one.type in ("ppo_clip", "cispo")], ids=ids)
+def test_one_pass_is_the_same_as_separate_operations(monkeypatch: pytest.MonkeyPatch, spec: Any) -> None:
+    given = batch(3, spread=1.0)
+    given["advantages"][::4] = 0.0
+    found = []
+    for backend in ("auto", "reference"):
+        monkeypatch.setattr(one_pass, "BACKEND", backend)
+        leaf = given["logprobs"].clone().requires_grad_()
+        loss, metrics = losses.token_loss(spec, TokenView(**{**given, "logprobs": leaf}))
+        slope = torch.linspace(-1, 2, len(loss), dtype=torch.float64)
+        found.append((loss, torch.autograd.grad((loss * slope).sum(), leaf)[0], metrics))
+    (loss, gradient, metrics), (own, own_gradient, own_metrics) = found
+    torch.testing.assert_close(own, loss, rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(own_gradient, gradient, rtol=1e-12, atol=1e-14)
+    assert {name: float(value) for name, value in own_metrics.items()} == pytest.approx(
+        {name: float(value) for name, value in metrics.items()}, rel=1e-12
+    )
+    assert 0 < float(metrics["actor/pg_clipfrac"]) < 1
+
+
+def test_a_shift_of_the_routing_is_no_matter_of_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_pass, "BACKEND", "reference")
+    given = batch(3)
+    view = TokenView(**given, log_shift=torch.full_like(given["logprobs"], -0.1))
+    assert one_pass.one_pass("cispo", 0.0, 1.2, view) is None
+    assert one_pass.one_pass("cispo", 0.0, 1.2, TokenView(**given)) is not None

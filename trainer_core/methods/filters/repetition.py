@@ -1,34 +1,35 @@
 """Repetition (MiniMax-M1, arXiv 2506.13585): a completion that has run into a loop teaches the loop."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from kernels import ragged
 from trainer_core.spec.filters import RepetitionFilter
 from trainer_core.trajectory import Group
 
 
 def repetition(spec: RepetitionFilter, groups: list[Group]) -> None:
     """Exclude trajectories that the engine stopped for a repetition, or that end in one."""
-    for group in groups:
-        for trajectory in group.trajectories:
-            stopped = str(trajectory.finish_reason) == "repetition"
-            if stopped or repeats_at_end(trajectory.token_ids, spec.max_period) >= spec.min_repeats:
-                trajectory.excluded = trajectory.excluded or "repetition"
+    trajectories = [trajectory for group in groups for trajectory in group.trajectories]
+    repeats = repeats_at_end([trajectory.token_ids for trajectory in trajectories], spec.max_period)
+    for trajectory, times in zip(trajectories, repeats, strict=True):
+        if str(trajectory.finish_reason) == "repetition" or times >= spec.min_repeats:
+            trajectory.excluded = trajectory.excluded or "repetition"
 
 
-def repeats_at_end(tokens: NDArray[np.int32], max_period: int) -> int:
-    """How often the best pattern of at most ``max_period`` tokens stands at the end of ``tokens`` [T]; whole ones only.
+def repeats_at_end(completions: Sequence[NDArray[np.int32]], max_period: int) -> list[int]:
+    """How often the best pattern of at most ``max_period`` tokens stands at the end of each; whole ones only.
 
     A completion that then ended by itself has its end-of-sequence token behind the loop: the last token may be odd.
     """
-    return max(_repeats(tokens, max_period), _repeats(tokens[:-1], max_period))
+    whole, shorter = (_repeats(parts, max_period) for parts in (completions, [one[:-1] for one in completions]))
+    return torch.maximum(whole, shorter).tolist()
 
 
-def _repeats(tokens: NDArray[np.int32], max_period: int) -> int:
-    best = min(len(tokens), 1)
-    for period in range(1, min(max_period, len(tokens) - 1) + 1):
-        # Where a token equals the one a period earlier, the pattern goes on; the first that does not ends the loop.
-        differs = np.flatnonzero(tokens[period:] != tokens[:-period])
-        matching = len(tokens) - period - (int(differs[-1]) + 1 if len(differs) else 0)
-        best = max(best, matching // period + 1)
-    return best
+def _repeats(parts: Sequence[NDArray[np.int32]], max_period: int) -> torch.Tensor:
+    tokens = np.concatenate([np.zeros(0, np.int64), *parts])
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return ragged.repeats_at_end(torch.from_numpy(tokens.astype(np.int64)), torch.from_numpy(starts), max_period)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from trainer_core.methods.losses.one_pass import one_pass
 from trainer_core.methods.losses.ratio import bounded_ratio, clipped_surrogate, edge_metrics, share
 from trainer_core.methods.view import TokenView
 from trainer_core.spec.loss import PPOClipLoss
@@ -13,6 +14,8 @@ def ppo_clip(spec: PPOClipLoss, view: TokenView) -> tuple[Tensor, dict[str, Tens
 
     With dual clip (arXiv 1912.09729) the loss of a negative advantage is at most ``ratio_dual · |A|``.
     """
+    if spec.ratio_dual is None and (found := one_pass("ppo_clip", spec.ratio_min, spec.ratio_max, view)) is not None:
+        return found
     advantages = view.advantages
     loss, binds = clipped_surrogate(bounded_ratio(view.log_ratio), advantages, spec.ratio_min, spec.ratio_max)
     metrics = edge_metrics(view, binds & (advantages > 0), binds & (advantages < 0))
