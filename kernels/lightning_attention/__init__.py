@@ -51,8 +51,8 @@ def lightning_attention(
     edges: list[int] = starts.tolist()
     if edges[0] != 0 or edges[-1] != tokens or any(last < first for first, last in pairwise(edges)):
         raise ValueError(f"starts must ascend from 0 to {tokens}")
-    # On a GPU they are not looked at: that would wait for all that was launched before.
-    if not slopes.is_cuda and bool(((slopes < 0) | (slopes > MAX_SLOPE)).any()):
+    # Elsewhere they are not looked at: that would wait for all that a GPU has yet to do.
+    if slopes.device.type == "cpu" and bool(((slopes < 0) | (slopes > MAX_SLOPE)).any()):
         raise ValueError(f"slopes must be from 0 to {MAX_SLOPE:g}")
     shape = (len(edges) - 1, heads, depth, value.shape[2])
     if initial is None:
