@@ -49,16 +49,17 @@ def worker_name(run_id: str, attempt: int, role: str, index: int, generation: in
     return f"{controller_name(run_id, attempt)}/{role}-{index}.{generation}"
 
 
-def actor_options(name: str | None, num_cpus: float = 0.0, **env: str) -> dict[str, Any]:
+def actor_options(name: str | None, num_cpus: float = 0.0, num_gpus: float = 0.0, **env: str) -> dict[str, Any]:
     """Options of every actor of a run.
 
     ``num_cpus`` is what Ray reserves, not what is used. Controller and reward workers reserve nothing, so that a run
-    fits on two cores: one for the engine, one for the learner. One OpenMP thread each: pools of two processes on shared
-    cores slow one another down by an order of magnitude. The variable must be set before torch is imported.
+    fits on two cores: one for the engine, one for the learner. An actor sees no GPU but what it reserves. One OpenMP
+    thread each: pools of two processes on shared cores slow one another down by an order of magnitude. The variable
+    must be set before torch is imported.
     """
     forwarded = {key: os.environ[key] for key in FORWARDED if key in os.environ}
     env_vars = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", **forwarded, **env}
-    options: dict[str, Any] = {"num_cpus": num_cpus, "runtime_env": {"env_vars": env_vars}}
+    options: dict[str, Any] = {"num_cpus": num_cpus, "num_gpus": num_gpus, "runtime_env": {"env_vars": env_vars}}
     return options if name is None else {**options, "name": name, "namespace": NAMESPACE}
 
 

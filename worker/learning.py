@@ -52,9 +52,10 @@ class LearningStage:
         options: Mapping[str, Any],
         checkpoint: Path | None,
         teacher: Path | None = None,
+        device: str = "cpu",
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
-        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher)
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device)
 
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
@@ -107,9 +108,10 @@ class LearningStage:
         options: Mapping[str, Any],
         checkpoint: Path | None,
         teacher: Path | None,
+        device: str,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
-        self._group = LearnerGroup(model_dir, spec, actor_options=options, teacher=teacher)
+        self._group = LearnerGroup(model_dir, spec, device=device, actor_options=options, teacher=teacher)
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
 

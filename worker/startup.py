@@ -35,6 +35,7 @@ from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.judge.use import Tally
 from worker.learner import LearnerLost
 from worker.learning import LearningStage
+from worker.placement import place, usable_gpus
 from worker.reward import CHUNKS_AT_ONCE, RewardConfig, RewardWorker
 from worker.reward_pool import Notify, RewardPool
 from worker.reward_version import Versions
@@ -99,11 +100,10 @@ class Startup:
         """
         bundle, spec = self.bundle, self.bundle.spec
         started = time.perf_counter()
-        cluster.check_resources(
-            ENGINE_CPUS * spec.parallelism.rollout_workers
-            + LEARNER_CPUS * spec.parallelism.learner_ranks
-            + SERVER_CPUS * len(served(bundle.judges))
-        )
+        workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
+        judges = len(served(bundle.judges))
+        cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
+        self._placement = place(workers + judges, ranks, usable_gpus())
         check_policy_folder(bundle.policy.path)
         teacher = None if bundle.teacher is None else bundle.teacher.path
         if teacher is not None:
@@ -116,7 +116,7 @@ class Startup:
         seconds = {"checks": time.perf_counter() - started}
         engines = Router(
             self._spawn_engine,
-            spec.parallelism.rollout_workers,
+            workers,
             config,
             spec.rollout.engine.tolerance,
             spec.schedule.prompts_per_step,
@@ -125,10 +125,11 @@ class Startup:
         self._closers.callback(engines.close)
         learning = LearningStage()
         self._closers.callback(learning.close)
-        options = cluster.actor_options(None, LEARNER_CPUS)
+        device, gpus = self._placement.device, self._placement.gpus
+        options = cluster.actor_options(None, LEARNER_CPUS, gpus)
         checkpoint = bundle.resume.path if bundle.resume else None
-        learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher)
-        self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0))
+        learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher, device)
+        self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)
         rewards = RewardPool(
             self._spawn_reward,
@@ -195,7 +196,7 @@ class Startup:
         return seconds
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
-        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS)
+        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)
         return rollout_actor_class().options(**options).remote()
 
     def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:

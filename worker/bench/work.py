@@ -19,6 +19,7 @@ from worker.bench.score import score_job
 from worker.bundle import FencedError, StartError
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
+from worker.placement import place, usable_gpus
 from worker.scoring.open import ToolSetup
 
 log = logging.getLogger(__name__)
@@ -70,7 +71,8 @@ class BenchWork:
             handles: Mapping[str, Any] = {}
             if needed := served(job.judges):
                 cluster.check_resources(SERVER_CPUS * len(needed), "bench job")
-                servers = start_servers(needed, lambda slug: f"{cluster.bench_name(job.id)}/judge-{slug}")
+                gpus = place(len(needed), 0, usable_gpus()).gpus
+                servers = start_servers(needed, lambda slug: f"{cluster.bench_name(job.id)}/judge-{slug}", gpus)
                 ray.get(servers.started, timeout=SERVERS_UP_S)
                 handles = servers.handles
             return score_job(job, ToolSetup(JudgeSetup(job.judges, handles), job.reward_models))

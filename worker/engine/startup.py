@@ -38,6 +38,10 @@ class CoreParts:
     """vLLM's model runner."""
 
 
+LEAST_SHARE = 0.01
+"""Of a GPU's memory."""
+
+
 def build_core(config: EngineConfig) -> CoreParts:
     """Start vLLM for `config`. Raises `EngineError` for another vLLM version or a directory without a model."""
     hf_config = _read_json(Path(config.model_dir) / "config.json")
@@ -60,7 +64,12 @@ def build_core(config: EngineConfig) -> CoreParts:
 
     execution = fp8.execution(config)
     simulated = config.fp8 if execution == "simulated" else None
-    by_hardware = {} if config.fp8 is None or simulated else {"quantization": fp8.SCHEMES[config.fp8.scales]}
+    by_hardware: dict[str, Any] = {}
+    if config.fp8 is not None and not simulated:
+        by_hardware["quantization"] = fp8.SCHEMES[config.fp8.scales]
+    if not current_platform.is_cpu():
+        # The KV cache has a size of its own; a share of the GPU would only have to be free, which others may use.
+        by_hardware["gpu_memory_utilization"] = LEAST_SHARE
     architectures = hf_config.get("architectures") or []
     register_own(architectures)
     _register_architectures(architectures)

@@ -36,12 +36,18 @@ def served(judges: Mapping[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
     return {slug: judge for slug, judge in judges.items() if judge.model_dir is not None}
 
 
-def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str]) -> JudgeServers:
-    """Start an engine for each judge that needs one. ``name`` makes an actor's name of a slug."""
+def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str], gpus: float = 0.0) -> JudgeServers:
+    """Start an engine for each judge that needs one.
+
+    Args:
+        judges: by slug.
+        name: makes an actor's name of a slug.
+        gpus: that each reserves.
+    """
     handles, started = {}, []
     for slug, judge in served(judges).items():
         assert judge.model_dir is not None
-        options = cluster.actor_options(name(slug), SERVER_CPUS)
+        options = cluster.actor_options(name(slug), SERVER_CPUS, gpus)
         handle = ray.remote(JudgeServer).options(**options, max_concurrency=judge.max_in_flight + 1).remote()
         handles[slug] = handle
         started.append(handle.start.remote(ServeConfig(judge.model_dir, judge.max_in_flight)))
