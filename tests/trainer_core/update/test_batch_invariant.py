@@ -122,3 +122,15 @@ def test_a_learner_packs_what_it_can_and_scores_the_rest_one_by_one(policy_dir: 
     stored = make_spec(parallelism={**ASKED, "zero_stage": 2}, policy={"base": "tiny", "dtype": "bfloat16"})
     for spec in (topk, fp8, stored):
         assert Learner(policy_dir, spec)._packing == Packing(16_384, alone=True)
+
+
+@pytest.mark.parametrize("stage", [1, 3])
+def test_partitioned_weights_make_the_same_update(policy_dir: Path, stage: int) -> None:
+    found = []
+    for parallelism in ({}, {**ASKED, "zero_stage": stage}):
+        spec = make_spec(parallelism=parallelism, optimizer={"learning_rate": 1e-3, "epsilon": 1e-3})
+        learner = Learner(policy_dir, spec)
+        learner.update(make_groups(1), spec, 1)
+        found.append(learner.weights())
+    for name, weight in found[0].items():
+        np.testing.assert_allclose(found[1][name], weight, atol=1e-6)
