@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from worker.engine.weights import WeightStore
 
 SUPPORTED_VLLM = "0.32"
+LEAST_GPU_SHARE = 0.01
+"""Of a GPU's memory that must be free at the start."""
 
 
 @dataclass(slots=True)
@@ -36,10 +38,6 @@ class CoreParts:
     fp8: Execution | None
     runner: Any
     """vLLM's model runner."""
-
-
-LEAST_SHARE = 0.01
-"""Of a GPU's memory."""
 
 
 def build_core(config: EngineConfig) -> CoreParts:
@@ -69,7 +67,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         by_hardware["quantization"] = fp8.SCHEMES[config.fp8.scales]
     if not current_platform.is_cpu():
         # The KV cache has a size of its own; a share of the GPU would only have to be free, which others may use.
-        by_hardware["gpu_memory_utilization"] = LEAST_SHARE
+        by_hardware["gpu_memory_utilization"] = LEAST_GPU_SHARE
     architectures = hf_config.get("architectures") or []
     register_own(architectures)
     _register_architectures(architectures)

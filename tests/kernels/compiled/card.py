@@ -39,6 +39,8 @@ class Compiled:
 
 
 class _Card(DriverBase):
+    """Answers what a compilation asks; what only a launch would ask is not there."""
+
     def __init__(self, capability: int) -> None:
         self._target = GPUTarget("cuda", capability, 32)
 
