@@ -1,4 +1,8 @@
-"""Configuration from the environment, one class. Secrets may also come from files under ``DRESSAGE_HOME``."""
+"""Configuration from the environment, one class. Secrets may also come from files under ``DRESSAGE_HOME``.
+
+Each variable stands in ``docs/configuration.md``. A field is read from its alias alone: the name of a field, such as
+``home``, would also match variables that every shell sets for its own ends.
+"""
 
 import os
 import secrets
@@ -20,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Config(BaseSettings):
     """Everything that differs between installations."""
 
-    model_config = SettingsConfigDict(env_file=None, extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(env_file=None, extra="ignore", case_sensitive=True)
 
     home: Path = Field(default=ROOT / ".dressage", alias="DRESSAGE_HOME")
     """Folder that holds all data."""
@@ -60,7 +64,7 @@ class Config(BaseSettings):
 
     @cached_property
     def resolved_database_url(self) -> str:
-        """The given database, or the embedded one."""
+        """The given database's URL, or the embedded one's."""
         if self.database_url:
             return self.database_url
         postgres = EmbeddedPostgres(self.home)
@@ -69,7 +73,7 @@ class Config(BaseSettings):
 
     @cached_property
     def resolved_redis_url(self) -> str:
-        """The given Redis, or the embedded one."""
+        """The given Redis's URL, or the embedded one's."""
         return self.redis_url or EmbeddedRedis(self.home).url
 
     @property

@@ -15,7 +15,8 @@ LOCAL = ["127.0.0.0/8", "::1/128"]
 
 
 def networks(**given: Any) -> list[str]:
-    return [str(network) for network in Config(**given).resolved_judge_networks]
+    by_alias = {str(Config.model_fields[name].alias): value for name, value in given.items()}
+    return [str(network) for network in Config(**by_alias).resolved_judge_networks]
 
 
 def create(api: Callable[..., APIClient], base_url: str) -> Any:

@@ -1,6 +1,7 @@
 """``manage.py up``: start everything and stay in the foreground until Ctrl-C."""
 
 import fcntl
+import os
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dressage.config import ROOT, config
 from dressage.supervisor.arbiter import end, make_arbiter
+from dressage.supervisor.former_home import find_former_installation, former_installation_message
 from dressage.supervisor.processes import base_environment, servers, services
 from dressage.supervisor.ray_head import RayHead
 from dressage.supervisor.ready import wait_for_database, wait_for_redis, wait_for_web
@@ -29,6 +31,8 @@ class Command(BaseCommand):
         parser.add_argument("--no-run", action="store_true", help="with --demo: start no run")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if former := find_former_installation(os.environ, config.home):
+            self.stderr.write(self.style.WARNING(f"\n{former_installation_message(former, config.home)}\n"))
         config.home.mkdir(parents=True, exist_ok=True)
         lock = (config.home / "up.lock").open("w")
         try:

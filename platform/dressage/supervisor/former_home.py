@@ -1,0 +1,50 @@
+"""Finds an installation that lies in the user's home folder, where ``HOME`` was once taken for ``DRESSAGE_HOME``.
+
+It is only told of: nothing there is opened for writing, moved or deleted.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+_DATABASE = ("postgres-ready", "postgres-password", "postgres/PG_VERSION")
+_STARTED = "up.lock"
+_BESIDE = ("postgres-ready", "secret-key", "ray-token", "beat-schedule", "redis/appendonlydir")
+
+
+def find_former_installation(environment: Mapping[str, str], home: Path) -> Path | None:
+    """The user's home folder, where it holds an installation that is not the one in use.
+
+    Args:
+        environment: the process's variables. Where they name ``DRESSAGE_HOME``, somebody has chosen: nothing is looked
+            for.
+        home: the data folder in use.
+    """
+    user_home = Path(environment.get("HOME") or "/nonexistent")
+    if "DRESSAGE_HOME" in environment or user_home.resolve() == home.resolve():
+        return None
+    return user_home if _holds_installation(user_home) else None
+
+
+def former_installation_message(former: Path, home: Path) -> str:
+    """The notice shown at each start, until ``DRESSAGE_HOME`` says which of the two folders is meant."""
+    return (
+        f"An earlier installation lies in {former}: its database, datasets and runs were put there because HOME was\n"
+        f"taken for DRESSAGE_HOME. It is left as it is, and NOT used: this start uses {home.resolve()}.\n"
+        f"  To go on with the earlier one:    export DRESSAGE_HOME={former}\n"
+        f"  To stay with this one, silently:  export DRESSAGE_HOME={home.resolve()}"
+    )
+
+
+def _holds_installation(folder: Path) -> bool:
+    """True for marks that no other program leaves together; one such name alone might be anybody's file."""
+    prepared = all(_is_there(folder / name) for name in _DATABASE)
+    started = _is_there(folder / _STARTED) and any(_is_there(folder / name) for name in _BESIDE)
+    return prepared or started
+
+
+def _is_there(path: Path) -> bool:
+    """False also for what may not be looked into: the embedded PostgreSQL may belong to another user."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False

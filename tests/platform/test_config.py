@@ -1,0 +1,78 @@
+"""Which environment variables count: the documented ones, and no others."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dressage.config import ROOT, Config
+from tests.support.checkout import copy_checkout, usual_environment
+
+FIELDS = {name: str(field.alias) for name, field in Config.model_fields.items()}
+GIVEN = {
+    "home": "/somewhere",
+    "database_url": "postgresql://elsewhere/db",
+    "redis_url": "redis://elsewhere",
+    "ray_address": "10.0.0.1:6379",
+    "secret_key": "given",
+    "host": "0.0.0.0",
+    "port": "8700",
+    "url": "https://dressage.example.com",
+    "link_url": "http://10.0.0.2:8600",
+    "max_active_runs": "7",
+    "policy_roots": "/models",
+    "judge_networks": "10.20.0.0/16",
+    "debug": "true",
+}
+SHOW = """
+import json
+from django.conf import settings
+from dressage.config import config
+print(json.dumps([str(settings.HOME), config.host, config.port, settings.DEBUG, settings.PUBLIC_URL,
+                  len(settings.SECRET_KEY)]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for alias in FIELDS.values():
+        monkeypatch.delenv(alias, raising=False)
+    yield
+
+
+def as_text(config: Config) -> dict[str, str]:
+    return {name: str(value) for name, value in config.model_dump().items()}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_is_read_from_its_documented_name_alone(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    default = as_text(Config())
+    for name in {field, field.upper(), FIELDS[field].lower()} - {FIELDS[field]}:
+        monkeypatch.setenv(name, GIVEN[field])
+    assert as_text(Config()) == default
+    monkeypatch.setenv(FIELDS[field], GIVEN[field])
+    read = {name: value for name, value in as_text(Config()).items() if value != default[name]}
+    assert {name: value.lower() for name, value in read.items()} == {field: GIVEN[field].lower()}
+
+
+def test_every_variable_is_documented_and_every_documented_one_counts() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    assert sorted(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE)) == sorted(FIELDS.values())
+
+
+def test_a_process_in_a_usual_shell_uses_the_folder_and_the_address_of_the_checkout(tmp_path: Path) -> None:
+    checkout, home = copy_checkout(tmp_path / "checkout"), tmp_path / "home"
+    home.mkdir()
+    command = [sys.executable, "manage.py", "shell", "--no-imports", "--command", SHOW]
+    environment = usual_environment(home)
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [
+        str(checkout / ".dressage"), "127.0.0.1", 8600, False, "http://127.0.0.1:8600", 64
+    ]  # fmt: skip
+    assert list(home.iterdir()) == []
+    assert {path.name for path in (checkout / ".dressage").iterdir()} == {"secret-key", "static"}
