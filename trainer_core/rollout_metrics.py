@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from trainer_core.diagnosis.metrics import mismatch_metrics
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.rewards.success import least
+from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.run import RunSpec
-from trainer_core.spec.thinking import TaggedThinking
 from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
 

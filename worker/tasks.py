@@ -5,10 +5,10 @@ import logging
 import ray
 from ray.exceptions import RayActorError
 
-from worker import cluster
 from worker.bench.actor import BenchWorker
-from worker.celery_app import app
-from worker.controller import RunController
+from worker.cluster import actors as cluster
+from worker.cluster.app import app
+from worker.loop.controller import RunController
 
 log = logging.getLogger(__name__)
 

@@ -25,12 +25,12 @@ from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
-from worker.advantages import assign_advantages
-from worker.chunk import pack, unpack
 from worker.engine import Completion, Engine, EngineConfig, Request, Sampling
 from worker.engine.startup import eos_token_ids
-from worker.tokenizer import PolicyTokenizer
-from worker.weights import apply_and_probe, bundle, probe_sequences
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.learner.weights import apply_and_probe, bundle, probe_sequences
+from worker.loop.advantages import assign_advantages
+from worker.messages.chunk import pack, unpack
 
 DOCUMENT = ROOT / "demo" / "minimax-m1-hybrid.yaml"
 EVERY = 10

@@ -20,12 +20,12 @@ from tests.bench.report import Figure
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
-from trainer_core.update.logprobs import token_logprobs
-from trainer_core.update.objective import denominators, loss_share
-from trainer_core.update.optimizer import ClippedAdamW
-from trainer_core.update.packing import Packing, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.totals import Totals
+from trainer_core.update.model.logprobs import token_logprobs
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.objective.policy_objective import denominators, loss_share
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.optimization.optimizer import ClippedAdamW
+from trainer_core.update.packed.packing import Packing, pack
 
 GROUPS, SAMPLES, PROMPT, LONGEST, BUDGET = 12, 8, 40, 480, 4096
 ROUNDS = 5

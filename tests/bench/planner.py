@@ -12,7 +12,7 @@ from tests.support.installation import ROOT, Installation
 from trainer_core.planning import Rates, plan
 from trainer_core.planning.from_run import rates_from_steps
 from trainer_core.spec import RunSpec
-from trainer_core.spec.rollout import Rollout
+from trainer_core.spec.generation.rollout import Rollout
 from worker.plan.measure import measure as measure_rates
 
 STEPS, WARM = 40, 6

@@ -13,7 +13,7 @@ VICTIMS = {
     "controller": "ray::RunController",
     "rollout": "ray::RolloutWorker",
     "learner": "ray::LearnerWorker",
-    "celery": "worker.celery_app",
+    "celery": "worker.cluster.app",
 }
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from kernels.policy_loss import Method, policy_loss, reference
 from tests.trainer_core.methods.loss_formulas import written_out
-from trainer_core.spec.loss import CISPOLoss, PPOClipLoss
+from trainer_core.spec.methods.loss import CISPOLoss, PPOClipLoss
 
 BAND = {"ratio_min": 0.8, "ratio_max": 1.25}
 

@@ -17,17 +17,17 @@ from unittest.mock import patch
 import ray
 
 from tests.worker.loop.platform_double import PlatformDouble
-from worker import cluster
-from worker.buffer import Batch
-from worker.controller import RunController
+from worker.cluster import actors as cluster
 from worker.engine import EngineConfig, KvOnUpdate
-from worker.jobs import Collected
-from worker.learner import LearnerWorker
-from worker.learning import Learned
-from worker.rollout import rollout_actor_class
-from worker.router import Deliver, Router, _Slot
-from worker.run import Run
-from worker.startup import ENGINE_CPUS, LEARNER_CPUS
+from worker.learner.ranks import LearnerWorker
+from worker.learner.stage import Learned
+from worker.loop.buffer import Batch
+from worker.loop.controller import RunController
+from worker.loop.run import Run
+from worker.loop.startup import ENGINE_CPUS, LEARNER_CPUS
+from worker.messages.jobs import Collected
+from worker.rollout.router import Deliver, Router, _Slot
+from worker.rollout.worker import rollout_actor_class
 
 ATTEMPT = 1
 REWARDS: dict[str, dict[str, Any]] = {
@@ -149,9 +149,9 @@ class WarmLoop:
                 return learned
 
         with (
-            patch("worker.startup.Router", self._lend_engines),
-            patch("worker.learner.ray", self._learner),
-            patch("worker.run.Run", Watched),
+            patch("worker.loop.startup.Router", self._lend_engines),
+            patch("worker.learner.ranks.ray", self._learner),
+            patch("worker.loop.run.Run", Watched),
         ):
             _Controller(run_id, platform).attend()
         return seen

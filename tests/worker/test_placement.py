@@ -4,9 +4,9 @@ import pytest
 import ray
 import torch
 
-from worker import placement
-from worker.cluster import ClusterError, actor_options
-from worker.placement import Placement, place, usable_gpus
+from worker.cluster import placement
+from worker.cluster.actors import ClusterError, actor_options
+from worker.cluster.placement import Placement, place, usable_gpus
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from trainer_core.explain.weight import weight
 from trainer_core.spec import RunSpec
-from trainer_core.spec.corrections import Correction, OffPolicySequenceMasking
-from trainer_core.spec.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss, SequenceMaskLoss, VESPOLoss
+from trainer_core.spec.methods.corrections import Correction, OffPolicySequenceMasking
+from trainer_core.spec.methods.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss, SequenceMaskLoss, VESPOLoss
 
 POINTS = 25
 """Odd, so that the ratio 1 is one of them; the edges of the band come on top."""

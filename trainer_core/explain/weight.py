@@ -5,12 +5,12 @@
 
 import math
 
-from trainer_core.spec.corrections import (
+from trainer_core.spec.methods.corrections import (
     IcePopMasking,
     MaskedImportanceSampling,
     TruncatedImportanceSampling,
 )
-from trainer_core.spec.loss import (
+from trainer_core.spec.methods.loss import (
     CISPOLoss,
     DecoupledPPOLoss,
     DPPOLoss,

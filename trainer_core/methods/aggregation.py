@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods.ragged import sequence_sum
-from trainer_core.spec.aggregation import (
+from trainer_core.spec.methods.aggregation import (
     Aggregation,
     ConstantNormaliser,
     PromptMean,

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from trainer_core.spec.kl import KLEstimator
+from trainer_core.spec.methods.kl import KLEstimator
 
 
 def penalty(estimator: KLEstimator, logprobs: Tensor, reference_logprobs: Tensor) -> Tensor:

@@ -10,9 +10,9 @@ from typing import Any
 from trainer_core.planning.activations import activation_bytes
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
-from trainer_core.spec.adapter import LoRAAdapter
-from trainer_core.spec.critic import SeparateCritic
-from trainer_core.spec.proximal import EWMAProximal, SnapshotProximal
+from trainer_core.spec.learner.adapter import LoRAAdapter
+from trainer_core.spec.methods.critic import SeparateCritic
+from trainer_core.spec.methods.proximal import EWMAProximal, SnapshotProximal
 
 GIB = 1 << 30
 LIVE = 10**9

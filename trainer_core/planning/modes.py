@@ -2,7 +2,7 @@
 
 from trainer_core.planning.workload import LoopMode
 from trainer_core.spec import RunSpec
-from trainer_core.spec.rollout import AsyncMode, InFlightMode, Rollout
+from trainer_core.spec.generation.rollout import AsyncMode, InFlightMode, Rollout
 
 
 def chosen_mode(spec: RunSpec) -> LoopMode:

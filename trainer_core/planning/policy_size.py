@@ -7,7 +7,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from trainer_core.spec.adapter import LoRAAdapter
+from trainer_core.spec.learner.adapter import LoRAAdapter
 
 LONGEST_HEADER = 100_000_000
 """Bytes: the format's own limit."""

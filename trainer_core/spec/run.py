@@ -2,34 +2,34 @@
 
 from pydantic import ValidationError, model_validator
 
-from trainer_core.spec.advantage import Advantage, GRPOAdvantage
-from trainer_core.spec.aggregation import Aggregation, TokenMean
 from trainer_core.spec.base import SpecModel
-from trainer_core.spec.batching import Batching
-from trainer_core.spec.checkpoint import Checkpoint
-from trainer_core.spec.corrections import Correction, TruncatedImportanceSampling
-from trainer_core.spec.critic import Critic
-from trainer_core.spec.curriculum import Curriculum, UniformCurriculum
-from trainer_core.spec.data import Data
-from trainer_core.spec.diagnosis import Diagnosis
-from trainer_core.spec.distillation import Distillation
-from trainer_core.spec.evaluation import Evaluation
-from trainer_core.spec.filters import Filter, ZeroAdvantageFilter
-from trainer_core.spec.guards import Guard
-from trainer_core.spec.kl import KL
-from trainer_core.spec.length_window import FixedWindow, LengthWindow
-from trainer_core.spec.loss import Loss, PPOClipLoss
-from trainer_core.spec.optimizer import Optimizer
-from trainer_core.spec.parallelism import Parallelism
-from trainer_core.spec.policy import Policy
-from trainer_core.spec.precision import Float32Precision, LearnerPrecision
-from trainer_core.spec.prompting import Prompting
-from trainer_core.spec.proximal import Proximal, RecomputedProximal
-from trainer_core.spec.reward import Reward
-from trainer_core.spec.rollout import Rollout
-from trainer_core.spec.rules import contradictions
-from trainer_core.spec.schedule import Schedule
-from trainer_core.spec.thinking import NoThinking, Thinking
+from trainer_core.spec.data.batching import Batching
+from trainer_core.spec.data.curriculum import Curriculum, UniformCurriculum
+from trainer_core.spec.data.prompting import Prompting
+from trainer_core.spec.data.sources import Data
+from trainer_core.spec.generation.length_window import FixedWindow, LengthWindow
+from trainer_core.spec.generation.rollout import Rollout
+from trainer_core.spec.generation.thinking import NoThinking, Thinking
+from trainer_core.spec.learner.optimizer import Optimizer
+from trainer_core.spec.learner.parallelism import Parallelism
+from trainer_core.spec.learner.policy import Policy
+from trainer_core.spec.learner.precision import Float32Precision, LearnerPrecision
+from trainer_core.spec.methods.advantage import Advantage, GRPOAdvantage
+from trainer_core.spec.methods.aggregation import Aggregation, TokenMean
+from trainer_core.spec.methods.corrections import Correction, TruncatedImportanceSampling
+from trainer_core.spec.methods.critic import Critic
+from trainer_core.spec.methods.distillation import Distillation
+from trainer_core.spec.methods.filters import Filter, ZeroAdvantageFilter
+from trainer_core.spec.methods.kl import KL
+from trainer_core.spec.methods.loss import Loss, PPOClipLoss
+from trainer_core.spec.methods.proximal import Proximal, RecomputedProximal
+from trainer_core.spec.operation.checkpoint import Checkpoint
+from trainer_core.spec.operation.diagnosis import Diagnosis
+from trainer_core.spec.operation.evaluation import Evaluation
+from trainer_core.spec.operation.guards import Guard
+from trainer_core.spec.operation.schedule import Schedule
+from trainer_core.spec.rewards.reward import Reward
+from trainer_core.spec.rules.contradictions import contradictions
 
 
 class RunSpec(SpecModel):

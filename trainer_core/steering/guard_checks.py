@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from trainer_core.spec.guards import Guard, MetricBound, MetricChange, MetricStuck
+from trainer_core.spec.operation.guards import Guard, MetricBound, MetricChange, MetricStuck
 
 
 def memory(guard: Guard) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trainer_core.spec.guards import Guard
+from trainer_core.spec.operation.guards import Guard
 from trainer_core.steering.guard_checks import memory, objection, patience
 
 

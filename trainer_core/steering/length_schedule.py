@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from trainer_core.spec.length_window import CyclicWindow, FixedWindow, StagedWindow
+from trainer_core.spec.generation.length_window import CyclicWindow, FixedWindow, StagedWindow
 from trainer_core.spec.run import RunSpec
 
 LENGTH_P99 = "response_length/p99"

@@ -14,7 +14,7 @@ from typing import Any
 
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.length_bias import LengthFit, fit
-from trainer_core.spec.reward_watch import LengthBias
+from trainer_core.spec.rewards.watch import LengthBias
 from trainer_core.steering.guards import Alert
 from trainer_core.trajectory import Group, Trajectory
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from trainer_core.spec.length_shaping import L1ExactLength, L1MaxLength
-from trainer_core.spec.per_prompt import PLACEHOLDER, PerPromptTokens, SampledTokens
-from trainer_core.spec.prompting import HINT, STRATEGY, ListedStrategies, StrategyNudges
+from trainer_core.spec.data.prompting import HINT, STRATEGY, ListedStrategies, StrategyNudges
+from trainer_core.spec.generation.per_prompt import PLACEHOLDER, PerPromptTokens, SampledTokens
+from trainer_core.spec.generation.thinking import TaggedThinking
+from trainer_core.spec.rewards.length_shaping import L1ExactLength, L1MaxLength
 from trainer_core.spec.run import RunSpec
-from trainer_core.spec.thinking import TaggedThinking
 
 
 @dataclass(frozen=True, slots=True)

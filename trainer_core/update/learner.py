@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update import checkpoint
-from trainer_core.update.engine import init_process_group
+from trainer_core.update.formats.precision import as_engine
 from trainer_core.update.gradients import Gradients
-from trainer_core.update.integrity import CheckpointError
-from trainer_core.update.naming import as_in_files
-from trainer_core.update.optimizer import learning_rate
-from trainer_core.update.packing import Packing, TokenBatch, pack
+from trainer_core.update.model.naming import as_in_files
+from trainer_core.update.model.policy import score
+from trainer_core.update.objective.recording import as_trajectory, record
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.objective.value_objective import explain
+from trainer_core.update.optimization.engine import init_process_group
+from trainer_core.update.optimization.optimizer import learning_rate
+from trainer_core.update.optimization.rate import SampleWeights
+from trainer_core.update.packed.packing import Packing, TokenBatch, pack
+from trainer_core.update.packed.sharding import minibatches
 from trainer_core.update.parts import Parts
-from trainer_core.update.policy import score
-from trainer_core.update.precision import as_engine
-from trainer_core.update.rate import SampleWeights
-from trainer_core.update.recording import as_trajectory, record
-from trainer_core.update.replayed import LearnerSide, learner_side
-from trainer_core.update.saved import SavedCheckpoint
-from trainer_core.update.sharding import minibatches
+from trainer_core.update.rescoring import LearnerSide, learner_side
+from trainer_core.update.saving import checkpoint
+from trainer_core.update.saving.integrity import CheckpointError
+from trainer_core.update.saving.saved import SavedCheckpoint
 from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
-from trainer_core.update.totals import Totals
-from trainer_core.update.value_objective import explain
 
 SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""

@@ -7,25 +7,25 @@ import torch
 from torch import Tensor
 
 from trainer_core.spec import RunSpec
-from trainer_core.spec.corrections import RouterShiftWeighting
-from trainer_core.spec.critic import HeadCritic, SeparateCritic
+from trainer_core.spec.methods.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.critic import HeadCritic, SeparateCritic
 from trainer_core.update import capabilities
-from trainer_core.update.adapter import attach
-from trainer_core.update.asides import needs_logits
-from trainer_core.update.bare import BareBackbone
-from trainer_core.update.critic import SeparateValue, ValueHead
-from trainer_core.update.engine import UpdateEngine
+from trainer_core.update.auxiliary.bare import BareBackbone
+from trainer_core.update.auxiliary.critic import SeparateValue, ValueHead
+from trainer_core.update.auxiliary.frozen_policy import Twin
+from trainer_core.update.auxiliary.proximal import ProximalPolicy
+from trainer_core.update.auxiliary.supervised import Supervisor
+from trainer_core.update.auxiliary.teacher import Teacher
+from trainer_core.update.formats.precision import Flows
 from trainer_core.update.hybrid.setup import prepare_routing
-from trainer_core.update.invariance import use_batch_invariance
-from trainer_core.update.naming import apart
-from trainer_core.update.policy import load_policy
-from trainer_core.update.precision import Flows
-from trainer_core.update.proximal import ProximalPolicy
-from trainer_core.update.routing import experts_per_token
-from trainer_core.update.storage import DTYPES, HostMemory, stored
-from trainer_core.update.supervised import Supervisor
-from trainer_core.update.teacher import Teacher
-from trainer_core.update.twin import Twin
+from trainer_core.update.model.adapter import attach
+from trainer_core.update.model.invariance import use_batch_invariance
+from trainer_core.update.model.naming import apart
+from trainer_core.update.model.policy import load_policy
+from trainer_core.update.model.routing import experts_per_token
+from trainer_core.update.model.storage import DTYPES, HostMemory, stored
+from trainer_core.update.objective.extra_outputs import needs_logits
+from trainer_core.update.optimization.engine import UpdateEngine
 
 Tensors = dict[str, dict[str, Tensor]]
 
@@ -69,7 +69,7 @@ class Parts:
         self.supervisor = Supervisor(base)
         self._renews_reference = spec.kl.reset_steps is not None
         self.invariant = spec.parallelism.batch_invariant and self._make_invariant(spec)
-        """Whether packed batches give log-probabilities that do not depend on them; see ``update/invariance.py``."""
+        """Whether packed batches give log-probabilities that do not depend on them: ``update/model/invariance.py``."""
 
     def _make_invariant(self, spec: RunSpec) -> bool:
         if needs_logits(spec) or self.teacher is not None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.spec import RunSpec
-from trainer_core.spec.aggregation import ConstantNormaliser, SequenceMean, TokenMean
+from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMean, TokenMean
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.objective import denominators
-from trainer_core.update.rate import SampleWeights
-from trainer_core.update.refine import whole_step
-from trainer_core.update.totals import Totals
+from trainer_core.update.objective.policy_objective import denominators
+from trainer_core.update.objective.refine import whole_step
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.optimization.rate import SampleWeights
 
 UNIT = Denominators(sequences=1, tokens=1, prompt_tokens={})
 

@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from trainer_core.rewards.errors import GraderError
-from worker import cluster
 from worker.bench.job import BenchJob
 from worker.bench.link import BenchLink
 from worker.bench.score import score_job
-from worker.bundle import FencedError, StartError
+from worker.cluster import actors as cluster
+from worker.cluster.placement import place, usable_gpus
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
-from worker.placement import place, usable_gpus
+from worker.link.platform import FencedError, StartError
 from worker.scoring.open import ToolSetup
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from trainer_core.update.quantise import is_quantised, rounded_activations
+from trainer_core.update.formats.quantise import is_quantised, rounded_activations
 from worker.engine.types import EngineConfig, EngineError, Fp8
 
 if TYPE_CHECKING:

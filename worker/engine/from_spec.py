@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trainer_core.spec import early_stop, precision, rollout
+from trainer_core.spec.generation import early_stop, rollout
+from trainer_core.spec.learner import precision
 from worker.engine.types import AdaptiveConcurrency, Fp8, NgramLoop, ProbabilityRun, Prune, Sampling
 
 

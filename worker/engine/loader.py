@@ -17,7 +17,7 @@ from vllm.config.load import LoadConfig
 from vllm.model_executor.model_loader import register_model_loader
 from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
-from trainer_core.update.quantise import rounded_weight
+from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
 from worker.engine.types import Fp8
 

@@ -12,7 +12,7 @@ from vllm.config import ModelConfig, VllmConfig
 from vllm.model_executor.model_loader.utils import process_weights_after_loading
 from vllm.utils.torch_utils import set_default_torch_dtype
 
-from trainer_core.update.quantise import Scales, rounded_weight
+from trainer_core.update.formats.quantise import Scales, rounded_weight
 from worker.engine import fp8
 from worker.engine.head import Float32Head
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from worker.bundle import StartError
 from worker.judge.cache import AnswerCache
 from worker.judge.client import JudgeClient
 from worker.judge.config import JudgeEndpoint
@@ -15,6 +14,7 @@ from worker.judge.endpoint import Endpoint
 from worker.judge.http import HttpEndpoint
 from worker.judge.served import ServedEndpoint
 from worker.judge.use import Tally
+from worker.link.platform import StartError
 
 
 @dataclass(frozen=True, slots=True)

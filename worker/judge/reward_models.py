@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
-from worker.bundle import StartError
+from worker.link.platform import StartError
 from worker.scoring.clock import outside
 
 MOST_AT_ONCE = 32

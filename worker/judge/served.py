@@ -49,7 +49,7 @@ class JudgeServer:
     def start(self, config: ServeConfig) -> float:
         """Load tokenizer and engine. Returns the seconds it took; raises StartError and EngineError with a sentence."""
         from worker.engine.startup import eos_token_ids
-        from worker.tokenizer import PolicyTokenizer
+        from worker.engine.tokenizer import PolicyTokenizer
 
         started = time.perf_counter()
         self._tokenizer = PolicyTokenizer(config.model_dir)

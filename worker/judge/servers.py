@@ -8,7 +8,7 @@ from typing import Any
 
 import ray
 
-from worker import cluster
+from worker.cluster import actors as cluster
 from worker.judge.config import JudgeEndpoint
 from worker.judge.served import JudgeServer, ServeConfig
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.chunk import pack, unpack
 from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
 from worker.engine.from_spec import concurrency, fp8
+from worker.messages.chunk import pack, unpack
 
 if TYPE_CHECKING:
     from worker.engine import Engine
@@ -53,8 +53,8 @@ _kept: _Kept | None = None
 def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[NDArray[np.int32]]) -> None:
     """Build the engine as a run would."""
     global _kept
-    from worker.dispatch import sampling
     from worker.engine import Engine
+    from worker.loop.dispatch import sampling
 
     settings = spec.rollout.engine
     config = EngineConfig(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from trainer_core.rewards.definition import RewardDefinition
 from worker.judge.use import Use
-from worker.reward_version import Versions
+from worker.messages.reward_version import Versions
 from worker.scoring.open import ToolSetup, Workbench
 from worker.scoring.scorer import Graded, Job
 

@@ -71,7 +71,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
         ),
         Process(
             "cluster",
-            [*CELERY, "-A", "worker.celery_app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
+            [*CELERY, "-A", "worker.cluster.app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
             env=env,
             muted=farewell,
         ),

@@ -16,9 +16,9 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import expire_lease, step_event
 from tests.support.installation import wait_until
-from worker.bundle import FencedError, Platform, parse_bundle
-from worker.journal import Journal
-from worker.link import Link
+from worker.link.client import Link
+from worker.link.journal import Journal
+from worker.link.platform import FencedError, Platform, parse_bundle
 
 
 @pytest.mark.django_db(transaction=True)

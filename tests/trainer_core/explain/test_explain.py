@@ -15,7 +15,7 @@ from trainer_core.explain.guidance import ADVICE, guidance
 from trainer_core.explain.text import render
 from trainer_core.metrics import METRICS
 from trainer_core.spec import RunSpec
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.loss import Loss
 from trainer_core.spec.recipes import list_recipes
 
 

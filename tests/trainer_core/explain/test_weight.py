@@ -9,13 +9,13 @@ from trainer_core.explain.weight import PROBABILITY, weight
 from trainer_core.methods.corrections import token_weights
 from trainer_core.methods.losses import token_loss
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import (
+from trainer_core.spec.methods.corrections import (
     Correction,
     IcePopMasking,
     MaskedImportanceSampling,
     TruncatedImportanceSampling,
 )
-from trainer_core.spec.loss import (
+from trainer_core.spec.methods.loss import (
     CISPOLoss,
     DecoupledPPOLoss,
     DPPOLoss,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.loss import Loss
 
 
 @dataclass

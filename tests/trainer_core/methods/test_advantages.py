@@ -8,7 +8,7 @@ from torch import Tensor
 from tests.trainer_core.batches import group, rewarded, trajectory
 from trainer_core.methods import advantages
 from trainer_core.methods.advantages.assign import assign
-from trainer_core.spec.advantage import Advantage, DrGRPOAdvantage, GRPOAdvantage
+from trainer_core.spec.methods.advantage import Advantage, DrGRPOAdvantage, GRPOAdvantage
 
 SPECS: list[Advantage] = [GRPOAdvantage(std="sample"), GRPOAdvantage(std="population"), DrGRPOAdvantage()]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from trainer_core.methods import advantages
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.mc_grpo import pivots
-from trainer_core.spec.advantage import (
+from trainer_core.spec.methods.advantage import (
     Advantage,
     DrGRPOAdvantage,
     GRPOAdvantage,

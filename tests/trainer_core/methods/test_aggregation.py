@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods.aggregation import Denominators, aggregate
-from trainer_core.spec.aggregation import (
+from trainer_core.spec.methods.aggregation import (
     Aggregation,
     ConstantNormaliser,
     PromptMean,

@@ -6,8 +6,8 @@ from tests.trainer_core.batches import group, rewarded, trajectory
 from tests.trainer_core.specs import document
 from trainer_core.methods.advantages.assign import _minibatch, assign
 from trainer_core.spec import RunSpec
-from trainer_core.spec.advantage import MagistralAdvantage, MCGRPOAdvantage, OPOAdvantage, VCPOAdvantage
-from trainer_core.update.sharding import minibatches
+from trainer_core.spec.methods.advantage import MagistralAdvantage, MCGRPOAdvantage, OPOAdvantage, VCPOAdvantage
+from trainer_core.update.packed.sharding import minibatches
 
 
 def test_lengths_are_sampled_tokens() -> None:

@@ -16,7 +16,7 @@ from trainer_core.methods import corrections
 from trainer_core.methods.view import TokenView
 from trainer_core.metrics import find
 from trainer_core.rollout_metrics import mismatch_metrics
-from trainer_core.spec.corrections import Correction
+from trainer_core.spec.methods.corrections import Correction
 
 TRUNCATED, MASKED = "rollout_corr/rollout_is_truncated_share", "rollout_corr/rollout_is_masked_share"
 SEQUENCE = torch.tensor([0, 0, 0, 1, 1, 2])

@@ -10,7 +10,7 @@ from torch import Tensor
 from trainer_core.methods import losses
 from trainer_core.methods.losses.dppo import binary_divergence, top_k_divergence
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import DPPOLoss, Loss, top_tokens
+from trainer_core.spec.methods.loss import DPPOLoss, Loss, top_tokens
 
 VOCABULARY = 12
 

@@ -18,13 +18,13 @@ from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.filters.tokens import TokenFilter, keep
 from trainer_core.methods.view import TokenView
 from trainer_core.rewards.length.apply import reweigh, shape
-from trainer_core.spec.advantage import Advantage
-from trainer_core.spec.aggregation import Aggregation
-from trainer_core.spec.branching import VineAdvantage
-from trainer_core.spec.corrections import Correction, RouterShiftWeighting
-from trainer_core.spec.filters import Filter
-from trainer_core.spec.length_shaping import LengthShaping
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.advantage import Advantage
+from trainer_core.spec.methods.aggregation import Aggregation
+from trainer_core.spec.methods.branching import VineAdvantage
+from trainer_core.spec.methods.corrections import Correction, RouterShiftWeighting
+from trainer_core.spec.methods.filters import Filter
+from trainer_core.spec.methods.loss import Loss
+from trainer_core.spec.rewards.length_shaping import LengthShaping
 from trainer_core.trajectory import Group
 
 ELSEWHERE = {

@@ -2,7 +2,7 @@
 
 from tests.trainer_core.batches import group, rewarded, trajectory
 from trainer_core.methods import filters
-from trainer_core.spec.filters import TruncatedFilter, ZeroAdvantageFilter
+from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
 from trainer_core.trajectory import Group
 
 

@@ -10,7 +10,7 @@ from tests.trainer_core.batches import group, rewarded, trajectory
 from trainer_core.methods import filters
 from trainer_core.methods.filters.repetition import repeats_at_end
 from trainer_core.methods.filters.tokens import high_entropy, mastered
-from trainer_core.spec.filters import (
+from trainer_core.spec.methods.filters import (
     HighEntropyTokensFilter,
     LengthOutliersFilter,
     MasteredTokensFilter,

@@ -8,7 +8,7 @@ from tests.trainer_core.batches import group, trajectory
 from trainer_core.methods import advantages
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.advantages.inputs import Inputs
-from trainer_core.spec.advantage import GDPOAdvantage, GRPOAdvantage
+from trainer_core.spec.methods.advantage import GDPOAdvantage, GRPOAdvantage
 from trainer_core.trajectory import Group
 
 

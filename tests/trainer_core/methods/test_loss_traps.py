@@ -11,7 +11,7 @@ from torch import Tensor
 from tests.trainer_core.specs import spec as run_spec
 from trainer_core.methods import losses
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import CISPOLoss, DecoupledPPOLoss, DPPOLoss, GSPOLoss, Loss, PPOClipLoss
+from trainer_core.spec.methods.loss import CISPOLoss, DecoupledPPOLoss, DPPOLoss, GSPOLoss, Loss, PPOClipLoss
 
 
 def slopes(spec: Loss, log_ratios: list[float], advantage: float, log_pi: float = -2.0) -> list[float]:

@@ -13,7 +13,7 @@ from trainer_core.methods import losses
 from trainer_core.methods.losses import one_pass
 from trainer_core.methods.view import TokenView
 from trainer_core.metrics import find
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.loss import Loss
 
 VARIANTS: list[dict[str, Any]] = [
     {"type": "reinforce"},

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from trainer_core.methods import losses
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import (
+from trainer_core.spec.methods.loss import (
     CISPOLoss,
     DecoupledPPOLoss,
     DPPOLoss,

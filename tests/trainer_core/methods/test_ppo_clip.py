@@ -8,7 +8,7 @@ from torch import Tensor
 
 from trainer_core.methods import losses
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import Loss, PPOClipLoss, ReinforceLoss
+from trainer_core.spec.methods.loss import Loss, PPOClipLoss, ReinforceLoss
 
 BAND = PPOClipLoss(ratio_min=0.8, ratio_max=1.28)
 DUAL = PPOClipLoss(ratio_min=0.8, ratio_max=1.28, ratio_dual=3.0)

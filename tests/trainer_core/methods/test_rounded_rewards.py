@@ -10,10 +10,10 @@ from trainer_core.methods import filters
 from trainer_core.methods.advantages.pass_k import pass_k
 from trainer_core.methods.filters.tokens import mastered
 from trainer_core.rollout_metrics import succeeded
-from trainer_core.spec.advantage import PassKAdvantage
-from trainer_core.spec.filters import LengthOutliersFilter, MasteredTokensFilter, RecompositionFilter
-from trainer_core.spec.sft import PositiveExamples
-from trainer_core.update.supervised import Supervisor
+from trainer_core.spec.methods.advantage import PassKAdvantage
+from trainer_core.spec.methods.filters import LengthOutliersFilter, MasteredTokensFilter, RecompositionFilter
+from trainer_core.spec.methods.sft import PositiveExamples
+from trainer_core.update.auxiliary.supervised import Supervisor
 
 SUCCESS = 0.8
 ROUNDED = 0.7 + 0.1

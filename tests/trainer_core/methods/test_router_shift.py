@@ -11,8 +11,8 @@ from tests.trainer_core.specs import spec as make_spec
 from trainer_core.methods import corrections, losses
 from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import RouterShiftWeighting
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.loss import Loss
 
 SPEC = RouterShiftWeighting()
 

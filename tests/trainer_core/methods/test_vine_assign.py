@@ -8,7 +8,7 @@ from tests.trainer_core.batches import group, trajectory
 from tests.trainer_core.specs import spec
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.advantages.steps import step_starts
-from trainer_core.spec.branching import VineAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
 
 PLAIN = VineAdvantage(whiten="none")
 

@@ -16,7 +16,7 @@ from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
 from trainer_core.rewards.length.l1_exact import l1_exact
 from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
-from trainer_core.spec.length_shaping import (
+from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
     GRPOLambdaLength,

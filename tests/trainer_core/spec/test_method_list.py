@@ -6,16 +6,16 @@ import pytest
 
 from tests.trainer_core.specs import document
 from trainer_core.spec import RunSpec
-from trainer_core.spec.advantage import Advantage
-from trainer_core.spec.aggregation import Aggregation
-from trainer_core.spec.corrections import Correction
-from trainer_core.spec.critic import Critic
-from trainer_core.spec.curriculum import Curriculum
-from trainer_core.spec.filters import Filter
-from trainer_core.spec.length_shaping import LengthShaping
-from trainer_core.spec.length_window import LengthWindow
-from trainer_core.spec.loss import Loss
-from trainer_core.spec.proximal import Proximal
+from trainer_core.spec.data.curriculum import Curriculum
+from trainer_core.spec.generation.length_window import LengthWindow
+from trainer_core.spec.methods.advantage import Advantage
+from trainer_core.spec.methods.aggregation import Aggregation
+from trainer_core.spec.methods.corrections import Correction
+from trainer_core.spec.methods.critic import Critic
+from trainer_core.spec.methods.filters import Filter
+from trainer_core.spec.methods.loss import Loss
+from trainer_core.spec.methods.proximal import Proximal
+from trainer_core.spec.rewards.length_shaping import LengthShaping
 
 SEVERAL = {"updates_per_step": 2}
 TAGS = {"type": "tags"}

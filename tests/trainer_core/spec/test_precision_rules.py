@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
 from trainer_core.spec import RunSpec
-from trainer_core.spec.rollout import Engine
+from trainer_core.spec.generation.rollout import Engine
 
 
 def made(engine: dict[str, Any], precision: str = "float32", **parts: Any) -> RunSpec:

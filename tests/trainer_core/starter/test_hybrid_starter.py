@@ -13,7 +13,7 @@ from trainer_core.starter.plans import full_plan, quick
 from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import train_act
 from trainer_core.update.hybrid.lightning import is_constant
-from trainer_core.update.policy import load_policy
+from trainer_core.update.model.policy import load_policy
 
 
 def test_the_warm_up_trains_every_expert() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec, weighted
-from trainer_core.spec.batching import DARSAllocation, UncertaintyAllocation
+from trainer_core.spec.data.batching import DARSAllocation, UncertaintyAllocation
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.curriculum.allocation import dars, uncertainty
 

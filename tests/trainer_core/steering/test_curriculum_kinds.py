@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.trainer_core.specs import document
 from trainer_core.spec import RunSpec, apply_control
-from trainer_core.spec import curriculum as spec_curriculum
-from trainer_core.spec.batching import Allocation
+from trainer_core.spec.data import curriculum as spec_curriculum
+from trainer_core.spec.data.batching import Allocation
 from trainer_core.steering.curriculum import Curriculum
 
 KINDS: dict[str, dict[str, Any]] = {

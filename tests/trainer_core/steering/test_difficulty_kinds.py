@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.trainer_core.specs import spec, weighted
-from trainer_core.spec.curriculum import DifficultyTargetCurriculum
+from trainer_core.spec.data.curriculum import DifficultyTargetCurriculum
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.curriculum.target import DifficultyTarget
 

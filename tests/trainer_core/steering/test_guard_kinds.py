@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
-from trainer_core.spec.guards import MetricBound, MetricChange, MetricStuck
+from trainer_core.spec.operation.guards import MetricBound, MetricChange, MetricStuck
 from trainer_core.steering.guards import GuardWatch
 
 NAME = "actor/grad_norm"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from trainer_core.spec.guards import MetricBound
+from trainer_core.spec.operation.guards import MetricBound
 from trainer_core.steering.guards import GuardWatch
 
 KL = "rollout_corr/kl"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trainer_core.specs import spec, weighted
-from trainer_core.spec.prompting import HintScaffolding
+from trainer_core.spec.data.prompting import HintScaffolding
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.curriculum.hints import HintScaffold, beginning, fit_position
 

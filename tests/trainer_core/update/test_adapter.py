@@ -16,15 +16,15 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
-from trainer_core.spec.adapter import LoRAAdapter
-from trainer_core.update.adapter import Adapter
-from trainer_core.update.attention import UnsupportedPolicy
-from trainer_core.update.bare import BareBackbone
-from trainer_core.update.integrity import CheckpointError, write_manifest
+from trainer_core.spec.learner.adapter import LoRAAdapter
+from trainer_core.update.auxiliary.bare import BareBackbone
+from trainer_core.update.auxiliary.frozen_policy import Twin
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import pack
-from trainer_core.update.policy import load_policy, logits, score
-from trainer_core.update.twin import Twin
+from trainer_core.update.model.adapter import Adapter
+from trainer_core.update.model.policy import load_policy, logits, score
+from trainer_core.update.packed.attention import UnsupportedPolicy
+from trainer_core.update.packed.packing import pack
+from trainer_core.update.saving.integrity import CheckpointError, write_manifest
 
 LORA = {"type": "lora", "rank": 4, "alpha": 8}
 

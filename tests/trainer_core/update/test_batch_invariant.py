@@ -11,13 +11,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Trajectory
-from trainer_core.update import attention
-from trainer_core.update.adapter import attach
-from trainer_core.update.invariance import use_batch_invariance
+from trainer_core.update.formats.precision import Flows
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import Packing, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.precision import Flows
+from trainer_core.update.model.adapter import attach
+from trainer_core.update.model.invariance import use_batch_invariance
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.packed import attention
+from trainer_core.update.packed.packing import Packing, pack
 
 LORA = {"type": "lora", "rank": 4, "alpha": 8.0}
 TOGETHER = Packing(16_384, exact=True)

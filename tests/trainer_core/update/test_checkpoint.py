@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.update.integrity import CheckpointError, verify_manifest, write_manifest
 from trainer_core.update.learner import Learner
+from trainer_core.update.saving.integrity import CheckpointError, verify_manifest, write_manifest
 
 EXTRA = {"step": 3, "curriculum": {"drawn": [1, 2], "rng": None}}
 
@@ -151,7 +151,7 @@ def test_a_failed_save_leaves_the_older_checkpoint(
     policy_dir: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = trained(policy_dir, steps=1)
-    monkeypatch.setattr("trainer_core.update.checkpoint.sync_tree", full_disk)
+    monkeypatch.setattr("trainer_core.update.saving.checkpoint.sync_tree", full_disk)
     with pytest.raises(OSError, match="No space left"):
         learner.save(copy)
     verify_manifest(copy)

@@ -17,13 +17,13 @@ from tests.trainer_core.methods.test_corrections import VARIANTS as CORRECTIONS
 from tests.trainer_core.methods.test_losses import VARIANTS as LOSSES
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
-from trainer_core.update.adapter import attach
-from trainer_core.update.invariance import use_batch_invariance
-from trainer_core.update.objective import denominators, loss_share
-from trainer_core.update.packing import Packing, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.precision import Flows
-from trainer_core.update.totals import Totals
+from trainer_core.update.formats.precision import Flows
+from trainer_core.update.model.adapter import attach
+from trainer_core.update.model.invariance import use_batch_invariance
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.objective.policy_objective import denominators, loss_share
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.packed.packing import Packing, pack
 
 ELSEWHERE = torch.device("meta")
 FP8 = {"dtype": "bfloat16", "lm_head_dtype": "float32", "quantization": {"type": "fp8"}}

@@ -16,16 +16,16 @@ from pydantic import ValidationError
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
-from trainer_core.spec.advantage import Advantage
-from trainer_core.spec.aggregation import Aggregation
-from trainer_core.spec.corrections import Correction
-from trainer_core.spec.loss import Loss
+from trainer_core.spec.methods.advantage import Advantage
+from trainer_core.spec.methods.aggregation import Aggregation
+from trainer_core.spec.methods.corrections import Correction
+from trainer_core.spec.methods.loss import Loss
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.objective import denominators, loss_share
-from trainer_core.update.packing import Packing, TokenBatch, pack
-from trainer_core.update.returns import Known, estimate
-from trainer_core.update.sharding import shards
-from trainer_core.update.totals import Totals
+from trainer_core.update.objective.policy_objective import denominators, loss_share
+from trainer_core.update.objective.returns import Known, estimate
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.packed.packing import Packing, TokenBatch, pack
+from trainer_core.update.packed.sharding import shards
 
 
 def members(union: Any) -> list[Any]:

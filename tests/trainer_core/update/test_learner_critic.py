@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from trainer_core.update.integrity import CheckpointError
 from trainer_core.update.learner import Learner, NonFiniteUpdate
+from trainer_core.update.saving.integrity import CheckpointError
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 RATES = {"head": 1e-2, "separate": 1e-3}

@@ -10,11 +10,11 @@ import torch
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
-from trainer_core.spec.proximal import EWMAProximal
+from trainer_core.spec.methods.proximal import EWMAProximal
 from trainer_core.trajectory import Group
+from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import pack
-from trainer_core.update.proximal import ProximalPolicy
+from trainer_core.update.packed.packing import pack
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 
@@ -61,7 +61,7 @@ def test_ewma_is_the_bias_corrected_average_of_all_weights(policy_dir: Path) -> 
 
 
 def test_interpolation_lies_between_behaviour_and_current_by_age(policy_dir: Path) -> None:
-    from trainer_core.spec.proximal import InterpolatedProximal
+    from trainer_core.spec.methods.proximal import InterpolatedProximal
 
     policy = ProximalPolicy(InterpolatedProximal(), policy_dir, torch.device("cpu"))
     groups = make_groups(1, groups=1)

@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.capabilities import MissingCapability, require
-from trainer_core.update.engine import UpdateEngine, _config, init_process_group
 from trainer_core.update.learner import Learner, NonFiniteUpdate
-from trainer_core.update.packing import pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.storage import HostMemory
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.model.storage import HostMemory
+from trainer_core.update.optimization.engine import UpdateEngine, _config, init_process_group
+from trainer_core.update.packed.packing import pack
 
 MICRO_BATCHES = 512
 
@@ -101,7 +101,7 @@ def test_bfloat16_learns_nearly_as_float32_does(policy_dir: Path) -> None:
 
 @pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed")
 def test_eight_bit_moments_train_resume_and_take_a_quarter(policy_dir: Path, tmp_path: Path) -> None:
-    from trainer_core.update.optimizer_8bit import moment
+    from trainer_core.update.optimization.optimizer_8bit import moment
 
     smooth = {"learning_rate": 1e-3, "epsilon": 1e-3}
     spec, wide = make_spec(optimizer={**smooth, "moment_bits": 8}), make_spec(optimizer=smooth)

@@ -15,12 +15,12 @@ from tests.trainer_core.methods.loss_formulas import written_out as token_losses
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.spec.loss import WEIGHTED_ALREADY
+from trainer_core.spec.methods.loss import WEIGHTED_ALREADY
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.objective import Denominators, denominators, loss_share
-from trainer_core.update.packing import TokenBatch, pack
-from trainer_core.update.sharding import shards
-from trainer_core.update.totals import Totals
+from trainer_core.update.objective.policy_objective import Denominators, denominators, loss_share
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.packed.packing import TokenBatch, pack
+from trainer_core.update.packed.sharding import shards
 
 LOSSES: list[dict[str, Any]] = [
     {"type": "reinforce"},

@@ -8,10 +8,10 @@ from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3ForCausalLM
 
 from kernels.linear_logprob import reference
 from tests.trainer_core.update.making import make_groups
-from trainer_core.update.logprobs import token_logprobs
-from trainer_core.update.output_layer import find_fused
-from trainer_core.update.packing import TokenBatch, pack
-from trainer_core.update.policy import load_policy, logits, score, use_fused_output
+from trainer_core.update.model.logprobs import token_logprobs
+from trainer_core.update.model.output_layer import find_fused
+from trainer_core.update.model.policy import load_policy, logits, score, use_fused_output
+from trainer_core.update.packed.packing import TokenBatch, pack
 
 
 def batches() -> list[TokenBatch]:

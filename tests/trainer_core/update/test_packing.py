@@ -9,9 +9,9 @@ from transformers import AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_trajectory
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.packing import Packing, TokenBatch, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.segments import Segment, build_layout
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.packed.packing import Packing, TokenBatch, pack
+from trainer_core.update.packed.segments import Segment, build_layout
 
 
 def all_trajectories(seed: int, **sizes: int) -> list[Trajectory]:
@@ -84,7 +84,7 @@ def test_sliding_windows_and_both_kernels(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert set(config.layer_types) == {"full_attention", "sliding_attention"}
     Qwen3ForCausalLM(config).save_pretrained(tmp_path)
-    monkeypatch.setattr("trainer_core.update.attention.MAX_PLAIN_KEYS", plain_keys)
+    monkeypatch.setattr("trainer_core.update.packed.attention.MAX_PLAIN_KEYS", plain_keys)
     trajectories = all_trajectories(2, groups=3)
     plain = AutoModelForCausalLM.from_pretrained(tmp_path, attn_implementation="eager")
     packed = load_policy(tmp_path)

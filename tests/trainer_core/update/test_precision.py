@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
-from trainer_core.update import precision
-from trainer_core.update.attention import UnsupportedPolicy
+from trainer_core.update.formats import precision
+from trainer_core.update.formats.precision import Flow, Flows, as_engine
+from trainer_core.update.formats.quantise import Scales, activation_tile, rounded, weight_tile
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import Packing, pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.precision import Flow, Flows, as_engine
-from trainer_core.update.quantise import Scales, activation_tile, rounded, weight_tile
-from trainer_core.update.recording import as_trajectory
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.objective.recording import as_trajectory
+from trainer_core.update.packed.attention import UnsupportedPolicy
+from trainer_core.update.packed.packing import Packing, pack
 
 HALF = Flow(torch.float16)
 SEQUENCES = [[3, 9, 27, 41, 4, 12], list(range(2, 40))]

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from trainer_core.update.quantise import (
+from trainer_core.update.formats.quantise import (
     Scales,
     Tile,
     activation_tile,

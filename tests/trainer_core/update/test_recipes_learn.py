@@ -11,7 +11,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
-from worker.advantages import assign_advantages
+from worker.loop.advantages import assign_advantages
 
 RECIPES = list_recipes()
 PARTS = {"correct": 1.0, "format": 0.1, "length": 0.1}

@@ -13,10 +13,10 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from trainer_core.update import refine
 from trainer_core.update.learner import Learner
-from trainer_core.update.objective import denominators
-from trainer_core.update.packing import pack
+from trainer_core.update.objective import refine
+from trainer_core.update.objective.policy_objective import denominators
+from trainer_core.update.packed.packing import pack
 from trainer_core.update.streaming import refusal
 
 Start = Callable[..., Learner]

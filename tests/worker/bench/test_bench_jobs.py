@@ -11,9 +11,9 @@ import pytest
 
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
-from worker import cluster as ray_cluster
 from worker.bench import link
 from worker.bench.work import BenchWork
+from worker.cluster import actors as ray_cluster
 from worker.tasks import bench
 
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}

@@ -14,11 +14,11 @@ from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.branches import BranchCost, Brancher, branch_metrics
-from worker.buffer import Ticket
-from worker.chunk import pack, unpack
 from worker.engine import Engine, Request, Sampling
-from worker.jobs import Ask
+from worker.loop.buffer import Ticket
+from worker.messages.chunk import pack, unpack
+from worker.messages.jobs import Ask
+from worker.rollout.branches import BranchCost, Brancher, branch_metrics
 
 OPEN = (3, 4, *THINK.start_ids)
 VINE = {"type": "vine", "branches": 2, "whiten": "none", "steps": {"type": "tokens", "every": 5}}

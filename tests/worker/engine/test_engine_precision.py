@@ -21,8 +21,8 @@ from trainer_core.update.learner import Learner
 from worker.engine import Engine, EngineError, Fp8, Request, Sampling
 from worker.engine.fp8 import execution, refusal, simulate
 from worker.engine.types import EngineConfig
-from worker.replay import combine
-from worker.weights import ProbeFailed, apply_and_probe, bundle, probe_sequences
+from worker.learner.weights import ProbeFailed, apply_and_probe, bundle, probe_sequences
+from worker.loop.rescoring import combine
 
 Policy = tuple[Path, Qwen3ForCausalLM]
 PROBES = probe_sequences(VOCAB, 128)

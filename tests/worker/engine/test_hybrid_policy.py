@@ -14,12 +14,12 @@ from tests.trainer_core.update.hybrid.hybrids import CHOSEN, EXPERTS, LAYERS, ma
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.hybrid.policy import take_biases
 from trainer_core.update.hybrid.router import BIAS, add_biases, allow_replay, routers
-from trainer_core.update.naming import as_in_files
-from trainer_core.update.packing import pack
-from trainer_core.update.policy import load_policy, score
-from trainer_core.update.recording import as_trajectory as plain
+from trainer_core.update.model.naming import as_in_files
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.objective.recording import as_trajectory as plain
+from trainer_core.update.packed.packing import pack
 from worker.engine import Completion, Engine, EngineConfig, EngineError, Request, Sampling, WeightsRefusedError
-from worker.weights import WeightBundle, apply_and_probe, probe_sequences
+from worker.learner.weights import WeightBundle, apply_and_probe, probe_sequences
 
 TOLERANCE = 1e-3
 

@@ -12,10 +12,10 @@ from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import perturbed, reference_logprobs, state
 from trainer_core.diagnosis import Attribution, attribute
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.policy import load_policy
-from trainer_core.update.replayed import LearnerSide, learner_side
+from trainer_core.update.model.policy import load_policy
+from trainer_core.update.rescoring import LearnerSide, learner_side
 from worker.engine import Engine, Request, Sampling
-from worker.replay import attribution_metrics, combine
+from worker.loop.rescoring import attribution_metrics, combine
 
 PROMPTS = [tuple(range(3 + n, 11 + n)) for n in range(6)]
 CPU = torch.device("cpu")

@@ -13,8 +13,8 @@ from transformers import Qwen3ForCausalLM
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, VOCAB
 from trainer_core.trajectory import Group
-from worker.chunk import pack, unpack
 from worker.engine import Completion, Engine, Request, Sampling
+from worker.messages.chunk import pack, unpack
 
 Policy = tuple[Path, Qwen3ForCausalLM]
 

@@ -8,7 +8,7 @@ import ray
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
-from worker.learner import LearnerGroup
+from worker.learner.ranks import LearnerGroup
 
 pytestmark = pytest.mark.usefixtures("cluster")
 

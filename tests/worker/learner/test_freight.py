@@ -8,7 +8,7 @@ import pytest
 
 from tests.trainer_core.update.making import make_groups
 from trainer_core.trajectory import Group, Trajectory
-from worker.freight import ARRAYS, Column, Freight
+from worker.messages.freight import ARRAYS, Column, Freight
 
 
 def filled() -> list[Group]:

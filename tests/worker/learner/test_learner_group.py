@@ -12,9 +12,9 @@ import ray
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.learner import Learner, NonFiniteUpdate
-from trainer_core.update.sharding import minibatches, packed_tokens, shards
-from worker.learner import LearnerGroup, LearnerLost
-from worker.weights import WeightBundle
+from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
+from worker.learner.ranks import LearnerGroup, LearnerLost
+from worker.learner.weights import WeightBundle
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 """With Adam's usual epsilon the first updates are signs of gradients, and rounding decides those near zero."""

@@ -9,7 +9,7 @@ import ray
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
 from trainer_core.update.streaming import CannotStream
-from worker.learning import LearningStage
+from worker.learner.stage import LearningStage
 
 pytestmark = pytest.mark.usefixtures("cluster")
 

@@ -9,8 +9,8 @@ import ray
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Group
 from trainer_core.update.learner import Learner
-from worker.advantages import assign_advantages
-from worker.learner import LearnerGroup
+from worker.learner.ranks import LearnerGroup
+from worker.loop.advantages import assign_advantages
 
 pytestmark = pytest.mark.usefixtures("cluster")
 

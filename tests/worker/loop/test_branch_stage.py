@@ -16,14 +16,14 @@ from tests.trainer_core.specs import document
 from trainer_core.rewards.score import Score
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.branches import Brancher
-from worker.buffer import Ticket
-from worker.chunk import pack
 from worker.engine import Completion, Sampling
-from worker.generation import GenerationStage
-from worker.jobs import Collected, GroupJob
-from worker.reward import Scored
-from worker.timeline import Timeline
+from worker.loop.buffer import Ticket
+from worker.messages.chunk import pack
+from worker.messages.jobs import Collected, GroupJob
+from worker.rewards.worker import Scored
+from worker.rollout.branches import Brancher
+from worker.rollout.generation import GenerationStage
+from worker.rollout.timeline import Timeline
 
 VINE = {"type": "vine", "branches": 2, "steps": {"type": "tokens", "every": 2}, "whiten": "none"}
 
@@ -172,7 +172,7 @@ def test_modes_that_overlap_send_them_at_once(stage: Any) -> None:
 
 def test_rewards_are_timed_where_generation_does_not_hide_them(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now = SimpleNamespace(perf_counter=lambda: now.at, at=0.0)
-    monkeypatch.setattr("worker.stopwatch.time", now)
+    monkeypatch.setattr("worker.rollout.stopwatch.time", now)
     rewards = stage.stage._rewards
     rewards.may.clear()
     stage.stage.dispatch(tickets({"type": "sync"}, ["1-0", "1-1"], {"type": "grpo"}), 7, True)
@@ -198,7 +198,7 @@ def test_other_advantages_are_handed_over_as_they_come(stage: Any) -> None:
 
 def test_new_weights_of_idle_engines_are_no_generation(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now = SimpleNamespace(perf_counter=lambda: now.at, at=0.0)
-    monkeypatch.setattr("worker.stopwatch.time", now)
+    monkeypatch.setattr("worker.rollout.stopwatch.time", now)
     stage.stage.update(None, 1, "keep", True)
     stage.stage.dispatch(tickets({"type": "sync"}, ["1-0"], {"type": "grpo"}), 7, True)
     now.at = 1.0

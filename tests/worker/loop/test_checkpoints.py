@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from trainer_core.update.saved import SavedCheckpoint
-from worker.checkpoints import Checkpoints, Reason, Wish
+from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.loop.checkpoints import Checkpoints, Reason, Wish
 
 
 class Link:

@@ -8,9 +8,9 @@ import pytest
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from worker.advantages import assign_advantages
-from worker.chunk import pack, repack, unpack
 from worker.engine import Completion
+from worker.loop.advantages import assign_advantages
+from worker.messages.chunk import pack, repack, unpack
 
 
 def trajectory(reward: float | None, length: int, thinking: int = 0, **more: Any) -> Trajectory:

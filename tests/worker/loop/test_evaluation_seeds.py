@@ -9,9 +9,9 @@ import pytest
 from tests.trainer_core.specs import document
 from trainer_core.spec import RunSpec
 from worker.engine import Request, Sampling
-from worker.evaluation import EvaluationSet, evaluation_batch
-from worker.jobs import GroupJob, Submission
-from worker.rollout import RolloutWorker
+from worker.loop.evaluation import EvaluationSet, evaluation_batch
+from worker.messages.jobs import GroupJob, Submission
+from worker.rollout.worker import RolloutWorker
 
 PROMPT = np.array([1, 2], np.int32)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from worker import journal as module
-from worker.journal import Journal
+from worker.link import journal as module
+from worker.link.journal import Journal
 
 
 def events(first: int, last: int) -> list[dict[str, Any]]:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.worker.loop.platform_double import PlatformDouble
-from worker import link as module
-from worker.journal import Journal
-from worker.link import Link
+from worker.link import client as module
+from worker.link.client import Link
+from worker.link.journal import Journal
 
 Connect = Callable[..., Link]
 
@@ -125,7 +125,7 @@ def test_a_new_process_of_the_attempt_delivers_what_the_old_one_left(
 
 
 def test_numbers_without_a_json_word_are_refused(connect: Connect, platform: PlatformDouble) -> None:
-    from worker.events import finite
+    from worker.loop.reports import finite
 
     data: dict[str, Any] = finite({"a": float("nan"), "b": float("inf"), "c": float("-inf"), "d": 1.5})
     assert data == {"a": "NaN", "b": "Infinity", "c": "-Infinity", "d": 1.5}

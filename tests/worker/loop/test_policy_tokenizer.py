@@ -8,9 +8,9 @@ import pytest
 from transformers import AutoTokenizer
 
 from tests.worker.loop.conftest import POLICY
-from trainer_core.spec.thinking import NoThinking, TaggedThinking
-from worker.bundle import StartError
-from worker.tokenizer import PolicyTokenizer
+from trainer_core.spec.generation.thinking import NoThinking, TaggedThinking
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.link.platform import StartError
 
 TEXTS = ["66+132=", "Hello,  world\n", "<think>1</think>2", "é", ""]
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from worker.buffer import Batch, Ticket
-from worker.dispatch import sampling
-from worker.trouble import RewardAlerts, reward_trouble
+from worker.loop.alerts import RewardAlerts, reward_trouble
+from worker.loop.buffer import Batch, Ticket
+from worker.loop.dispatch import sampling
 
 
 def sample(error: str | None = None, **more: Any) -> Trajectory:

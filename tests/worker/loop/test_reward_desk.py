@@ -9,10 +9,10 @@ import pytest
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from worker.link import Link
-from worker.reward_desk import RewardDesk
-from worker.reward_version import RewardVersion
-from worker.reward_versions import RewardVersions
+from worker.link.client import Link
+from worker.loop.reward_monitor import RewardDesk
+from worker.messages.reward_version import RewardVersion
+from worker.rewards.versions import RewardVersions
 
 DEFINITION = RewardDefinition.model_validate({"components": [{"name": "style", "grader": {"type": "numeric"}}]})
 

@@ -8,11 +8,11 @@ import pytest
 import ray
 
 from trainer_core.rewards.score import Score
-from worker import cluster as ray_cluster
-from worker.chunk import Chunk, pack
+from worker.cluster import actors as ray_cluster
 from worker.engine import Completion
-from worker.reward import Scored
-from worker.reward_pool import RewardPool
+from worker.messages.chunk import Chunk, pack
+from worker.rewards.pool import RewardPool
+from worker.rewards.worker import Scored
 
 
 class Mortal:
@@ -54,7 +54,7 @@ def test_a_fresh_worker_may_take_its_time_to_come_up(
 ) -> None:
     told: list[str] = []
 
-    monkeypatch.setattr("worker.reward_pool.SPARE_S", 1.0)
+    monkeypatch.setattr("worker.rewards.pool.SPARE_S", 1.0)
     pool = made(tmp_path, told)
     pending = pool.submit(chunk, [{}], [8], [["r@1"]])
     get = ray.get
@@ -66,7 +66,7 @@ def test_a_fresh_worker_may_take_its_time_to_come_up(
             os.close(os.open(tmp_path / "gate", os.O_WRONLY))
         return get(refs, timeout=timeout)
 
-    monkeypatch.setattr("worker.reward_pool.ray.get", waits)
+    monkeypatch.setattr("worker.rewards.pool.ray.get", waits)
     try:
         scored = pool.result(pending)
     finally:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from trainer_core.spec import RunSpec
-from worker.bundle import StartError
-from worker.reward_version import RewardVersion, Versions
-from worker.reward_versions import RewardVersions
+from worker.link.platform import StartError
+from worker.messages.reward_version import RewardVersion, Versions
+from worker.rewards.versions import RewardVersions
 
 Make = Callable[..., dict[str, Any]]
 RUBRIC = {"type": "rubric", "items_field": "rubric"}

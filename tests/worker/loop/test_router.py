@@ -13,14 +13,14 @@ from safetensors.numpy import load_file
 
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
-from worker import cluster as ray_cluster
-from worker import router as router_module
-from worker import watch
+from worker.cluster import actors as ray_cluster
 from worker.engine import EngineConfig, Sampling
-from worker.jobs import Collected, GroupJob
-from worker.rollout import rollout_actor_class
-from worker.router import Router
-from worker.weights import WeightBundle
+from worker.learner.weights import WeightBundle
+from worker.messages.jobs import Collected, GroupJob
+from worker.rollout import health as watch
+from worker.rollout import router as router_module
+from worker.rollout.router import Router
+from worker.rollout.worker import rollout_actor_class
 
 
 class Delivered:

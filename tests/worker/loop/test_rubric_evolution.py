@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply
 from trainer_core.rewards.definition import RewardDefinition
-from trainer_core.spec.reward_watch import RubricEvolution
+from trainer_core.spec.rewards.watch import RubricEvolution
 from trainer_core.trajectory import Group, Trajectory
-from worker.evolution import Evolution
 from worker.judge.client import JudgeClient
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally
+from worker.rewards.evolution import Evolution
 
 DEFINITION = RewardDefinition.model_validate(
     {

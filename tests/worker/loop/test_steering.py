@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainer_core.spec import RunSpec
-from worker.steering import Steering
+from worker.loop.steering import Steering
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from worker.timeline import MAX_SPANS, Timeline
+from worker.rollout.timeline import MAX_SPANS, Timeline
 
 
 def test_touching_spans_are_one_and_lanes_stay_apart() -> None:

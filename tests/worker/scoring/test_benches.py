@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition, Sample
-from worker.reward_version import RewardVersion
+from worker.messages.reward_version import RewardVersion
 from worker.scoring.benches import Benches
 from worker.scoring.open import ToolSetup
 from worker.scoring.scorer import Job

@@ -18,7 +18,7 @@ from trainer_core.methods.advantages.reinforce_pp import reinforce_pp, reinforce
 from trainer_core.methods.advantages.rloo import rloo
 from trainer_core.methods.advantages.vcpo import vcpo
 from trainer_core.methods.advantages.whiten import whiten
-from trainer_core.spec.advantage import (
+from trainer_core.spec.methods.advantage import (
     Advantage,
     DrGRPOAdvantage,
     GDPOAdvantage,
@@ -35,8 +35,8 @@ from trainer_core.spec.advantage import (
     RLOOAdvantage,
     VCPOAdvantage,
 )
-from trainer_core.spec.branching import VineAdvantage
-from trainer_core.spec.critic import GAEAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
+from trainer_core.spec.methods.critic import GAEAdvantage
 
 
 def compute(spec: Advantage, rewards: Tensor, mask: Tensor, inputs: Inputs | None = None) -> Tensor:

@@ -11,8 +11,8 @@ from trainer_core.methods.advantages.assign_vine import assign_vine
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.mc_grpo import pivots
 from trainer_core.rewards.parts import SHAPING_PARTS
-from trainer_core.spec.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
-from trainer_core.spec.branching import VineAdvantage
+from trainer_core.spec.methods.advantage import Advantage, GDPOAdvantage, MCGRPOAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group
 
 
@@ -72,7 +72,7 @@ def assign(
 
 
 def _minibatch(groups: int, count: int) -> Tensor:
-    """The number of the minibatch of each group: cut as the learner does (``update/sharding.py``)."""
+    """The number of the minibatch of each group: cut as the learner does (``update/packed/sharding.py``)."""
     edges = [round(index * groups / count) for index in range(count + 1)]
     return torch.tensor([sum(edge <= row for edge in edges[1:]) for row in range(groups)])
 

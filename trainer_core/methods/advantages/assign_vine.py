@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from trainer_core.methods.advantages.vine import vine
-from trainer_core.spec.branching import VineAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group, Trajectory
 
 

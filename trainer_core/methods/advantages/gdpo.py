@@ -5,7 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.grpo import grpo
 from trainer_core.methods.advantages.whiten import whiten
-from trainer_core.spec.advantage import GDPOAdvantage
+from trainer_core.spec.methods.advantage import GDPOAdvantage
 
 
 def gdpo(spec: GDPOAdvantage, parts: Tensor, part_weights: Tensor, mask: Tensor) -> Tensor:

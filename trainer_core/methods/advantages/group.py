@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from trainer_core.spec.advantage import Deviation
+from trainer_core.spec.methods.advantage import Deviation
 
 
 def has_signal(values: Tensor, mask: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.dr_grpo import dr_grpo
 from trainer_core.methods.advantages.group import deviation
-from trainer_core.spec.advantage import Deviation
+from trainer_core.spec.methods.advantage import Deviation
 
 
 def grpo(rewards: Tensor, mask: Tensor, std: Deviation, epsilon: float) -> Tensor:

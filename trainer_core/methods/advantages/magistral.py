@@ -5,7 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.dr_grpo import dr_grpo
 from trainer_core.methods.advantages.whiten import whiten
-from trainer_core.spec.advantage import MagistralAdvantage
+from trainer_core.spec.methods.advantage import MagistralAdvantage
 
 
 def magistral(spec: MagistralAdvantage, rewards: Tensor, mask: Tensor, minibatch: Tensor) -> Tensor:

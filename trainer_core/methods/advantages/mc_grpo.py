@@ -5,7 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.dr_grpo import dr_grpo
 from trainer_core.methods.advantages.group import above, deviation, has_signal
-from trainer_core.spec.advantage import MCGRPOAdvantage
+from trainer_core.spec.methods.advantage import MCGRPOAdvantage
 
 
 def mc_grpo(spec: MCGRPOAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from trainer_core.rewards.success import least
-from trainer_core.spec.advantage import PassKAdvantage
+from trainer_core.spec.methods.advantage import PassKAdvantage
 
 
 def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.dr_grpo import dr_grpo
 from trainer_core.methods.advantages.whiten import whiten
-from trainer_core.spec.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
+from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
 
 
 def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.spec.branching import TextSteps, VineAdvantage
+from trainer_core.spec.methods.branching import TextSteps, VineAdvantage
 
 
 def step_starts(spec: VineAdvantage, texts: Sequence[str], sampled: NDArray[np.bool_]) -> list[int]:

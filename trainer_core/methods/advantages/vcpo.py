@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from trainer_core.methods.advantages.group import above, weighted_mean
-from trainer_core.spec.advantage import VCPOAdvantage
+from trainer_core.spec.methods.advantage import VCPOAdvantage
 
 
 def vcpo(spec: VCPOAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor, importance: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from trainer_core.methods.corrections.opsm import opsm
 from trainer_core.methods.corrections.truncated_is import truncated_is
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import (
+from trainer_core.spec.methods.corrections import (
     Correction,
     IcePopMasking,
     MaskedImportanceSampling,

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.corrections.ratio import masked_share, raw_ratio
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import MaskedImportanceSampling
+from trainer_core.spec.methods.corrections import MaskedImportanceSampling
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.ragged import sequence_mean
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import OffPolicySequenceMasking
+from trainer_core.spec.methods.corrections import OffPolicySequenceMasking
 
 
 @torch.no_grad()

@@ -5,7 +5,7 @@ from torch import Tensor
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import Level
+from trainer_core.spec.methods.corrections import Level
 
 
 def raw_ratio(level: Level, view: TokenView) -> Tensor:

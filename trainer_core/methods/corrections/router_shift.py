@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from trainer_core.spec.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.corrections import RouterShiftWeighting
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.corrections.ratio import raw_ratio
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.corrections import TruncatedImportanceSampling
+from trainer_core.spec.methods.corrections import TruncatedImportanceSampling
 
 
 @torch.no_grad()

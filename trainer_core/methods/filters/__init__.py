@@ -8,8 +8,8 @@ from trainer_core.methods.filters.recomposition import recomposition
 from trainer_core.methods.filters.repetition import repetition
 from trainer_core.methods.filters.truncated import truncated
 from trainer_core.methods.filters.zero_advantage import zero_advantage
-from trainer_core.spec.advantage import Compared
-from trainer_core.spec.filters import (
+from trainer_core.spec.methods.advantage import Compared
+from trainer_core.spec.methods.filters import (
     Filter,
     HighEntropyTokensFilter,
     LengthOutliersFilter,
@@ -51,4 +51,4 @@ def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "
             case RecompositionFilter():
                 recomposition(spec, groups)
             case HighEntropyTokensFilter() | MasteredTokensFilter() | LengthOutliersFilter():
-                pass  # in the learner, which knows entropies (``update/refine.py``), and in ``prepare``
+                pass  # in the learner, which knows entropies (``update/objective/refine.py``), and in ``prepare``

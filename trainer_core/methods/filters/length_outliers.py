@@ -6,7 +6,7 @@ import numpy as np
 
 from trainer_core.rewards.parts import OUTLIER_PART
 from trainer_core.rewards.success import least
-from trainer_core.spec.filters import LengthOutliersFilter
+from trainer_core.spec.methods.filters import LengthOutliersFilter
 from trainer_core.trajectory import Group, Trajectory
 
 

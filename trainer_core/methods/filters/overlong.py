@@ -1,6 +1,6 @@
 """Overlong completions by a limit of their own (DAPO, arXiv 2503.14476, §3.4)."""
 
-from trainer_core.spec.filters import OverlongFilter
+from trainer_core.spec.methods.filters import OverlongFilter
 from trainer_core.trajectory import Group
 
 

@@ -3,7 +3,7 @@
 import math
 
 from trainer_core.rewards.success import least
-from trainer_core.spec.filters import RecompositionFilter
+from trainer_core.spec.methods.filters import RecompositionFilter
 from trainer_core.trajectory import Group, Trajectory
 
 

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from kernels import ragged
-from trainer_core.spec.filters import RepetitionFilter
+from trainer_core.spec.methods.filters import RepetitionFilter
 from trainer_core.trajectory import Group
 
 

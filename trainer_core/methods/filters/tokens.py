@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from trainer_core.rewards.success import least
-from trainer_core.spec.filters import Filter, HighEntropyTokensFilter, MasteredTokensFilter
+from trainer_core.spec.methods.filters import Filter, HighEntropyTokensFilter, MasteredTokensFilter
 
 TokenFilter = HighEntropyTokensFilter | MasteredTokensFilter
 

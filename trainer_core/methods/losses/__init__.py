@@ -14,7 +14,7 @@ from trainer_core.methods.losses.sapo import sapo
 from trainer_core.methods.losses.sequence_mask import sequence_mask
 from trainer_core.methods.losses.vespo import vespo
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import (
+from trainer_core.spec.methods.loss import (
     CISPOLoss,
     DecoupledPPOLoss,
     DPPOLoss,

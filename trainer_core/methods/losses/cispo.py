@@ -5,7 +5,7 @@ from torch import Tensor
 from trainer_core.methods.losses.one_pass import one_pass
 from trainer_core.methods.losses.ratio import bounded_ratio, edge_metrics
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import CISPOLoss
+from trainer_core.spec.methods.loss import CISPOLoss
 
 
 def cispo(spec: CISPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from trainer_core.methods.losses.ratio import bounded_ratio, clipped_surrogate, edge_metrics, share
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import DecoupledPPOLoss
+from trainer_core.spec.methods.loss import DecoupledPPOLoss
 
 
 def decoupled_ppo(spec: DecoupledPPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

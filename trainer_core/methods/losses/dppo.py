@@ -5,7 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.losses.ratio import bounded_ratio, edge_metrics, share
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import DPPOLoss
+from trainer_core.spec.methods.loss import DPPOLoss
 
 
 def dppo(spec: DPPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

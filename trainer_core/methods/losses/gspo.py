@@ -5,7 +5,7 @@ from torch import Tensor
 from trainer_core.methods.losses.ratio import bounded_ratio, clipped_surrogate, edge_metrics
 from trainer_core.methods.ragged import sequence_mean
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import GSPOLoss
+from trainer_core.spec.methods.loss import GSPOLoss
 
 
 def gspo(spec: GSPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -5,7 +5,7 @@ from torch import Tensor
 from trainer_core.methods.kl import penalty
 from trainer_core.methods.losses.ratio import bounded_ratio, drift
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import KLPenalisedLoss
+from trainer_core.spec.methods.loss import KLPenalisedLoss
 
 
 def kl_penalised(spec: KLPenalisedLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.losses.ratio import bounded_ratio, edge_metrics
 from trainer_core.methods.ragged import prefix_minimum
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import MinPROLoss
+from trainer_core.spec.methods.loss import MinPROLoss
 
 
 def minpro(spec: MinPROLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.losses.one_pass import one_pass
 from trainer_core.methods.losses.ratio import bounded_ratio, clipped_surrogate, edge_metrics, share
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import PPOClipLoss
+from trainer_core.spec.methods.loss import PPOClipLoss
 
 
 def ppo_clip(spec: PPOClipLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

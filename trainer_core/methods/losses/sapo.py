@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.losses.ratio import bounded_ratio, by_sign, drift
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import SAPOLoss
+from trainer_core.spec.methods.loss import SAPOLoss
 
 
 def sapo(spec: SAPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -6,7 +6,7 @@ from torch import Tensor
 from trainer_core.methods.losses.ratio import bounded_ratio, drift, share
 from trainer_core.methods.ragged import sequence_mean, sequence_sum
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import SequenceMaskLoss
+from trainer_core.spec.methods.loss import SequenceMaskLoss
 
 
 def sequence_mask(spec: SequenceMaskLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

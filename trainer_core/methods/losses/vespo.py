@@ -7,7 +7,7 @@ from trainer_core.methods.losses.ratio import LOG_RATIO_BOUND, by_sign, drift
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.loss import VESPOLoss
+from trainer_core.spec.methods.loss import VESPOLoss
 
 
 def vespo(spec: VESPOLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:

@@ -11,7 +11,7 @@ from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
 from trainer_core.rewards.parts import LENGTH_PART
 from trainer_core.rollout_metrics import succeeded
-from trainer_core.spec.length_shaping import (
+from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
     GRPOLambdaLength,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from trainer_core.spec.length_shaping import DecoupledLength
+from trainer_core.spec.rewards.length_shaping import DecoupledLength
 
 
 def decoupled(spec: DecoupledLength, lengths: Sequence[int], max_tokens: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.overlong import overlong_punishment
-from trainer_core.spec.length_shaping import DifficultyAwareLength
+from trainer_core.spec.rewards.length_shaping import DifficultyAwareLength
 
 
 def difficulty_aware(spec: DifficultyAwareLength, group: ScoredGroup) -> list[float]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from trainer_core.rewards.length.group import ScoredGroup
-from trainer_core.spec.length_shaping import GRPOLambdaLength
+from trainer_core.spec.rewards.length_shaping import GRPOLambdaLength
 
 
 def switched_on(spec: GRPOLambdaLength, groups: Sequence[ScoredGroup]) -> list[bool]:

@@ -1,7 +1,7 @@
 """L1 with an exact length (arXiv 2503.04697, §3, LCPO-Exact)."""
 
 from trainer_core.rewards.length.group import ScoredGroup
-from trainer_core.spec.length_shaping import L1ExactLength
+from trainer_core.spec.rewards.length_shaping import L1ExactLength
 
 
 def l1_exact(spec: L1ExactLength, group: ScoredGroup) -> list[float]:

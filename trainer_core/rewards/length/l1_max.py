@@ -1,7 +1,7 @@
 """L1 with a maximum length (arXiv 2503.04697, §3, LCPO-Max)."""
 
 from trainer_core.rewards.length.group import ScoredGroup
-from trainer_core.spec.length_shaping import L1MaxLength
+from trainer_core.spec.rewards.length_shaping import L1MaxLength
 
 
 def l1_max(spec: L1MaxLength, group: ScoredGroup) -> list[float]:

@@ -2,7 +2,7 @@
 
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.overlong import overlong_punishment
-from trainer_core.spec.length_shaping import MagistralLength
+from trainer_core.spec.rewards.length_shaping import MagistralLength
 
 
 def magistral(spec: MagistralLength, group: ScoredGroup) -> list[float]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
+from trainer_core.spec.data.curriculum import AdaptiveRatioCurriculum
 
 
 class RatioKeeper:

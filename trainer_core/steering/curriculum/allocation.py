@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from trainer_core.spec.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
+from trainer_core.spec.data.batching import DARSAllocation, EqualAllocation, UncertaintyAllocation
 from trainer_core.spec.run import RunSpec
 from trainer_core.steering.curriculum.rates import PassRates
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from trainer_core.spec.curriculum import (
+from trainer_core.spec.data.curriculum import (
     DifficultyBandCurriculum,
     DifficultyTargetCurriculum,
     GoldilocksCurriculum,

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from trainer_core.spec.curriculum import DifficultyBandCurriculum
+from trainer_core.spec.data.curriculum import DifficultyBandCurriculum
 from trainer_core.steering.curriculum.pool import IndexPool
 
 

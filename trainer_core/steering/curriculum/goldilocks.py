@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainer_core.spec.curriculum import GoldilocksCurriculum
+from trainer_core.spec.data.curriculum import GoldilocksCurriculum
 from trainer_core.steering.curriculum.order import EpochOrder
 
 

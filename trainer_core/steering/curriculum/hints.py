@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from trainer_core.spec.prompting import HintScaffolding
+from trainer_core.spec.data.prompting import HintScaffolding
 from trainer_core.steering.prompt_plan import solution_of
 
 

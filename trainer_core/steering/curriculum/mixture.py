@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from trainer_core.spec.curriculum import AdaptiveRatioCurriculum
+from trainer_core.spec.data.curriculum import AdaptiveRatioCurriculum
 from trainer_core.spec.run import RunSpec
 from trainer_core.steering.curriculum.adaptive_ratio import RatioKeeper
 

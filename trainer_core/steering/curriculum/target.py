@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.spec.curriculum import DifficultyTargetCurriculum
+from trainer_core.spec.data.curriculum import DifficultyTargetCurriculum
 from trainer_core.steering.curriculum.rates import PassRates
 
 

@@ -6,11 +6,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from trainer_core.spec.routing import AuxiliaryLoss, LossFreeBalancing, Routing
+from trainer_core.spec.learner.routing import AuxiliaryLoss, LossFreeBalancing, Routing
 from trainer_core.update.hybrid.router import BIAS, add_biases, routers
-from trainer_core.update.packing import TokenBatch
-from trainer_core.update.routing import RouteWatch
-from trainer_core.update.totals import Totals
+from trainer_core.update.model.routing import RouteWatch
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.packed.packing import TokenBatch
 
 
 class Balancer:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from kernels.lightning_attention import lightning_attention
-from trainer_core.update.attention import UnsupportedPolicy
 from trainer_core.update.hybrid.runs import Runs
-from trainer_core.update.segments import Layout
+from trainer_core.update.packed.attention import UnsupportedPolicy
+from trainer_core.update.packed.segments import Layout
 
 LAYER = "MiniMaxLightningAttention"
 CONSTANTS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")

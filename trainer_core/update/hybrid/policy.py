@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 from transformers.models.minimax.modeling_minimax import MiniMaxPreTrainedModel
 
-from trainer_core.update.attention import UnsupportedPolicy
 from trainer_core.update.hybrid.lightning import CONSTANTS, use_packed_lightning
 from trainer_core.update.hybrid.router import BIAS, adapt_routers, add_biases, routers
+from trainer_core.update.packed.attention import UnsupportedPolicy
 
 HYBRID = "minimax"
 """transformers' name of the architecture."""

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import pack
-from trainer_core.update.policy import load_policy, score
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.packed.packing import pack
 
 ADAPTED = {"policy": {"base": "tiny", "adapter": {"type": "lora", "rank": 4}}, "kl": {"coefficient": 0.1}}
 

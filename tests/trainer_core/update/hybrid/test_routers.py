@@ -13,13 +13,13 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.steering.saved_groups import pack_group, unpack_group
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update import attention
 from trainer_core.update.hybrid.balance import balancing_loss
 from trainer_core.update.hybrid.policy import biases, prepare, read_biases, take_biases
 from trainer_core.update.hybrid.router import BIAS, allow_replay, routers
 from trainer_core.update.learner import Learner
-from trainer_core.update.packing import Packing, pack
-from trainer_core.update.policy import load_policy, score
+from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.packed import attention
+from trainer_core.update.packed.packing import Packing, pack
 
 
 def routed(routing: dict[str, object], **parts: object) -> RunSpec:

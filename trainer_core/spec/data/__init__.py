@@ -1,0 +1,1 @@
+"""Parameters of the data: sources, curricula, prompting, the making of batches."""

@@ -1,0 +1,1 @@
+"""Parameters of generation: rollouts, thinking, lengths."""

@@ -1,0 +1,200 @@
+"""How trajectories are generated."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.generation.early_stop import EarlyStop
+from trainer_core.spec.learner.precision import Fp8, probe_tolerance
+
+
+class SyncMode(SpecModel):
+    """Generate, then learn: every token comes from the current weights (staleness 0)."""
+
+    model_config = method_doc("Synchronous", "v_token = v_learner", "HybridFlow (arXiv 2409.19256)")
+    type: Literal["sync"] = "sync"
+
+
+class StreamedMode(SpecModel):
+    """Finished groups go to the learner at once, which accumulates their gradients while the rest of the batch is
+    still generated. One optimizer step per batch: strictly on-policy, the same gradient as ``sync``."""
+
+    model_config = method_doc(
+        "Streamed (periodic asynchrony)", "g = Σ_groups ∇L, v_token = v_learner", "arXiv 2511.18871"
+    )
+    type: Literal["streamed"] = "streamed"
+
+
+class AsyncMode(SpecModel):
+    """Generation never waits for the learner; how far it may run ahead is bounded."""
+
+    model_config = method_doc(
+        "Asynchronous (AReaL)", "dispatched ≤ (η + version + 1) · prompts_per_step", "AReaL (arXiv 2505.24298), §5.1"
+    )
+    type: Literal["async"] = "async"
+    max_staleness: int = field(1, ge=1, le=64, unit="versions")
+    """η: largest distance between the weights that generated a token and the weights that are updated with it."""
+    interruptible: bool = True
+    """New weights reach the sequences that are running; off, these are finished with the old ones first."""
+
+
+class InFlightMode(SpecModel):
+    """Weights change under running sequences at once, which keep their keys and values unless told otherwise."""
+
+    model_config = method_doc("In flight (PipelineRL)", "v_learner − v_token ≤ max_staleness", "arXiv 2509.19128")
+    type: Literal["in_flight"] = "in_flight"
+    max_staleness: int = field(4, ge=1, le=64, unit="versions")
+    """Largest distance between the weights that generated a token and the weights that are updated with it."""
+
+
+RolloutMode = Annotated[SyncMode | StreamedMode | AsyncMode | InFlightMode, Field(discriminator="type")]
+
+
+class Partial(SpecModel):
+    """Over-provisioning: more groups are started than a batch needs; when it is full, the rest is stopped."""
+
+    model_config = method_doc("Partial rollouts", "start ⌈f · B⌉ groups, stop at B", "APRIL (arXiv 2509.18521)")
+    over_provision: float = field(1.0, ge=1.0, le=8.0)
+    """f: groups that are started, as a multiple of ``prompts_per_step``. 1 is off."""
+    max_continuations: int = field(1, ge=0, le=16)
+    """How often an unfinished group may be stopped and continued by newer weights: its largest staleness."""
+
+
+class FifoScheduler(SpecModel):
+    """Groups in the order in which they were drawn; those that were stopped are continued first."""
+
+    type: Literal["fifo"] = "fifo"
+
+
+class TailBatchingScheduler(SpecModel):
+    """Prompts whose answers were not done when the batch was full are collected, and generated afresh in a long round
+    of their own. Strictly on-policy; needs over-provisioning."""
+
+    model_config = method_doc(
+        "Tail batching",
+        "short rounds take the first B of ⌈f · B⌉; long rounds the rest",
+        "RollPacker (arXiv 2509.21009)",
+    )
+    type: Literal["tail_batching"] = "tail_batching"
+
+
+Scheduler = Annotated[FifoScheduler | TailBatchingScheduler, Field(discriminator="type")]
+
+
+class DynamicSampling(SpecModel):
+    """Groups without signal (all rewards equal) are replaced by new prompts, while the others are still generated."""
+
+    model_config = method_doc(
+        "Dynamic sampling", "draw until B groups have max(r) > min(r)", "DAPO (arXiv 2503.14476), §3.2"
+    )
+    enabled: bool = False
+    """Off: groups without signal stay in the batch and are filtered out of the loss."""
+    max_refills: int = field(3, ge=1, le=64)
+    """Groups replaced per step, at most, as a multiple of ``prompts_per_step``; then any group fills the batch."""
+
+
+class FixedConcurrency(SpecModel):
+    """As many sequences run as the engine has places for."""
+
+    type: Literal["fixed"] = "fixed"
+
+
+class AdaptiveConcurrency(SpecModel):
+    """The number of running sequences follows the KV cache: full, but without sequences thrown out to start again."""
+
+    model_config = method_doc(
+        "Concurrency control",
+        "N ← N + increase after N quiet completions; N ← decrease · N on preemption",
+        "CoPRIS (arXiv 2511.05589) holds N constant; the law is that of Chiu and Jain (1989)",
+    )
+    type: Literal["adaptive"] = "adaptive"
+    kv_target: float = field(0.9, gt=0.0, le=1.0, unit="share")
+    """The number rises only while less than this share of the KV cache is in use."""
+    increase: int = field(1, ge=1, le=1024, unit="sequences")
+    """Sequences added after each quiet round: as many completions as sequences that run."""
+    decrease: float = field(0.75, gt=0.0, lt=1.0)
+    """Factor when the full cache has thrown a sequence out."""
+
+
+Concurrency = Annotated[FixedConcurrency | AdaptiveConcurrency, Field(discriminator="type")]
+
+
+class Engine(SpecModel):
+    """The vLLM engine of each rollout worker."""
+
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    """Number type of weights and activations in the engine. ``precision`` is the learner's."""
+    quantization: Fp8 | None = None
+    """Linear layers in FP8. Empty: in ``dtype``."""
+    max_model_len: int = field(512, ge=8, le=1_048_576, unit="tokens")
+    """Longest prompt plus completion."""
+    max_num_seqs: int = field(256, ge=1, le=4096, unit="sequences")
+    """Sequences that run at the same time in one engine."""
+    kv_cache_gib: float = field(0.5, gt=0.0, le=1024.0, unit="GiB")
+    """Memory of the key-value cache on a CPU worker."""
+    concurrency: Concurrency = FixedConcurrency()
+    """How many sequences run, up to ``max_num_seqs``."""
+    lm_head_dtype: Literal["model", "float32"] = "model"
+    """Number type of the projection to logits. With ``float32`` a narrower engine computes them from float32 weights,
+    as the learner does, and the mismatch of log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
+    probe_tolerance: float | None = field(None, gt=0.0, le=5.0, unit="nats")
+    """Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
+    scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
+    bfloat16, twice that where the output layer is not float32, and 0.5 more where activations are in FP8."""
+
+    @property
+    def tolerance(self) -> float:
+        """Of the probe, in nats."""
+        if self.probe_tolerance is not None:
+            return self.probe_tolerance
+        return probe_tolerance(self.dtype, self.lm_head_dtype, self.quantization)
+
+
+class Rollout(SpecModel):
+    """Sampling of prompt groups."""
+
+    group_size: int = field(8, ge=1, le=1024, unit="samples")
+    """Samples per prompt."""
+    temperature: float = field(1.0, gt=0.0, le=2.0, steer="group_dispatch")
+    """Sampling temperature; the learner scores tokens at the same temperature."""
+    top_p: float = field(1.0, gt=0.0, le=1.0)
+    """Nucleus sampling. Below 1 the behaviour policy is truncated and the importance ratios are biased."""
+    top_k: int = field(0, ge=0)
+    """Keep only the k likeliest tokens; 0 keeps all. Above 0 the behaviour policy is truncated."""
+    max_tokens: int = field(128, ge=1, le=1_048_576, unit="tokens", steer="group_dispatch")
+    """Longest completion, thinking included."""
+    mode: RolloutMode = SyncMode()
+    """How generation and learning interleave."""
+    kv_on_update: Literal["keep", "recompute"] | None = None
+    """Keys and values of running sequences at a weight update. None: kept in flight, else computed again."""
+    partial: Partial = Partial()
+    """Start more groups than needed, and stop when the batch is full."""
+    scheduler: Scheduler = FifoScheduler()
+    """In which rounds prompts are generated."""
+    dynamic_sampling: DynamicSampling = DynamicSampling()
+    """Replacement of groups without signal."""
+    early_stop: EarlyStop = EarlyStop()
+    """Which completions are not worth finishing."""
+    engine: Engine = Engine()
+    """Engine settings."""
+
+    @property
+    def max_staleness(self) -> int:
+        """Largest age, in versions, of a token that is learned from; ``partial`` ages what it continues."""
+        if isinstance(self.mode, AsyncMode | InFlightMode):
+            return self.mode.max_staleness
+        stops = self.partial.over_provision > 1.0 and isinstance(self.scheduler, FifoScheduler)
+        return self.partial.max_continuations if stops else 0
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether generation goes on while the learner updates."""
+        return isinstance(self.mode, AsyncMode | InFlightMode)
+
+    @property
+    def recompute_kv(self) -> bool:
+        """Whether running sequences compute their keys and values again under new weights."""
+        if self.kv_on_update is not None:
+            return self.kv_on_update == "recompute"
+        return not isinstance(self.mode, InFlightMode)

@@ -1,0 +1,1 @@
+"""Parameters of the learner: policy, adapter, optimizer, number formats, workers."""

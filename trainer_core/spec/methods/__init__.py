@@ -1,0 +1,1 @@
+"""Parameters of the methods: advantages, losses, corrections, filters and their kin."""

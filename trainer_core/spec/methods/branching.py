@@ -1,0 +1,53 @@
+"""VinePPO: values of intermediate states from branches of the policy itself, in place of a critic's."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.methods.compared import AdvantageModel, Compared
+
+
+class TextSteps(SpecModel):
+    """A step ends behind a text; several of them in a row end one step."""
+
+    type: Literal["text"] = "text"
+    separator: str = field("\n", min_length=1, max_length=64)
+    """The text that ends a step, such as a line break."""
+
+
+class TokenSteps(SpecModel):
+    """A step is a number of tokens."""
+
+    type: Literal["tokens"] = "tokens"
+    every: int = field(32, ge=1, le=1_048_576, unit="tokens")
+    """Tokens of a step."""
+
+
+Steps = Annotated[TextSteps | TokenSteps, Field(discriminator="type")]
+
+
+class VineAdvantage(AdvantageModel):
+    """Each step of a completion has the advantage by which it has raised the chance of success.
+
+    At the beginning of each step the engine samples branches to their end; their mean reward is the value of that
+    state. Nothing is learned from the branches themselves. The prompt is such a state too, valued once for all samples
+    that share it. Within a step all tokens have the same advantage, and those of a completion's steps sum to its reward
+    above the value of its prompt. It costs, for each completion, the branches times the steps of half its length.
+    """
+
+    model_config = method_doc(
+        "VinePPO",
+        "V(s) = mean reward of K branches from s; A_t = V(s_{k+1}) − V(s_k) for the tokens of step k, V(end) = r",
+        "VinePPO (arXiv 2410.01679), §4; K = 9 and at most 20 states: the authors' configurations",
+    )
+    compares: ClassVar[Compared] = "branches"
+    type: Literal["vine"] = "vine"
+    branches: int = field(9, ge=1, le=256, unit="samples")
+    """K: continuations that value a state."""
+    steps: Steps = TextSteps()
+    """Where a completion is cut into steps."""
+    max_states: int = field(20, ge=1, le=1024, unit="states")
+    """States of a completion that are valued, beside its prompt; of more, some that lie evenly spread are chosen."""
+    whiten: Literal["none", "batch"] = "batch"
+    """Whether the advantages are standardised over the batch's sampled tokens (population deviation)."""

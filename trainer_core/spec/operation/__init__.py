@@ -1,0 +1,1 @@
+"""Parameters of how a run is operated: schedule, checkpoints, evaluation, guards."""

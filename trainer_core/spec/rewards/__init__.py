@@ -1,0 +1,1 @@
+"""Parameters of the reward and of what watches it."""

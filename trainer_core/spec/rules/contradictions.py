@@ -1,0 +1,163 @@
+"""Rules between the parts of a run spec: combinations that make no sense."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from trainer_core.metrics import find, placeholders
+from trainer_core.spec.generation.thinking import TaggedThinking
+from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
+from trainer_core.spec.rewards.length_shaping import DecoupledLength
+from trainer_core.spec.rules.batch import group_baselines, group_sizes, mixing, replay
+from trainer_core.spec.rules.branches import branching
+from trainer_core.spec.rules.learner import adapter, critic, memory, reference, teacher
+from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
+from trainer_core.spec.rules.modes import over_provisioning, streaming
+from trainer_core.spec.rules.off_policy import corrections, proximal, sampling
+from trainer_core.spec.rules.precision import precision
+from trainer_core.spec.rules.reward import evolution, shadows
+from trainer_core.spec.rules.routing import routing
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
+    """All contradictions of ``spec`` as pydantic error details, each with the path of the field to change."""
+    found = []
+    for check in (
+        _data,
+        _lengths,
+        _thinking,
+        thinking_budgets,
+        length_shaping,
+        length_window,
+        mixing,
+        group_sizes,
+        group_baselines,
+        replay,
+        corrections,
+        sampling,
+        precision,
+        proximal,
+        critic,
+        branching,
+        reference,
+        teacher,
+        routing,
+        adapter,
+        memory,
+        _groups,
+        _learner,
+        streaming,
+        over_provisioning,
+        shadows,
+        evolution,
+        _guards,
+    ):
+        for path, message in check(spec):
+            # The message travels in the context, so that braces in user text are not taken as placeholders.
+            error = PydanticCustomError("contradiction", "{message}", {"message": message})
+            found.append(InitErrorDetails(type=error, loc=path, input=None))
+    return found
+
+
+def _data(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    names = [source.name for source in spec.data.sources]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield ("data", "sources", index, "name"), f"the source name {name!r} is used twice"
+    if not any(source.weight > 0 for source in spec.data.sources):
+        yield ("data", "sources"), "at least one source needs a weight above zero"
+    training = {source.dataset for source in spec.data.sources}
+    held_out: set[str] = set()
+    for index, evaluated in enumerate(spec.evaluation.sources):
+        if evaluated.name in held_out:
+            yield ("evaluation", "sources", index, "name"), f"the source name {evaluated.name!r} is used twice"
+        held_out.add(evaluated.name)
+        if evaluated.dataset in training:
+            yield (
+                ("evaluation", "sources", index, "dataset"),
+                f"{evaluated.dataset} is trained on as well; an evaluation needs held-out data",
+            )
+
+
+def _lengths(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    engine, rollout = spec.rollout.engine, spec.rollout
+    if rollout.max_tokens >= engine.max_model_len:
+        yield (
+            ("rollout", "max_tokens"),
+            f"max_tokens ({rollout.max_tokens}) leaves no room for a prompt in max_model_len ({engine.max_model_len})",
+        )
+    overlong = spec.reward.overlong
+    if overlong is not None and overlong.buffer >= rollout.max_tokens:
+        yield (
+            ("reward", "overlong", "buffer"),
+            f"the overlong buffer ({overlong.buffer}) must be shorter than max_tokens ({rollout.max_tokens})",
+        )
+    if engine.max_model_len > spec.parallelism.max_tokens_per_microbatch:
+        yield (
+            ("parallelism", "max_tokens_per_microbatch"),
+            f"a trajectory of max_model_len ({engine.max_model_len}) tokens would not fit into one microbatch",
+        )
+
+
+def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    thinking = spec.thinking
+    if not isinstance(thinking, TaggedThinking):
+        if spec.evaluation.thinking_budget is not None:
+            yield ("evaluation", "thinking_budget"), "a thinking budget needs a thinking policy (thinking.type = tags)"
+        return
+    if thinking.start == thinking.end:
+        yield ("thinking", "end"), "the tags that open and close the thinking must differ"
+    if thinking.forced_end is not None and not thinking.forced_end.endswith(thinking.end):
+        yield ("thinking", "forced_end"), f"the forced end must finish with the closing tag {thinking.end!r}"
+    if thinking.budget is not None and thinking.budget >= spec.rollout.max_tokens:
+        yield (
+            ("thinking", "budget"),
+            f"a budget of {thinking.budget} never bites: max_tokens is {spec.rollout.max_tokens}",
+        )
+
+
+def _groups(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    size, advantage = spec.rollout.group_size, spec.advantage
+    if size == 1 and advantage.compares in ("group", "parts"):
+        yield ("rollout", "group_size"), f"{advantage.type} compares the samples of a group: it needs at least 2"
+    if isinstance(advantage, MCGRPOAdvantage) and size % 2 == 0:
+        yield ("rollout", "group_size"), f"mc_grpo leaves out the median of G + 1 samples, G even: {size} is not odd"
+    if isinstance(advantage, PassKAdvantage) and advantage.k > size:
+        yield ("advantage", "k"), f"a group of {size} has no sets of {advantage.k} samples"
+    if isinstance(spec.reward.length, DecoupledLength) and isinstance(advantage, VCPOAdvantage):
+        yield ("reward", "length"), "decoupled weighs advantages that the learner makes anew under vcpo"
+
+
+def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    if spec.schedule.prompts_per_step % spec.schedule.updates_per_step:
+        yield (
+            ("schedule", "updates_per_step"),
+            f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal parts",
+        )
+    samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
+    if samples < spec.parallelism.learner_ranks:
+        yield (
+            ("parallelism", "learner_ranks"),
+            f"a minibatch of {samples} trajectories cannot feed {spec.parallelism.learner_ranks} ranks",
+        )
+    if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
+        yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
+
+
+def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A guard on a metric that is never reported would watch nothing."""
+    trained = {source.name for source in spec.data.sources}
+    evaluated = {source.name for source in spec.evaluation.sources}
+    for index, guard in enumerate(spec.guards):
+        source = placeholders(guard.metric).get("source")
+        reported = evaluated if guard.metric.startswith("eval/") else trained
+        if find(guard.metric) is None:
+            yield ("guards", index, "metric"), f"no metric is called {guard.metric!r}"
+        elif source is not None and source not in reported:
+            yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such source"

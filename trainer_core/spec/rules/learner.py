@@ -1,0 +1,103 @@
+"""Rules on what the learner keeps beside the policy: critic, reference, proximal policy."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainer_core.spec.learner.adapter import LoRAAdapter
+from trainer_core.spec.learner.precision import Float32Precision, HalfPrecision
+from trainer_core.spec.learner.routing import LossFreeBalancing
+from trainer_core.spec.methods.critic import GAEAdvantage
+from trainer_core.spec.methods.filters import ZeroAdvantageFilter
+from trainer_core.spec.methods.proximal import EWMAProximal
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """An advantage without its critic, a critic that nobody asks, a run that is all warm-up."""
+    asked = isinstance(spec.advantage, GAEAdvantage)
+    if asked and spec.critic is None:
+        yield ("critic",), "gae takes its values from a critic: choose critic.type = head or separate"
+    if spec.critic is None:
+        return
+    if not asked:
+        yield ("critic",), f"the advantage {spec.advantage.type} asks no critic: take it out, or choose gae"
+    if spec.critic.warmup_steps >= spec.schedule.steps:
+        yield ("critic", "warmup_steps"), "the policy would never be trained: the warm-up is as long as the run"
+
+
+def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A schedule for a reference that does not exist, or cannot change."""
+    if spec.kl.reset_steps is not None and spec.kl.coefficient == 0.0:
+        yield ("kl", "reset_steps"), "without a KL penalty there is no reference policy to renew"
+    if spec.kl.reset_steps is not None and isinstance(spec.policy.adapter, LoRAAdapter):
+        yield (
+            ("kl", "reset_steps"),
+            "under an adapter the reference is the policy's own resting weights, which nothing renews: train all "
+            "weights (policy.adapter = none), or take reset_steps out",
+        )
+
+
+def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A teacher whose groups are thrown away for their rewards."""
+    if spec.distillation is None or not spec.distillation.alone:
+        return
+    for index, chosen in enumerate(spec.filters):
+        if isinstance(chosen, ZeroAdvantageFilter):
+            yield (
+                ("filters", index),
+                "the teacher alone trains: groups of equal rewards teach as much as others, take zero_advantage out",
+            )
+    if spec.critic is not None:
+        yield ("critic",), "the teacher alone trains: no loss asks the critic"
+
+
+def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """What an adapter's matrices, or the policy that they share with the reference, cannot bear."""
+    if not isinstance(spec.policy.adapter, LoRAAdapter):
+        return
+    if spec.kl.coefficient > 0 and isinstance(spec.policy.routing.balance, LossFreeBalancing):
+        yield (
+            ("policy", "routing", "balance"),
+            "under an adapter the reference is the policy itself, and would be routed by the biases that loss_free "
+            "moves: balance by auxiliary_loss, or train all weights",
+        )
+    # For the formats of engines see ``precision_rules``.
+    if isinstance(spec.precision, HalfPrecision):
+        yield (
+            ("precision",),
+            "half scales and rounds in the policy's own layers, and an adapter's matrices stand beside them: choose "
+            "precision.type = float32, or policy.adapter.type = none",
+        )
+
+
+def memory(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Ways to save memory that exclude one another, or another choice."""
+    stage, optimizer = spec.parallelism.zero_stage, spec.optimizer
+    if spec.policy.dtype == "bfloat16":
+        yield from _bfloat16(spec)
+    if optimizer.moment_bits == 8 and stage > 0:
+        yield (
+            ("optimizer", "moment_bits"),
+            f"ZeRO stage {stage} cuts through the blocks that share a scale: 8-bit moments need "
+            "parallelism.zero_stage 0",
+        )
+    if optimizer.offload and stage == 0:
+        yield ("optimizer", "offload"), "ZeRO offloads what it partitions: choose parallelism.zero_stage 1, 2 or 3"
+
+
+def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    stage, where = spec.parallelism.zero_stage, ("policy", "dtype")
+    if stage < 2:
+        yield (
+            where,
+            "float32 masters and float32 gradient accumulation are kept by ZeRO stages 2 and 3: choose "
+            f"parallelism.zero_stage 2 or 3, with one rank too (it is {stage})",
+        )
+    if isinstance(spec.proximal, EWMAProximal):
+        yield where, "a moving average in bfloat16 loses small steps: ewma needs float32 weights"
+    if not isinstance(spec.precision, Float32Precision) or spec.rollout.engine.quantization is not None:
+        yield where, "16-bit and FP8 flows round float32 weights for each pass: with bfloat16 weights there are none"

@@ -1,0 +1,77 @@
+"""Rules between the loss, the corrections and the sampling: what weighs a token twice, or not at all."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trainer_core.spec.methods.corrections import (
+    WEIGHTING,
+    IcePopMasking,
+    OffPolicySequenceMasking,
+    RouterShiftWeighting,
+)
+from trainer_core.spec.methods.loss import ANCHORED_ON_BEHAVIOUR, WEIGHTED_ALREADY, GSPOLoss, ReinforceLoss
+from trainer_core.spec.methods.proximal import RecomputedProximal
+
+if TYPE_CHECKING:
+    from trainer_core.spec.run import RunSpec
+
+Path = tuple[str | int, ...]
+
+
+def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Corrections that contradict one another or the loss."""
+    seen: list[str] = []
+    weighting: str | None = None
+    for index, correction in enumerate(spec.corrections):
+        path = ("corrections", index)
+        if correction.type in seen:
+            yield path, f"{correction.type} is given twice"
+        elif isinstance(correction, WEIGHTING) and weighting is not None:
+            yield path, f"{weighting} has weighted every token by the importance ratio already"
+        seen.append(correction.type)
+        if isinstance(correction, RouterShiftWeighting):
+            yield from _router_shift(spec, path)
+        if isinstance(correction, OffPolicySequenceMasking | RouterShiftWeighting):
+            continue
+        weighting = weighting or correction.type
+        if isinstance(spec.loss, WEIGHTED_ALREADY):
+            yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
+        elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
+            yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+
+
+def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
+    """Where there is no ratio to rescale, or it cannot have moved."""
+    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+        yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
+    elif not isinstance(spec.proximal, RecomputedProximal):
+        yield path, f"the routing before the step is known, that of the proximal policy {spec.proximal.type} is not"
+    elif spec.schedule.updates_per_step == 1:
+        yield path, "with one update per step the routing has not moved yet: router_shift needs several"
+
+
+def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A proximal policy that the loss never looks at."""
+    if isinstance(spec.proximal, RecomputedProximal):
+        return
+    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+        yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
+
+
+def weighs(spec: "RunSpec") -> bool:
+    """Whether the loss or a correction weighs tokens by the policy that sampled them."""
+    return isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
+
+
+def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """A truncated sampling distribution without a weight for it."""
+    rollout = spec.rollout
+    if weighs(spec):
+        return
+    for name, cut in (("top_p", rollout.top_p < 1.0), ("top_k", rollout.top_k > 0)):
+        if cut:
+            yield (
+                ("rollout", name),
+                f"{name} = {getattr(rollout, name)} samples from another distribution than the policy's: "
+                "an importance-sampling correction is needed, and there is none",
+            )

@@ -1,0 +1,1 @@
+"""Models beside the policy: reference, proximal policy, teacher, critic, supervised term."""

@@ -1,0 +1,103 @@
+"""The critic: a value head on the policy, or a model of its own with its own optimizer."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from trainer_core.spec import RunSpec
+from trainer_core.update.model.policy import load_policy
+from trainer_core.update.model.storage import DTYPES, HostMemory, stored
+from trainer_core.update.optimization.engine import UpdateEngine
+from trainer_core.update.optimization.optimizer import VALUE_HEAD
+from trainer_core.update.packed.packing import TokenBatch
+
+
+def _new_head(model: PreTrainedModel) -> nn.Linear:
+    """A linear head that predicts 0 everywhere, so that the first advantages are the returns."""
+    width = model.get_input_embeddings().embedding_dim
+    output = model.get_output_embeddings()
+    head = nn.Linear(width if output is None else output.weight.shape[1], 1)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    return head.to(model.device)
+
+
+class ValueHead:
+    """A value head inside the policy's module. Every forward pass of the policy leaves its values here."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        """Attach a head to what the policy's output layer reads."""
+        self.detached = False
+        """Whether the policy's layers are spared the value's gradient."""
+        self._values: Tensor | None = None
+        head = _new_head(model)
+        model.add_module(VALUE_HEAD, head)
+
+        def read(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+            states = inputs[0].detach() if self.detached else inputs[0]
+            self._values = head(states)[0].squeeze(-1)
+
+        model.get_output_embeddings().register_forward_hook(read)
+
+    def take(self) -> Tensor:
+        """Values of the states before the predicted tokens of the last forward pass, float32 [M]."""
+        values, self._values = self._values, None
+        if values is None:
+            raise RuntimeError("the policy's output layer has not run")
+        return values.float()
+
+
+class _ValueModel(nn.Module):
+    """Layers of a causal language model under a value head."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__()
+        # Not under the name of a head on the policy: this one moves as its layers do.
+        self.value = _new_head(model)
+        self.layers = getattr(model, model.base_model_prefix)
+
+    def forward(self, batch: TokenBatch) -> Tensor:
+        states = self.layers(
+            input_ids=batch.input_ids.unsqueeze(0),
+            position_ids=batch.position_ids.unsqueeze(0),
+            layout=batch.layout,
+            use_cache=False,
+        ).last_hidden_state[0]
+        values: Tensor = self.value(states.index_select(0, batch.rows)).squeeze(-1)
+        return values.float()
+
+
+class SeparateValue:
+    """A critic with layers and optimizer of its own. Methods of ``engine`` are collective."""
+
+    def __init__(self, folder: Path, spec: RunSpec, world_size: int, device: torch.device) -> None:
+        """Start from a policy's layers."""
+        model = load_policy(folder, device=device, gradient_checkpointing=spec.policy.gradient_checkpointing)
+        stored(model, DTYPES[spec.policy.dtype])
+        values = _ValueModel(model).train()
+        if spec.policy.activation_offload:
+            HostMemory(values, pinned=True)
+        self.engine = UpdateEngine(values, spec, world_size=world_size)
+
+    def values(self, batch: TokenBatch) -> Tensor:
+        """Values of the states before the predicted tokens, float32 [M], with gradient."""
+        values: Tensor = self.engine.forward(batch)
+        return values
+
+    def drop(self, probe: TokenBatch) -> None:
+        """Forget the gradients that have been added up: one that is not finite is refused and clears them."""
+        self.engine.backward(self.values(probe).sum() * math.nan)
+        self.engine.step(0.0, 1.0)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Weights and moments, whole. Collective."""
+        return {**self.engine.weights(), **self.engine.moments()}
+
+    def load(self, tensors: Mapping[str, Tensor], optimizer_steps: int) -> None:
+        """Go on from a checkpoint. Collective."""
+        self.engine.load(tensors, tensors, optimizer_steps, 0)

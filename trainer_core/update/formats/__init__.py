@@ -1,0 +1,1 @@
+"""Number formats that the learner computes in, as engines do."""

@@ -1,0 +1,287 @@
+"""The learner's layers in 16 bits or FP8, as an engine computes them, on float32 weights.
+
+float32 weights ─ rounded ─┐                                 ┌─► float32: output layer, log-probabilities, loss
+                embedding ─┴► layers in the flow's formats ──┤
+gradients of the weights ◄─ divided ─ backward in them too ◄─┴─ scaled: float16 has no room for small gradients
+
+The flow changes for the weight probe alone, which is always scored in the engine's formats: what it finds is then a
+fault of the transfer, and not the engine's rounding.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import PreTrainedModel
+
+from trainer_core.spec import RunSpec
+from trainer_core.spec.learner.precision import Float32Precision, HalfPrecision, UnifiedPrecision
+from trainer_core.update.formats.quantise import (
+    Quantised,
+    Scales,
+    dequantise,
+    is_quantised,
+    quantised_activations,
+    rounded,
+    weight_tile,
+)
+from trainer_core.update.packed.attention import UnsupportedPolicy
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The formats of one forward pass."""
+
+    dtype: torch.dtype = torch.float32
+    fp8: Scales | None = None
+    """Of linear layers' weights."""
+    activations: bool = True
+    """Whether what these layers read is in FP8 as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """Of a policy: as it is trained, and as the engines compute."""
+
+    training: Flow = Flow()
+    engine: Flow = Flow()
+
+    @classmethod
+    def of(cls, spec: RunSpec) -> "Flows":
+        """What a spec asks for."""
+        settings, fp8 = spec.rollout.engine, spec.rollout.engine.quantization
+        dtype = DTYPES[settings.dtype]
+        engine = Flow(dtype) if fp8 is None else Flow(dtype, fp8.scales, fp8.activations)
+        match spec.precision:
+            case Float32Precision():
+                return cls(Flow(), engine)
+            case HalfPrecision():
+                return cls(Flow(DTYPES[spec.precision.dtype]), engine)
+            case UnifiedPrecision():
+                return cls(engine, engine)
+
+    @property
+    def alone(self) -> "Flows":
+        """For a copy that no engine serves."""
+        return Flows(self.training, self.training)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all is float32."""
+        return self == Flows()
+
+
+class _Switch:
+    """What the layers of one policy share."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.gradient_scale = torch.ones(())
+        """Of the backward pass that runs."""
+
+
+def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
+    """Let the layers of ``model`` compute in ``flows``; its weights stay as they are.
+
+    A policy that trains in float32 and has layers of unknown kinds is left alone: its probe is scored in float32.
+
+    Raises:
+        UnsupportedPolicy: it shall train with fewer bits, or FP8 serve it, and it has such layers.
+    """
+    if flows is None or flows.plain:
+        return
+    if (strange := _strange(model)) is not None:
+        if flows.training == Flow() and flows.engine.fp8 is None:
+            return
+        raise UnsupportedPolicy(
+            f"{strange} belongs to neither a linear layer nor an embedding nor a norm: it cannot be rounded as in an "
+            "engine; train in float32 and serve without FP8"
+        )
+    switch = _Switch(flows.training)
+    head = model.get_output_embeddings()
+    for name, module in model.named_modules():
+        if type(module) is nn.Linear and module is not head:
+            quantised = is_quantised(f"{name}.weight", 2)
+            _replace(module, switch, _linear, quantised=quantised, product=functional.linear)
+        elif isinstance(module, nn.Embedding):
+            _replace(module, switch, _embedding)
+        elif _is_norm(module):
+            _replace(module, switch, _norm, wide_forward=module.forward)
+    layers = getattr(model, model.base_model_prefix)
+    layers.register_forward_hook(lambda _module, _inputs, output: _leave(switch, output))
+    model.flows, model.switch = flows, switch
+
+
+@contextmanager
+def as_engine(model: nn.Module) -> Iterator[None]:
+    """While open, the policy (or the engine around it) computes in the formats of the rollout engines."""
+    policy: Any = getattr(model, "module", model)
+    switch = getattr(policy, "switch", None)
+    if switch is None:
+        yield
+        return
+    switch.flow = policy.flows.engine
+    try:
+        yield
+    finally:
+        switch.flow = policy.flows.training
+
+
+def _strange(model: nn.Module) -> str | None:
+    """A weight that is used by a layer of unknown kind."""
+    for name, module in model.named_modules():
+        if type(module) is nn.Linear or isinstance(module, nn.Embedding) or _is_norm(module):
+            continue
+        for own, _ in module.named_parameters(prefix=name, recurse=False):
+            return own
+    return None
+
+
+def _is_norm(module: nn.Module) -> bool:
+    return type(module).__name__.endswith("Norm") and isinstance(getattr(module, "weight", None), nn.Parameter)
+
+
+def _replace(module: nn.Module, switch: _Switch, forward: Any, **facts: Any) -> None:
+    for name, fact in {"switch": switch, "forward": MethodType(forward, module), **facts}.items():
+        setattr(module, name, fact)
+
+
+# ── forward passes; ``self`` is the module whose place they take ──
+
+
+def _linear(self: Any, x: Tensor) -> Tensor:
+    flow = self.switch.flow
+    if flow.fp8 is not None and self.quantised:
+        if flow.activations:
+            return _Fp8Linear.apply(x.to(flow.dtype), self.weight, self.bias, self.switch)
+        bias = None if self.bias is None else _narrow(self.bias, self.switch)
+        return functional.linear(x.to(flow.dtype), _Fp8Weight.apply(self.weight, self.switch), bias)
+    bias = None if self.bias is None else _narrow(self.bias, self.switch)
+    found: Tensor = self.product(x.to(flow.dtype), _narrow(self.weight, self.switch), bias)
+    return found
+
+
+def _embedding(self: Any, ids: Tensor) -> Tensor:
+    return _narrow(functional.embedding(ids, self.weight, self.padding_idx), self.switch)
+
+
+def _norm(self: Any, x: Tensor) -> Tensor:
+    """In float32 between two roundings, as engines do it."""
+    if self.switch.flow.dtype == torch.float32:
+        return self.wide_forward(x)
+    states, epsilon = _Widen.apply(x, self.switch), getattr(self, "lean_epsilon", None)
+    if epsilon is None:
+        return _narrow(self.wide_forward(states), self.switch)
+    return _narrow(self.normalise(states, _Round.apply(self.weight, self.switch.flow.dtype), epsilon), self.switch)
+
+
+def _leave(switch: _Switch, output: Any) -> Any:
+    """What the layers hand to the output layer, in float32; the gradient comes back through here."""
+    output.last_hidden_state = _Leave.apply(output.last_hidden_state, switch)
+    return output
+
+
+def _narrow(values: Tensor, switch: _Switch) -> Tensor:
+    """float32 in the flow's number type; the gradient comes back in float32 and without its scale."""
+    return values if switch.flow.dtype == values.dtype else _Narrow.apply(values, switch)
+
+
+# ── roundings, each with the gradient that passes it straight through ──
+
+
+class _Narrow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, switch: _Switch) -> Tensor:
+        ctx.switch = switch
+        return values.to(switch.flow.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return grad.float().div_(ctx.switch.gradient_scale), None
+
+
+class _Widen(torch.autograd.Function):
+    """Back to float32 for a moment."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, switch: _Switch) -> Tensor:
+        ctx.switch, ctx.dtype = switch, states.dtype
+        return states.float()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return (grad * ctx.switch.gradient_scale).to(ctx.dtype), None
+
+
+class _Leave(_Widen):
+    """Out of the layers; the gradient enters them with its largest entry between 1 and 2 where they are in float16."""
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        scale = torch.ones((), device=grad.device)
+        if ctx.dtype == torch.float16 and grad.numel():
+            # A power of two: scaling and its reverse lose nothing. A gradient of zeros, or one that is not finite and
+            # will be refused, stays as it is.
+            exact = torch.exp2(-grad.abs().amax().log2().floor().clamp(-100.0, 100.0))
+            scale = torch.where(exact.isfinite(), exact, scale)
+        ctx.switch.gradient_scale = scale
+        return (grad * scale).to(ctx.dtype), None
+
+
+class _Round(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, dtype: torch.dtype) -> Tensor:
+        return weight.to(dtype).to(weight.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return grad, None
+
+
+class _Fp8Weight(_Narrow):
+    """Gradient as where it is only narrowed."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, switch: _Switch) -> Tensor:
+        ctx.switch = switch
+        return _rounded(values, switch.flow)
+
+
+class _Fp8Linear(torch.autograd.Function):
+    """y = q(x) · q(W)ᵀ + b. The backward pass finds the activations in FP8, one byte each."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, switch: _Switch) -> Tensor:
+        flow = switch.flow
+        assert flow.fp8 is not None
+        held = quantised_activations(x, flow.fp8)
+        ctx.switch, ctx.flow, ctx.tile, ctx.shape = switch, flow, held.tile, x.shape
+        ctx.save_for_backward(held.codes, held.scales, weight)
+        states = dequantise(held).to(flow.dtype).view(x.shape)
+        return functional.linear(states, _rounded(weight, flow), None if bias is None else bias.to(flow.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        codes, scales, weight = ctx.saved_tensors
+        flat, scale = grad.reshape(-1, grad.shape[-1]), ctx.switch.gradient_scale
+        to_states = to_weight = to_bias = None
+        if ctx.needs_input_grad[0]:
+            to_states = (flat @ _rounded(weight, ctx.flow)).view(ctx.shape)
+        if ctx.needs_input_grad[1]:
+            states = dequantise(Quantised(codes, scales, ctx.tile)).to(ctx.flow.dtype)
+            to_weight = (flat.T @ states).float().div_(scale)
+        if ctx.needs_input_grad[2]:
+            to_bias = flat.float().sum(0).div_(scale)
+        return to_states, to_weight, to_bias, None
+
+
+def _rounded(weight: Tensor, flow: Flow) -> Tensor:
+    assert flow.fp8 is not None
+    return rounded(weight, weight_tile(flow.fp8, weight.shape[1])).to(flow.dtype)

@@ -1,0 +1,139 @@
+"""LoRA on the policy: attached in place, switched off for the reference, merged for everybody else.
+
+The layers are peft's. They stand inside the policy's own modules, so that its output layer, its packed attention and
+DeepSpeed's hooks go on as without them.
+"""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from trainer_core.spec.learner.adapter import Adapter as AdapterSpec
+from trainer_core.spec.learner.adapter import LoRAAdapter, NoAdapter
+from trainer_core.update.packed.attention import UnsupportedPolicy
+
+FOLDER = "adapter"
+"""Of a checkpoint: what peft reads."""
+FILE = "adapter_model.safetensors"
+IN_FILES = "base_model.model."
+"""What peft puts before the names of weights."""
+BASE, DOWN, UP = ".base_layer.", ".lora_A.default.weight", ".lora_B.default.weight"
+
+
+class Adapter:
+    """The adapter inside one policy."""
+
+    def __init__(self, model: PreTrainedModel, spec: LoRAAdapter, *, seed: int, base: str) -> None:
+        """Attach it: from now on only its matrices have gradients.
+
+        Args:
+            model: the policy, changed in place.
+            spec: rank, weight and layers.
+            seed: of the first A, the same on every rank.
+            base: name of the base policy, for the adapter's own files.
+
+        Raises:
+            UnsupportedPolicy: the policy has no such linear layers.
+        """
+        # peft looks for quantising libraries, one of which complains about a package of our name.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
+        from peft import LoraConfig, inject_adapter_in_model
+        from peft.tuners.lora import LoraLayer
+
+        self.config = LoraConfig(
+            r=spec.rank,
+            lora_alpha=spec.alpha,
+            lora_dropout=0.0,
+            target_modules=_targets(model, spec.target_modules),
+            use_rslora=spec.use_rslora,
+            task_type="CAUSAL_LM",
+            base_model_name_or_path=base,
+        )
+        self.scaling = spec.alpha / (math.sqrt(spec.rank) if spec.use_rslora else spec.rank)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            inject_adapter_in_model(self.config, model)
+        self._layers = [module for module in model.modules() if isinstance(module, LoraLayer)]
+
+    @contextmanager
+    def disabled(self) -> Iterator[None]:
+        """While open, the policy computes as if it had no adapter, to the last bit."""
+        self._switch(off=True)
+        try:
+            yield
+        finally:
+            self._switch(off=False)
+
+    def merged(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The policy's weights without layers for an adapter: W + s·B·A in float32 at least, other weights as they are.
+
+        Args:
+            weights: by the names that they have with the adapter.
+        """
+        found = {}
+        for name, tensor in weights.items():
+            if name.endswith((DOWN, UP)):
+                continue
+            layer, base, kind = name.rpartition(BASE)
+            if base and kind == "weight":
+                up, down = _wide(weights[layer + UP]), _wide(weights[layer + DOWN])
+                tensor = torch.addmm(_wide(tensor), up, down, alpha=self.scaling)
+            found[f"{layer}.{kind}" if base else name] = tensor
+        return found
+
+    def write(self, folder: Path, weights: Mapping[str, Tensor]) -> None:
+        """Write the adapter's own weights as peft does, into ``folder``."""
+        own = {
+            IN_FILES + name.replace(".default.", "."): tensor.contiguous()
+            for name, tensor in weights.items()
+            if name.endswith((DOWN, UP))
+        }
+        folder.mkdir()
+        save_file(own, folder / FILE, metadata={"format": "pt"})
+        self.config.inference_mode = True
+        self.config.save_pretrained(str(folder))
+        self.config.inference_mode = False
+
+    def _switch(self, *, off: bool) -> None:
+        # peft's own switch also takes the gradients from the matrices, and with them what ZeRO hangs on those.
+        for layer in self._layers:
+            layer._disable_adapters = off
+
+
+def attach(model: PreTrainedModel, spec: AdapterSpec, *, seed: int, base: str) -> Adapter | None:
+    """The adapter that ``spec`` asks for, attached; None where every weight is trained."""
+    return None if isinstance(spec, NoAdapter) else Adapter(model, spec, seed=seed, base=base)
+
+
+def read(folder: Path) -> dict[str, Tensor]:
+    """An adapter's weights from its file in ``folder``, by the names that they have in memory.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    return {
+        name.removeprefix(IN_FILES).replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default."): one
+        for name, one in load_file(folder / FILE).items()
+    }
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
+
+
+def _targets(model: PreTrainedModel, wanted: tuple[str, ...]) -> list[str]:
+    """Last names of the linear layers to adapt."""
+    output = model.get_output_embeddings()
+    linear = {name for name, module in model.named_modules() if isinstance(module, nn.Linear) and module is not output}
+    known = sorted({name.rpartition(".")[2] for name in linear})
+    for name in wanted:
+        if not any(one == name or one.endswith(f".{name}") for one in linear):
+            raise UnsupportedPolicy(f"the policy has no linear layer {name!r} to adapt; it has {', '.join(known)}")
+    return list(wanted) or known

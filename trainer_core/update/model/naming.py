@@ -1,0 +1,57 @@
+"""Names of weights: as the model in memory has them, and as its files do.
+
+They differ where transformers joins what files hold apart, such as the experts of a mixture. Engines and every other
+reader know the names of the files.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.core_model_loading import revert_weight_conversion
+
+from trainer_core.update.hybrid.lightning import is_constant
+from trainer_core.update.hybrid.policy import biases
+from trainer_core.update.optimization.optimizer import VALUE_HEAD
+
+
+def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The policy's weights, and those of a value head among them."""
+    head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
+    return {name: tensor for name, tensor in weights.items() if name not in head}, head
+
+
+def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of ``model``, and its routers' biases, under the names and in the shapes of its files."""
+    found: dict[str, Tensor] = revert_weight_conversion(model, {**weights, **biases(model)})
+    return found
+
+
+def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What a checkpoint's files hold, under the names and in the shapes that ``model`` has.
+
+    Args:
+        model: the policy.
+        folder: the checkpoint.
+        weights: as its files have them, with those of a value head, whose names never differ.
+
+    Returns:
+        ``weights`` themselves where the names agree, or where they are not this policy's: then the caller tells so.
+    """
+    if all(name in weights for name, _ in model.named_parameters()):
+        return weights
+    twin, info = type(model).from_pretrained(
+        folder,
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        dtype=torch.float32,
+        output_loading_info=True,
+    )
+    missing = [name for name in info["missing_keys"] if not is_constant(name)]
+    if missing or info["mismatched_keys"]:
+        return weights
+    head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
+    return {**{name: parameter.detach() for name, parameter in twin.named_parameters()}, **head}

@@ -1,0 +1,64 @@
+"""The policy's output layer, asked for log-probabilities instead of logits: the logits never exist whole.
+
+The layer stays where it is in the module, so that hooks of DeepSpeed and of a value head go on working; only what it
+returns differs while it is asked.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kernels.linear_logprob import linear_logprob
+
+
+def find_fused(model: nn.Module) -> nn.Module | None:
+    """The output layer of the policy, or of the engine around it, where it can be asked; None where it cannot."""
+    policy: Any = getattr(model, "module", model)
+    layer = policy.get_output_embeddings()
+    return layer if hasattr(layer, "asked") else None
+
+
+@contextmanager
+def asking(layer: Any, targets: Tensor, temperature: Tensor) -> Iterator[None]:
+    """While open, ``layer`` answers [1, M, 2]: log-probability and entropy of each of ``targets`` [M]."""
+    layer.asked = (targets, temperature)
+    try:
+        yield
+    finally:
+        layer.asked = None
+
+
+def can_fuse(layer: Any) -> bool:
+    """Whether it is a plain linear layer."""
+    return type(layer) is nn.Linear
+
+
+def fuse(layer: Any) -> None:
+    """Let ``layer`` be asked."""
+    layer.asked, layer.by_rows = None, False
+    layer.forward = MethodType(_forward, layer)
+
+
+def undo(layer: Any) -> None:
+    """Make it a plain layer again."""
+    del layer.forward, layer.asked, layer.by_rows
+
+
+def sum_by_rows(layer: Any) -> None:
+    """Let what ``layer`` answers for a token not depend on the others; see ``update/model/invariance.py``."""
+    layer.by_rows = True
+
+
+def _forward(self: Any, states: Tensor) -> Tensor:
+    if self.asked is None:
+        return nn.functional.linear(states, self.weight, self.bias)
+    targets, temperature = self.asked
+    logprobs, entropies = linear_logprob(
+        states[0], self.weight, targets, temperature, self.bias, batch_invariant=self.by_rows
+    )
+    # The entropy is a metric here: without its gradient the backward pass is cheaper.
+    return torch.stack([logprobs, entropies.detach()], dim=-1).unsqueeze(0)

@@ -1,0 +1,125 @@
+"""A Hugging Face causal language model, loaded for training on packed tokens."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+
+from trainer_core.update.formats.precision import Flows, use_precision
+from trainer_core.update.hybrid.policy import mixing_types, prepare
+from trainer_core.update.hybrid.router import replay, routers
+from trainer_core.update.model.logprobs import token_logprobs
+from trainer_core.update.model.norms import use_lean_norms
+from trainer_core.update.model.output_layer import asking, can_fuse, find_fused, fuse, undo
+from trainer_core.update.model.routing import RouteWatch
+from trainer_core.update.objective.recording import as_trajectory
+from trainer_core.update.packed import attention
+from trainer_core.update.packed.attention import UnsupportedPolicy
+from trainer_core.update.packed.packing import TokenBatch, pack
+
+ATTENTION_TYPES = {"full_attention", "sliding_attention"}
+NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_jitter_noise")
+
+
+def load_policy(
+    folder: str | Path,
+    *,
+    device: torch.device | str = "cpu",
+    gradient_checkpointing: bool = False,
+    flows: Flows | None = None,
+) -> PreTrainedModel:
+    """Load the policy in float32 from a local folder: safetensors only, no code from the folder, dropout off.
+
+    Dropout would make the log-probabilities of two passes over the same weights differ, and with them the ratios.
+    ``flows`` say in which formats its layers compute; see ``use_precision``.
+
+    Raises:
+        UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
+        OSError: no such folder, or it holds no safetensors weights.
+    """
+    path = str(folder)
+    config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+    mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES - mixing_types(config)
+    if mixed:
+        raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences")
+    for name in NOISE:
+        if getattr(config, name, None):
+            setattr(config, name, 0.0)
+    model = AutoModelForCausalLM.from_pretrained(
+        path,
+        config=config,
+        local_files_only=True,
+        trust_remote_code=False,
+        use_safetensors=True,
+        dtype=torch.float32,
+        attn_implementation=attention.register(),
+    )
+    if not getattr(model, "_supports_attention_backend", False):
+        raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention")
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    prepare(model, Path(path))
+    if gradient_checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    use_lean_norms(model)
+    use_precision(model, flows)
+    model = model.to(device)
+    use_fused_output(model)
+    return model
+
+
+@torch.no_grad()
+def use_fused_output(model: PreTrainedModel) -> bool:
+    """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
+
+    Such as capping or scaling them: a probe tells.
+    """
+    layer = model.get_output_embeddings()
+    if not can_fuse(layer):
+        return False
+    probe = replace(as_trajectory([0, 1, 0, 1]), temperature=0.5)
+    batch = pack([probe], 64)[0].to(model.device)
+    expected, _ = token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    fuse(layer)
+    found, _ = score(model, batch)
+    if found.shape == expected.shape and torch.allclose(found, expected, rtol=1e-4, atol=1e-4):
+        return True
+    undo(layer)
+    return False
+
+
+def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> tuple[Tensor, Tensor]:
+    """Log-probabilities (with gradient) and entropies of the batch's targets, float32 [M] each.
+
+    Args:
+        model: the policy, or the engine around it.
+        batch: on the policy's device.
+        watch: told of the routing, which only a mixture of experts has.
+    """
+    layer = find_fused(model)
+    if layer is None:
+        return token_logprobs(logits(model, batch, watch), batch.targets, batch.temperature)
+    with asking(layer, batch.targets, batch.temperature):
+        logprobs, entropies = logits(model, batch, watch).unbind(dim=-1)
+    return logprobs, entropies.detach()
+
+
+def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
+    """The logits that predict the batch's targets, [M, V]."""
+    asked = {} if watch is None else {"output_router_logits": True}
+    replay(model, batch.routes)
+    output = model(
+        input_ids=batch.input_ids.unsqueeze(0),
+        position_ids=batch.position_ids.unsqueeze(0),
+        layout=batch.layout,
+        logits_to_keep=batch.rows,
+        use_cache=False,
+        **asked,
+    )
+    if watch is not None:
+        watch.take(output.router_logits, batch.rows, [router.chosen for router in routers(model)])
+    found: Tensor = output.logits[0]
+    return found

@@ -1,0 +1,55 @@
+"""What some losses ask of a forward pass beside the log-probabilities of its targets."""
+
+import torch
+from torch import Tensor
+
+from trainer_core.methods.corrections.router_shift import router_log_shift
+from trainer_core.methods.losses.dppo import top_k_divergence
+from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.loss import DPPOLoss, top_tokens
+from trainer_core.update.model.routing import Routes, RouteWatch
+from trainer_core.update.packed.packing import TokenBatch
+
+
+def needs_logits(spec: RunSpec) -> bool:
+    """Whether the update looks at more than the sampled tokens' probabilities."""
+    distils = spec.distillation is not None and spec.distillation.distribution != "sampled"
+    return distils or top_tokens(spec.loss) > 0
+
+
+@torch.no_grad()
+def likeliest_divergence(
+    spec: RunSpec, batch: TokenBatch, logprobs: Tensor, own_logits: Tensor | None
+) -> Tensor | None:
+    """DPPO's divergence over the likeliest tokens of the engine, float32 [M]; None for other losses.
+
+    Args:
+        spec: the spec that holds now.
+        batch: M predicted tokens.
+        logprobs: of the targets under the present policy, [M].
+        own_logits: its logits, [M, V].
+
+    Raises:
+        ValueError: the trajectories do not hold the engine's likeliest tokens.
+    """
+    if not isinstance(spec.loss, DPPOLoss) or top_tokens(spec.loss) == 0:
+        return None
+    if batch.top_ids is None or batch.top_logprobs is None or own_logits is None:
+        raise ValueError(
+            "dppo over the likeliest tokens needs trajectories that hold the engine's probabilities of them"
+        )
+    scaled = own_logits.detach().float() / batch.temperature.unsqueeze(1)
+    top = scaled.gather(1, batch.top_ids) - torch.logsumexp(scaled, dim=1, keepdim=True)
+    sampled = batch.top_ids == batch.targets.unsqueeze(1)
+    return top_k_divergence(spec.loss, logprobs, batch.behaviour_logprobs, top, batch.top_logprobs, sampled)
+
+
+def routing_shift(spec: RunSpec, before: Routes | None, watch: RouteWatch | None, like: Tensor) -> Tensor | None:
+    """Log weight of the moved routing, float32 [M]; None where no correction asks for it, 0 before the first update."""
+    chosen = next((one for one in spec.corrections if isinstance(one, RouterShiftWeighting)), None)
+    if chosen is None:
+        return None
+    if before is None or watch is None:
+        return torch.zeros_like(like)
+    return router_log_shift(chosen, before.logprobs, watch.of(before.experts))

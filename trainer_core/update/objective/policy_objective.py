@@ -1,0 +1,99 @@
+"""The loss of one micro-batch: its share of the minibatch's loss, so that the shares sum to the whole."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from trainer_core.methods import aggregation, corrections, kl, losses
+from trainer_core.methods.aggregation import Denominators
+from trainer_core.methods.masked import masked_mean
+from trainer_core.methods.view import TokenView
+from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.proximal import RecomputedProximal
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.objective.totals import Totals
+from trainer_core.update.packed.packing import TokenBatch, prompt_key, trains
+
+
+def denominators(trajectories: Sequence[Trajectory]) -> Denominators:
+    """Count what takes part in the loss."""
+    taking_part = [trajectory for trajectory in trajectories if trains(trajectory)]
+    prompt_tokens: Counter[int] = Counter()
+    for trajectory in taking_part:
+        prompt_tokens[prompt_key(trajectory)] += int(trajectory.sampled.sum())
+    return Denominators(len(taking_part), prompt_tokens.total(), prompt_tokens)
+
+
+def loss_share(
+    spec: RunSpec,
+    batch: TokenBatch,
+    logprobs: Tensor,
+    old_logprobs: Tensor,
+    reference_logprobs: Tensor | None,
+    whole: Denominators,
+    totals: Totals,
+    *,
+    divergence: Tensor | None = None,
+    log_shift: Tensor | None = None,
+) -> Tensor:
+    """This micro-batch's share of the minibatch loss, a scalar with gradient.
+
+    The importance ratio is split in two: exp(old − behaviour) weights the token (corrections), exp(current − old) is
+    the policy ratio (loss). The KL penalty is not weighted: it concerns the policy, not the samples' rewards.
+
+    Args:
+        spec: the spec that holds now.
+        batch: M predicted tokens.
+        logprobs: current policy, float32 [M], with gradient.
+        old_logprobs: the proximal policy's, float32 [M], without; the learner's before the step's first update, unless
+            the spec names another.
+        reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
+        whole: counts of the whole minibatch.
+        totals: metrics are added here.
+        divergence: between behaviour and current policy over the likeliest tokens, [M]; where the loss asks for it.
+        log_shift: log weight of the moved routing, [M]; where a correction asks for it.
+    """
+    count = int(batch.mask.sum())
+
+    def aggregate(values: Tensor) -> Tensor:
+        return aggregation.aggregate(spec.aggregation, values, batch.mask, batch.sequence, batch.prompt, whole)
+
+    advantages = batch.advantages
+    penalty = None
+    if reference_logprobs is not None:
+        current = logprobs if spec.kl.placement == "loss" else _before(spec, logprobs, old_logprobs)
+        # Filled before, not after: a broken value outside the mask would turn a zero gradient into NaN.
+        known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
+        penalty = kl.penalty(spec.kl.estimator, *known)
+        totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
+        # With a critic the penalty has been paid as a reward of its token (``update/objective/returns.py``).
+        if spec.kl.placement == "reward" and spec.advantage.compares != "value":
+            advantages = advantages - spec.kl.coefficient * penalty
+    view = TokenView(
+        logprobs,
+        old_logprobs,
+        batch.behaviour_logprobs,
+        advantages,
+        batch.mask,
+        batch.sequence,
+        divergence=divergence,
+        log_shift=log_shift,
+    )
+    values, metrics = losses.token_loss(spec.loss, view)
+    totals.add_metrics(metrics, count)
+    for correction in spec.corrections:
+        weights, metrics = corrections.token_weights(correction, view)
+        totals.add_metrics(metrics, count)
+        values = values * weights
+    loss = aggregate(values)
+    totals.add_share("actor/pg_loss", loss.detach())
+    if penalty is not None and spec.kl.placement == "loss":
+        loss = loss + spec.kl.coefficient * aggregate(penalty)
+    totals.add_share("actor/loss", loss.detach())
+    return loss
+
+
+def _before(spec: RunSpec, logprobs: Tensor, old_logprobs: Tensor) -> Tensor:
+    """The policy whose distance a reward pays for: before the step, or where that was not scored, the current one."""
+    return old_logprobs if isinstance(spec.proximal, RecomputedProximal) else logprobs.detach()

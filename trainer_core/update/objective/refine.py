@@ -1,0 +1,135 @@
+"""Advantages that need the learner's own view of the step: off-policy baselines and filters of tokens.
+
+Their place is between the first scoring and the first update: every rank gathers what the others have scored, so that
+all of them make the same choice whatever the shards are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from trainer_core.methods.advantages.assign import assign
+from trainer_core.methods.aggregation import Denominators
+from trainer_core.methods.filters.tokens import keep, token_filters
+from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.advantage import GroupAdvantage, VCPOAdvantage
+from trainer_core.spec.methods.branching import VineAdvantage
+from trainer_core.spec.methods.filters import RecompositionFilter
+from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.packed.packing import TokenBatch
+
+Minibatch = tuple[list[Trajectory], list[TokenBatch], Denominators]
+"""This rank's trajectories, packed, and the counts of all ranks."""
+
+
+def needs_scores(spec: RunSpec) -> bool:
+    """Whether the step has to be scored before its first update, even where there is only one."""
+    return isinstance(spec.advantage, VCPOAdvantage) or bool(token_filters(spec.filters))
+
+
+def whole_step(spec: RunSpec) -> str | None:
+    """Why the advantages under ``spec`` need all groups of a step at once, in one sentence; None if they do not."""
+    advantage = spec.advantage
+    if advantage.compares == "value":
+        return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
+    own = isinstance(advantage, GroupAdvantage | VineAdvantage) and advantage.whiten != "batch"
+    if not own or advantage.compares not in ("group", "branches"):
+        return f"the advantage {advantage.type} cannot be streamed: it is measured against the whole batch"
+    if needs_scores(spec):
+        return "the advantages cannot be streamed: they need the learner's scores of the whole step"
+    if any(isinstance(chosen, RecompositionFilter) for chosen in spec.filters):
+        return "the filter recomposition cannot be streamed: it compares the lengths of the whole step"
+    return None
+
+
+def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec, world_size: int) -> list[Minibatch]:
+    """The plan with the advantages that follow from the scores, which stand in this rank's trajectories.
+
+    Args:
+        plan: every minibatch of the step, scored.
+        groups: the whole step's, on every rank.
+        spec: under which they are learned.
+        world_size: number of ranks; collective over them.
+    """
+    if isinstance(spec.advantage, VCPOAdvantage):
+        plan = _off_policy(plan, groups, spec, world_size)
+    for chosen in token_filters(spec.filters):
+        filtered: list[Minibatch] = []
+        for mine, batches, whole in plan:
+            columns = [_columns(mine, batch) for batch in batches]
+            own = _joined(columns)
+            pieces = _gather(own, world_size)
+            verdict = keep(chosen, *(torch.cat([piece[n] for piece in pieces]) for n in range(3)))
+            start = sum(len(piece[0]) for piece in pieces[: _rank(world_size)])
+            kept = verdict[start : start + len(own[0])].split([len(column[0]) for column in columns])
+            filtered.append((mine, [_without(batch, part) for batch, part in zip(batches, kept, strict=True)], whole))
+        plan = filtered
+    return plan
+
+
+def _off_policy(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec, world_size: int) -> list[Minibatch]:
+    """Advantages against a baseline that knows how far the learner has moved from each sample's policy."""
+    number = {id(t): n for n, t in enumerate(t for group in groups for t in group.trajectories)}
+    own = {number[id(t)]: _importance(t) for mine, _, _ in plan for t in mine}
+    importance: dict[int, float] = {}
+    for piece in _gather(own, world_size):
+        importance |= piece
+    assign(spec.advantage, list(groups), minibatches=spec.schedule.updates_per_step, importance=importance)
+    return [(mine, [_reassigned(mine, batch) for batch in batches], whole) for mine, batches, whole in plan]
+
+
+def _importance(trajectory: Trajectory) -> float:
+    assert trajectory.learner_logprobs is not None
+    sampled = trajectory.sampled
+    difference = trajectory.learner_logprobs[sampled].astype("float64") - trajectory.behaviour_logprobs[sampled]
+    return float(torch.tensor(difference.sum()).clamp(max=50.0).exp())
+
+
+def _reassigned(mine: list[Trajectory], batch: TokenBatch) -> TokenBatch:
+    if not bool(batch.mask.any()):
+        return batch
+    values = torch.tensor([trajectory.advantage for trajectory in mine], dtype=batch.advantages.dtype)
+    return replace(batch, advantages=values.to(batch.sequence.device)[batch.sequence])
+
+
+def _columns(mine: list[Trajectory], batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-probability, entropy and reward of the predicted tokens, each [M]; empty where no token counts."""
+    if not bool(batch.mask.any()):
+        return torch.zeros(0), torch.zeros(0), torch.zeros(0)
+    logprobs, entropies, rewards = [], [], []
+    for sequence, offset in zip(batch.sequence.tolist(), batch.offset.tolist(), strict=True):
+        trajectory = mine[sequence]
+        assert trajectory.learner_logprobs is not None and trajectory.entropy is not None
+        logprobs.append(float(trajectory.learner_logprobs[offset]))
+        entropies.append(float(trajectory.entropy[offset]))
+        rewards.append(0.0 if trajectory.reward is None else trajectory.reward)
+    return torch.tensor(logprobs), torch.tensor(entropies), torch.tensor(rewards)
+
+
+def _joined(columns: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    empty = torch.zeros(0)
+    logprobs, entropies, rewards = (torch.cat([empty, *(column[n] for column in columns)]) for n in range(3))
+    return logprobs, entropies, rewards
+
+
+def _without(batch: TokenBatch, kept: Tensor) -> TokenBatch:
+    if not len(kept):
+        return batch
+    return replace(batch, advantages=batch.advantages.masked_fill(~kept.to(batch.advantages.device), 0.0))
+
+
+def _rank(world_size: int) -> int:
+    return dist.get_rank() if world_size > 1 else 0
+
+
+def _gather(own: Any, world_size: int) -> list[Any]:
+    """What every rank has, in the order of the ranks."""
+    if world_size == 1:
+        return [own]
+    everybody: list[Any] = [None] * world_size
+    dist.all_gather_object(everybody, own)
+    return everybody

@@ -1,0 +1,114 @@
+"""From a critic's values to the advantages and value targets of a step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from trainer_core.methods import kl
+from trainer_core.methods.gae import gae, length_adaptive_lambda
+from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.critic import GAEAdvantage
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.model.routing import Routes
+from trainer_core.update.packed.packing import TokenBatch
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a micro-batch before its update: float32 [M] each, without gradient."""
+
+    before: Tensor | None = None
+    """Log-probabilities of the policy before the step's first update; None where the update's own pass gives them."""
+    reference: Tensor | None = None
+    values: Tensor | None = None
+    """Values of the states, by the critic before the step."""
+    returns: Tensor | None = None
+    """Value targets."""
+    routes: Routes | None = None
+    """Experts that the policy chose before the step's first update, where a correction asks for them."""
+
+
+Scored = tuple[list[Trajectory], list[TokenBatch], list[Known]]
+"""This rank's part of a minibatch."""
+
+
+def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -> list[list[TokenBatch]]:
+    """The micro-batches with the advantages of their tokens; writes ``returns`` into what is known of them.
+
+    Collective where advantages are whitened. Also writes ``token_advantages`` into the trajectories; 0 for forced
+    tokens.
+    """
+    found = [
+        [_advantages(advantage, spec, mine, batch, known) for batch, known in zip(batches, knowns, strict=True)]
+        for mine, batches, knowns in scored
+    ]
+    if advantage.whiten == "batch":
+        mean, deviation = _moments(found, scored)
+        found = [[(values - mean) / (deviation + 1e-8) for values in part] for part in found]
+    result = []
+    for (mine, batches, _), part in zip(scored, found, strict=True):
+        renewed = []
+        for batch, values in zip(batches, part, strict=True):
+            _record(mine, batch, values)
+            renewed.append(replace(batch, advantages=values.to(batch.advantages.dtype)))
+        result.append(renewed)
+    return result
+
+
+def _advantages(
+    advantage: GAEAdvantage, spec: RunSpec, mine: list[Trajectory], batch: TokenBatch, known: Known
+) -> Tensor:
+    """Advantages of the policy [M] in float64; ``known.returns`` is written."""
+    assert known.values is not None
+    rewards = torch.zeros_like(known.values, dtype=torch.float64)
+    if not bool(batch.mask.any()):
+        known.returns = torch.zeros_like(known.values)
+        return rewards
+    last = torch.cat([batch.sequence[1:] != batch.sequence[:-1], batch.sequence.new_ones(1, dtype=torch.bool)])
+    earned = [_reward(mine[index]) for index in batch.sequence[last].tolist()]
+    rewards[last] = torch.tensor(earned, dtype=torch.float64, device=rewards.device)
+    if spec.kl.placement == "reward" and known.reference is not None and known.before is not None:
+        rewards -= spec.kl.coefficient * kl.penalty(spec.kl.estimator, known.before, known.reference)
+    targets = gae(rewards, known.values, batch.sequence, advantage.gamma, advantage.value_lambda) + known.values
+    known.returns = targets.to(known.values.dtype)
+    lam: Tensor | float = advantage.policy_lambda
+    if advantage.length_alpha is not None:
+        lam = length_adaptive_lambda(advantage.length_alpha, batch.sequence)
+    return gae(rewards, known.values, batch.sequence, advantage.gamma, lam)
+
+
+def _reward(trajectory: Trajectory) -> float:
+    if trajectory.reward is None:
+        raise ValueError(f"{trajectory.trajectory_id} takes part in the loss without a reward")
+    return trajectory.reward
+
+
+def _moments(found: list[list[Tensor]], scored: Sequence[Scored]) -> tuple[float, float]:
+    """Mean and population deviation over the step's tokens on all ranks."""
+    sums = torch.zeros(3, dtype=torch.float64)
+    for part, (_, batches, _) in zip(found, scored, strict=True):
+        for values, batch in zip(part, batches, strict=True):
+            counted = values[batch.mask].cpu()
+            sums += torch.stack([torch.tensor(float(len(counted))).double(), counted.sum(), counted.square().sum()])
+    if dist.is_initialized() and dist.get_world_size() > 1:
+        everybody: list[Tensor] = [sums] * dist.get_world_size()
+        dist.all_gather_object(everybody, sums)
+        sums = torch.stack(everybody).sum(0)
+    count, total, squares = sums.tolist()
+    mean = total / max(count, 1.0)
+    return mean, max(squares / max(count, 1.0) - mean**2, 0.0) ** 0.5
+
+
+def _record(mine: list[Trajectory], batch: TokenBatch, values: Tensor) -> None:
+    if not bool(batch.mask.any()):
+        return
+    sequence, offset = batch.sequence.cpu().numpy(), batch.offset.cpu().numpy()
+    numbers = values.cpu().numpy().astype(np.float32)
+    for index in np.unique(sequence):
+        trajectory, own = mine[int(index)], sequence == index
+        trajectory.token_advantages = np.zeros(trajectory.length, dtype=np.float32)
+        trajectory.token_advantages[offset[own]] = numbers[own]

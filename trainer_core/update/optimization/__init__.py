@@ -1,0 +1,1 @@
+"""Optimizers, their step size, and DeepSpeed around the policy."""

@@ -1,0 +1,257 @@
+"""DeepSpeed around the policy: backward, step, and the whole weights and moments whatever the ZeRO stage.
+
+DeepSpeed is imported when the first engine is built, not before: it takes a quarter of a second and reads the
+environment.
+"""
+
+import logging
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from trainer_core.spec import RunSpec
+from trainer_core.update.optimization.optimizer import MOMENTS, ClippedAdamW, Clipping
+
+
+class UpdateEngine:
+    """One rank of the DeepSpeed engine. Gradients add up over ``backward`` calls until ``step``.
+
+    Every method but ``forward`` is collective: all ranks must call it.
+    """
+
+    def __init__(self, model: nn.Module, spec: RunSpec, *, world_size: int) -> None:
+        """Wrap ``model``. The default process group must exist already (gloo on a CPU)."""
+        if next(model.parameters()).device.type == "cpu":
+            os.environ.setdefault("DS_ACCELERATOR", "cpu")
+        import deepspeed
+
+        logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"torch\.distributed")
+        # No compiled operators: given a compiler, DeepSpeed would spend a minute on a shared-memory collective.
+        deepspeed.ops.__compatible_ops__ = {}
+        self.stage = spec.parallelism.zero_stage
+        self._world_size = world_size
+        self._narrow = spec.policy.dtype != "float32"
+        self._optimizer = _optimizer(model, spec)
+        deepspeed.init_distributed(auto_mpi_discovery=False, verbose=False)
+        self._engine, *_ = deepspeed.initialize(
+            model=model, optimizer=self._optimizer, config=_config(spec, world_size), dist_init_required=False
+        )
+        self._optimizer.allocate(self._masters())
+        if self.stage in (1, 2):
+            self._engine.optimizer._lazy_init_hp_params_optimizer_state()
+
+    @property
+    def forward(self) -> nn.Module:
+        """The policy as DeepSpeed runs it."""
+        module: nn.Module = self._engine
+        return module
+
+    def backward(self, loss: Tensor) -> None:
+        """Add the gradient of this rank's share of the loss. Shares are summed over the ranks, not averaged."""
+        self._engine.backward(loss * self._world_size)
+
+    def step(
+        self,
+        learning_rate: float,
+        max_grad_norm: float,
+        *,
+        divisor: float = 1.0,
+        value_rate: float = 0.0,
+        policy_rests: bool = False,
+    ) -> float | None:
+        """Reduce the gradients, divide them by ``divisor``, clip them to the global norm and update the weights.
+
+        A value head moves by ``value_rate`` instead of ``learning_rate``. With ``policy_rests`` it alone moves: the
+        policy's weights, moments and step count stay as they are.
+
+        Returns:
+            The gradient norm before clipping; None when it was not finite: then nothing has changed, and the
+            gradients are gone.
+        """
+        for group in self._optimizer.param_groups:
+            group["lr"] = value_rate if group["role"] == "value" else learning_rate
+            group["resting"] = policy_rests and group["role"] == "policy"
+        if self.stage == 0:
+            self._optimizer.max_grad_norm, self._optimizer.divisor = max_grad_norm, divisor
+            self._engine.step()
+            return self._optimizer.grad_norm if self._optimizer.applied else None
+        self._engine.optimizer.clip_grad = max_grad_norm
+        # ZeRO divides gradients by the loss scale just before it clips them; backward() is never called under it.
+        self._engine.optimizer.loss_scaler.cur_scale = divisor
+        self._engine.step()
+        self._engine.optimizer.loss_scaler.cur_scale = 1.0
+        return float(self._engine.get_global_grad_norm()) if self._engine.was_step_applied() else None
+
+    def weights(self) -> dict[str, Tensor]:
+        """Every weight, whole, under the name it has in the module, on this rank. Tied weights appear once.
+
+        Of weights that are trained in fewer bits these are the float32 masters.
+        """
+        from deepspeed.utils import safe_get_full_fp32_param
+
+        with self._gathered():
+            whole = {name: parameter.detach().clone() for name, parameter in self._named()}
+        if self._narrow:
+            whole |= {name: safe_get_full_fp32_param(parameter).clone() for name, parameter in self._trained()}
+        return whole
+
+    def moments(self) -> dict[str, Tensor]:
+        """AdamW's moments, whole, as ``<moment>.<weight name>``."""
+        if self.stage == 0:
+            return {f"{key}.{name}": moment.detach().clone() for name, key, moment in self._kept()}
+        return {
+            f"{key}.{name}": self._get_moment(parameter, key) for name, parameter in self._trained() for key in MOMENTS
+        }
+
+    @torch.no_grad()
+    def forget_moments(self) -> None:
+        """Start AdamW anew: moments and step count back to zero."""
+        for master in self._masters():
+            for tensor in self._optimizer.kept(master).values():
+                tensor.zero_()
+            self._optimizer.set_steps(master, 0)
+
+    @property
+    def optimizer_steps(self) -> int:
+        """Optimizer steps that the policy has taken."""
+        return self._steps("policy")
+
+    @property
+    def value_steps(self) -> int:
+        """Optimizer steps that a value head has taken; 0 without one."""
+        return self._steps("value")
+
+    @torch.no_grad()
+    def load(
+        self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int, value_steps: int
+    ) -> None:
+        """Put whole trained weights and moments in place; names and shapes must match (checked by the caller)."""
+        from deepspeed.utils import safe_set_full_fp32_param, safe_set_full_optimizer_state
+
+        with self._gathered(modifier=0):
+            for name, parameter in self._trained():
+                parameter.copy_(weights[name])
+        for name, parameter in self._trained():
+            if self.stage:
+                safe_set_full_fp32_param(parameter, weights[name].to(parameter.device))
+                for key in MOMENTS:
+                    safe_set_full_optimizer_state(parameter, moments[f"{key}.{name}"].to(parameter.device), key)
+        if self.stage == 0:
+            for name, key, moment in self._kept():
+                moment.copy_(moments[f"{key}.{name}"])
+        for master, role in zip(self._masters(), self._roles(), strict=True):
+            self._optimizer.set_steps(master, value_steps if role == "value" else optimizer_steps)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name to whole shape of every weight that is trained."""
+        return {name: tuple(getattr(parameter, "ds_shape", parameter.shape)) for name, parameter in self._trained()}
+
+    def moment_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name to whole shape of every tensor that ``moments`` gives."""
+        if self.stage == 0:
+            return {f"{key}.{name}": tuple(moment.shape) for name, key, moment in self._kept()}
+        return {f"{key}.{name}": shape for name, shape in self.shapes().items() for key in MOMENTS}
+
+    def _kept(self) -> list[tuple[str, str, Tensor]]:
+        """Weight name, moment name and the moment itself, without ZeRO."""
+        return [(name, key, one) for name, p in self._trained() for key, one in self._optimizer.kept(p).items()]
+
+    def _named(self) -> list[tuple[str, nn.Parameter]]:
+        return list(self._engine.module.named_parameters())
+
+    def _trained(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, parameter) for name, parameter in self._named() if parameter.requires_grad]
+
+    def _masters(self) -> list[Tensor]:
+        """The tensors that AdamW updates: the weights themselves, or this rank's flat partitions."""
+        if self.stage == 0:
+            return [parameter for group in self._optimizer.param_groups for parameter in group["params"]]
+        name = "fp32_partitioned_groups_flat" if self.stage == 3 else "single_partition_of_fp32_groups"
+        return list(getattr(self._engine.optimizer, name))
+
+    def _roles(self) -> list[str]:
+        """Whether each of the masters belongs to the policy or to a value head."""
+        groups = self._optimizer.param_groups
+        if self.stage == 0:
+            return [group["role"] for group in groups for _ in group["params"]]
+        numbers = range(len(self._masters()))
+        if self.stage == 3:
+            owner = self._engine.optimizer.sub_group_to_group_id
+            return [groups[owner[number]]["role"] for number in numbers]
+        return [groups[number]["role"] for number in numbers]
+
+    def _steps(self, role: str) -> int:
+        found = (m for m, owner in zip(self._masters(), self._roles(), strict=True) if owner == role)
+        master = next(found, None)
+        return 0 if master is None else self._optimizer.steps(master)
+
+    def _get_moment(self, parameter: nn.Parameter, key: str) -> Tensor:
+        from deepspeed.utils import safe_get_full_optimizer_state
+
+        return safe_get_full_optimizer_state(parameter, key).clone()
+
+    def _gathered(self, modifier: int | None = None) -> Any:
+        if self.stage < 3:
+            return nullcontext()
+        import deepspeed
+
+        parameters = [parameter for _, parameter in self._named()]
+        return deepspeed.zero.GatheredParameters(parameters, modifier_rank=modifier)
+
+
+def _optimizer(model: nn.Module, spec: RunSpec) -> Clipping:
+    if spec.optimizer.moment_bits == 8:
+        # It complains about a package of our name.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
+        from trainer_core.update.optimization.optimizer_8bit import ClippedAdamW8bit
+
+        return ClippedAdamW8bit(model, spec.optimizer)
+    return ClippedAdamW(model, spec.optimizer)
+
+
+def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
+    stage = spec.parallelism.zero_stage
+    partition: dict[str, Any] = {"stage": stage, "overlap_comm": False}
+    if spec.optimizer.offload:
+        partition["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
+    narrow = {"bf16": {"enabled": True}, "data_types": {"grad_accum_dtype": "fp32"}}
+    return {
+        **(narrow if spec.policy.dtype == "bfloat16" else {}),
+        # The learner cuts its own micro-batches and owns the boundary: these two only satisfy the consistency check.
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": 1,
+        "train_batch_size": world_size,
+        "managed_gradient_accumulation": False,
+        "gradient_clipping": spec.optimizer.max_grad_norm if stage else 0.0,
+        "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False,
+        "steps_per_print": None,
+        "zero_optimization": partition,
+    }
+
+
+def init_process_group(rank: int, world_size: int, init_method: str | None, device: str) -> None:
+    """Join the learner's process group unless this process is in one already.
+
+    Raises:
+        ValueError: several ranks without a place to meet.
+    """
+    # DeepSpeed asks for it, whoever has made the group.
+    os.environ.setdefault("LOCAL_RANK", "0")
+    if dist.is_initialized():
+        return
+    backend = "nccl" if device.startswith("cuda") else "gloo"
+    if init_method is not None:
+        dist.init_process_group(backend, init_method=init_method, rank=rank, world_size=world_size)
+    elif world_size == 1:
+        # One rank meets nobody: no port is opened.
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+    else:
+        raise ValueError(f"{world_size} ranks need an init_method")

@@ -1,0 +1,121 @@
+"""AdamW that clips and refuses by itself, and the course of its step size."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from trainer_core.spec import RunSpec
+from trainer_core.spec.learner.optimizer import Optimizer
+
+VALUE_HEAD = "value_head"
+"""Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
+MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+class Clipping(torch.optim.Optimizer):
+    """What AdamW of every kind has here: its step clips to a global gradient norm and is refused where that is not
+    finite.
+
+    Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed clips and
+    refuses by itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.
+    """
+
+    max_grad_norm: float | None = None
+    divisor = 1.0
+    grad_norm = math.nan
+    applied = True
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        """Clip, then step. Leaves all as it is, with ``applied`` False, where the gradient norm is not finite."""
+        if closure is not None:
+            raise ValueError(f"{type(self).__name__} takes no closure")
+        if self.max_grad_norm is not None:
+            gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+            self.grad_norm = float(torch.nn.utils.get_total_norm(gradients)) / self.divisor
+            self.applied = math.isfinite(self.grad_norm)
+            if not self.applied:
+                return
+            scale = 1.0 / self.divisor
+            if self.grad_norm > self.max_grad_norm:
+                scale *= self.max_grad_norm / (self.grad_norm + 1e-6)
+            if scale != 1.0:
+                torch._foreach_mul_(gradients, scale)
+        # A step of size 0 would not move a weight but still be counted: with moments of 0, the bias correction of
+        # the first real step would find many steps behind it and make that step several times too long.
+        everybody, self.param_groups = self.param_groups, [g for g in self.param_groups if not g["resting"]]
+        try:
+            super().step()
+        finally:
+            self.param_groups = everybody
+
+    def allocate(self, parameters: Iterable[Tensor]) -> None:
+        """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
+        raise NotImplementedError
+
+    def kept(self, parameter: Tensor) -> dict[str, Tensor]:
+        """The moments of a parameter, as they are; all zeros at first."""
+        return {name: self.state[parameter][name] for name in MOMENTS}
+
+    def steps(self, parameter: Tensor) -> int:
+        """Steps that a parameter has taken."""
+        return int(self.state[parameter]["step"])
+
+    def set_steps(self, parameter: Tensor, count: int) -> None:
+        """Let a parameter have taken ``count`` steps."""
+        self.state[parameter]["step"].fill_(count)
+
+
+class ClippedAdamW(Clipping, torch.optim.AdamW):
+    """AdamW (arXiv 1711.05101), clipping."""
+
+    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
+        super().__init__(
+            groups(model, spec), lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True
+        )
+
+    def allocate(self, parameters: Iterable[Tensor]) -> None:
+        """See ``Clipping.allocate``."""
+        for parameter in parameters:
+            self.state[parameter] = {
+                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
+                **{name: torch.zeros_like(parameter) for name in MOMENTS},
+            }
+
+
+def groups(model: nn.Module, spec: Optimizer) -> list[dict[str, Any]]:
+    """Parameter groups of what is trained in ``model``; each knows its ``role``, policy or value."""
+    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+    head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
+    policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
+    matrices = [parameter for parameter in policy if parameter.ndim >= 2]
+    vectors = [parameter for parameter in policy if parameter.ndim < 2]
+    # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
+    found: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
+    if vectors:
+        found.append({"params": vectors, "weight_decay": 0.0, "role": "policy"})
+    if head:
+        found.append({"params": head, "weight_decay": 0.0, "role": "value"})
+    return [{**group, "resting": False} for group in found]
+
+
+def learning_rate(spec: RunSpec, step: int) -> float:
+    """Step size of training step ``step`` (1-based): linear warm-up, then constant, linear or cosine.
+
+    Linear and cosine start at the full value in the first step after warm-up and end one step before zero.
+    """
+    optimizer = spec.optimizer
+    if step <= optimizer.warmup_steps:
+        return optimizer.learning_rate * step / optimizer.warmup_steps
+    progress = (step - optimizer.warmup_steps - 1) / max(1, spec.schedule.steps - optimizer.warmup_steps)
+    progress = min(progress, 1.0)
+    match optimizer.schedule:
+        case "constant":
+            return optimizer.learning_rate
+        case "linear":
+            return optimizer.learning_rate * (1.0 - progress)
+        case "cosine":
+            return optimizer.learning_rate * 0.5 * (1.0 + math.cos(math.pi * progress))

@@ -1,0 +1,239 @@
+"""Packing without padding: trajectories become micro-batches of packed tokens.
+
+Samples of one prompt share it: the prompt stands in the micro-batch once. The last token of a completion predicts
+nothing and is left out. Only positions that predict a sampled token get logits.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.packed.segments import Layout, Segment, build_layout
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBatch:
+    """One micro-batch: N packed input tokens, M predicted (sampled, not excluded) completion tokens."""
+
+    input_ids: Tensor
+    """int64 [N]."""
+    position_ids: Tensor
+    """Position of each token in its own sequence, int64 [N]."""
+    layout: Layout
+    """Who attends to whom."""
+    rows: Tensor
+    """Packed token whose logits predict the target, int64 [M]; samples of one prompt share its last token."""
+    targets: Tensor
+    """Predicted token, int64 [M]."""
+    sequence: Tensor
+    """Index into the list given to ``pack``, int64 [M]."""
+    offset: Tensor
+    """Index of the target in its completion, int64 [M]."""
+    mask: Tensor
+    """bool [M]: takes part in the loss; all true but in a batch that only keeps ranks in step."""
+    behaviour_logprobs: Tensor
+    """float32 [M]."""
+    advantages: Tensor
+    """float32 [M]."""
+    temperature: Tensor
+    """Sampling temperature, float32 [M]."""
+    versions: Tensor
+    """Weight version that sampled the target, int64 [M]."""
+    prompt: Tensor
+    """Key of the target's prompt, the same on every rank, int64 [M]; see ``prompt_key``."""
+    top_ids: Tensor | None = None
+    """The engine's likeliest tokens in the target's place, int64 [M, K], where all trajectories have them."""
+    top_logprobs: Tensor | None = None
+    """Their log-probabilities in the engine, float32 [M, K]."""
+    routes: Tensor | None = None
+    """The experts that the engine sent each packed token to, int64 [N, L, K], where all trajectories have them."""
+
+    @property
+    def num_tokens(self) -> int:
+        """Packed input tokens, N."""
+        return len(self.input_ids)
+
+    def to(self, device: torch.device) -> "TokenBatch":
+        """The batch on ``device``; itself when it is there."""
+        if self.input_ids.device == device:
+            return self
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if value is not None}
+        return TokenBatch(**moved)
+
+    def without_loss(self) -> "TokenBatch":
+        """The same tokens, none of which takes part in the loss."""
+        return replace(self, mask=torch.zeros_like(self.mask))
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How trajectories are cut into micro-batches. The update is the same to rounding, however they are."""
+
+    max_tokens: int
+    """Packed tokens of one micro-batch, at most."""
+    share_prompts: bool = True
+    """Whether samples of one prompt share it."""
+    alone: bool = False
+    """Whether each trajectory has a micro-batch of its own: then its log-probabilities do not depend on any other, to
+    the last bit, because no tensor's shape does."""
+    exact: bool = False
+    """Whether the attention computes each segment by itself, so that the shapes of its tensors do not depend on others:
+    see ``update/model/invariance.py``."""
+
+
+def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
+    """Cut trajectories into micro-batches of at most the given number of packed tokens, the long ones first.
+
+    Excluded trajectories and those without a sampled token are left out.
+
+    Args:
+        trajectories: in any order.
+        packing: how; a number alone is the budget of one micro-batch.
+
+    Raises:
+        ValueError: one trajectory alone exceeds the budget, or has no prompt.
+    """
+    how = Packing(packing) if isinstance(packing, int) else packing
+    max_tokens = how.max_tokens
+    shared = how.share_prompts and not how.alone
+    families: dict[bytes | int, list[int]] = {}
+    for index, trajectory in enumerate(trajectories):
+        if trains(trajectory):
+            families.setdefault(_prompt_state(trajectory) if shared else index, []).append(index)
+    units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
+    units.sort(key=lambda unit: -unit[0])
+    if how.alone:
+        return [_batch(trajectories, [members], how.exact) for _, members in units]
+    batches: list[list[list[int]]] = []
+    space: list[int] = []
+    for size, members in units:
+        # First fit, decreasing: the first batch that still has room.
+        home = next((index for index, room in enumerate(space) if room >= size), None)
+        if home is None:
+            batches.append([members])
+            space.append(max_tokens - size)
+        else:
+            batches[home].append(members)
+            space[home] -= size
+    return [_batch(trajectories, families_of_batch, how.exact) for families_of_batch in batches]
+
+
+def _prompt_state(trajectory: Trajectory) -> bytes:
+    """What samples that share a prompt must have in common: its tokens, and the experts these were sent to."""
+    prompt = trajectory.prompt_ids
+    return prompt.tobytes() + (b"" if trajectory.routes is None else trajectory.routes[: len(prompt)].tobytes())
+
+
+def trains(trajectory: Trajectory) -> bool:
+    """Whether the trajectory takes part in the loss."""
+    return trajectory.excluded is None and bool(trajectory.sampled.any())
+
+
+def prompt_key(trajectory: Trajectory) -> int:
+    """A number that equal prompts share, within 64 signed bits: it tells which samples belong together."""
+    digest = hashlib.blake2b(trajectory.prompt_ids.tobytes(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def _advantages(trajectory: Trajectory) -> NDArray[np.float32]:
+    if trajectory.token_advantages is not None:
+        return trajectory.token_advantages
+    return np.full(trajectory.length, trajectory.advantage, dtype=np.float32)
+
+
+def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: int) -> list[tuple[int, list[int]]]:
+    """Cut the samples of one prompt into pieces that fit the budget: (packed size, members)."""
+    prompt = len(trajectories[family[0]].prompt_ids)
+    if prompt == 0:
+        raise ValueError(f"trajectory {trajectories[family[0]].trajectory_id} has no prompt")
+    units: list[tuple[int, list[int]]] = []
+    size = max_tokens + 1
+    for index in sorted(family, key=lambda index: -trajectories[index].length):
+        own = trajectories[index].length - 1
+        if prompt + own > max_tokens:
+            raise ValueError(
+                f"trajectory {trajectories[index].trajectory_id} has {prompt + own} tokens, more than the "
+                f"{max_tokens} of a micro-batch"
+            )
+        if size + own > max_tokens:
+            units.append((prompt + own, [index]))
+            size = prompt + own
+        else:
+            size += own
+            units[-1] = (size, [*units[-1][1], index])
+    return units
+
+
+def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]], exact: bool) -> TokenBatch:
+    ids: list[NDArray[np.int32]] = []
+    positions: list[NDArray[np.int64]] = []
+    segments: list[Segment] = []
+    predicted: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = []
+    routes: list[NDArray[Any] | None] = []
+    filled = 0
+    for family in families:
+        prompt = trajectories[family[0]].prompt_ids
+        prefix = (filled, filled + len(prompt))
+        ids.append(prompt)
+        positions.append(np.arange(len(prompt)))
+        segments.append(Segment(*prefix))
+        routes.append(_routes(trajectories[family[0]], 0, len(prompt)))
+        filled = prefix[1]
+        for index in family:
+            trajectory = trajectories[index]
+            own = trajectory.length - 1
+            offset = np.flatnonzero(trajectory.sampled)
+            # The first completion token is predicted by the prompt's last, the others by the token before them.
+            rows = np.where(offset == 0, prefix[1] - 1, filled + offset - 1)
+            predicted.append((rows, offset, index))
+            if own:
+                ids.append(trajectory.token_ids[:-1])
+                positions.append(np.arange(len(prompt), len(prompt) + own))
+                segments.append(Segment(filled, filled + own, prefix))
+                routes.append(_routes(trajectory, len(prompt), len(prompt) + own))
+                filled += own
+    chosen = [(trajectories[index], offset) for _, offset, index in predicted]
+    counts = [len(offset) for _, offset, _ in predicted]
+
+    def per_token(name: str) -> Tensor:
+        return torch.from_numpy(np.concatenate([getattr(trajectory, name)[offset] for trajectory, offset in chosen]))
+
+    def per_sequence(values: Sequence[float | int], dtype: type) -> Tensor:
+        return torch.from_numpy(np.repeat(np.asarray(values, dtype=dtype), counts))
+
+    told = all(trajectory.top_ids is not None for trajectory, _ in chosen)
+    return TokenBatch(
+        input_ids=torch.from_numpy(np.concatenate(ids).astype(np.int64)),
+        position_ids=torch.from_numpy(np.concatenate(positions)),
+        layout=build_layout(segments, exact=exact),
+        rows=torch.from_numpy(np.concatenate([rows for rows, _, _ in predicted])),
+        targets=per_token("token_ids").long(),
+        sequence=per_sequence([index for _, _, index in predicted], np.int64),
+        offset=torch.from_numpy(np.concatenate([offset for _, offset, _ in predicted])),
+        mask=torch.ones(sum(counts), dtype=torch.bool),
+        behaviour_logprobs=per_token("behaviour_logprobs").float(),
+        advantages=torch.from_numpy(np.concatenate([_advantages(trajectory)[offset] for trajectory, offset in chosen])),
+        temperature=per_sequence([trajectory.temperature for trajectory, _ in chosen], np.float32),
+        versions=per_token("versions").long(),
+        prompt=per_sequence([prompt_key(trajectory) for trajectory, _ in chosen], np.int64),
+        top_ids=per_token("top_ids").long() if told else None,
+        top_logprobs=per_token("top_logprobs").float() if told else None,
+        routes=_joined(routes),
+    )
+
+
+def _routes(trajectory: Trajectory, start: int, stop: int) -> NDArray[Any] | None:
+    return None if trajectory.routes is None else trajectory.routes[start:stop]
+
+
+def _joined(routes: Sequence[NDArray[Any] | None]) -> Tensor | None:
+    known = [one for one in routes if one is not None]
+    return torch.from_numpy(np.concatenate(known).astype(np.int64)) if len(known) == len(routes) else None

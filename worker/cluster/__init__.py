@@ -1,0 +1,1 @@
+"""The Ray cluster: actors and where they compute, and the Celery application that rings them."""

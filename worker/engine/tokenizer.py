@@ -1,0 +1,106 @@
+"""The policy's tokenizer: prompts to token ids, thinking tags to token ids, completions to text.
+
+The ``tokenizers`` library does the work. ``transformers`` would add nothing but chat templates, and its import costs
+seconds on each process of a start: it is loaded only for datasets that hold chats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
+from worker.engine import ThinkTokens
+from worker.link.platform import StartError
+
+
+class PolicyTokenizer:
+    """The tokenizer in a Hugging Face folder; code from the folder is never run."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read it.
+
+        Raises:
+            StartError: the folder holds no ``tokenizer.json`` that can be read.
+        """
+        self._folder = folder
+        path = folder / "tokenizer.json"
+        if not path.is_file():
+            raise StartError(f"The policy folder {folder} has no tokenizer.json.")
+        try:
+            self._backend = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises nothing more specific
+            raise StartError(f"The policy folder {folder} has no usable tokenizer: {error}") from error
+        self._backend.no_truncation()
+        self._backend.no_padding()
+
+    def encode_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[NDArray[np.int32]]:
+        """Token ids of each row's prompt, shape [P] each.
+
+        ``prompt`` is taken as it stands (with the special tokens the tokenizer itself adds); ``messages`` go through
+        the chat template, which brings its own.
+        """
+        ids: dict[int, NDArray[np.int32]] = {}
+        for chats in (False, True):
+            places = [place for place, row in enumerate(rows) if ("messages" in row) is chats]
+            texts = [self.prompt_text(rows[place]) for place in places]
+            encoded = self._backend.encode_batch_fast(texts, add_special_tokens=not chats)
+            ids.update((place, np.array(one.ids, np.int32)) for place, one in zip(places, encoded, strict=True))
+        return [ids[place] for place in range(len(rows))]
+
+    def prompt_text(self, row: Mapping[str, Any]) -> str:
+        """The text that the policy continues."""
+        if "messages" not in row:
+            return str(row["prompt"])
+        template = self._template
+        return str(template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=True))
+
+    def think_tokens(self, thinking: Thinking) -> ThinkTokens | None:
+        """The thinking tags as token ids, or None for a policy that does not think.
+
+        Raises:
+            StartError: a tag holds characters outside the vocabulary.
+        """
+        if not isinstance(thinking, TaggedThinking):
+            return None
+        end, forced = thinking.end, thinking.forced_end or thinking.end
+        return ThinkTokens(self.encode_tag(thinking.start), self.encode_tag(end), self.encode_tag(forced))
+
+    def decode(self, completions: Sequence[NDArray[np.int32]], eos: Sequence[int]) -> list[str]:
+        """Completions as text: tags kept, the final end-of-sequence token removed."""
+        ends = set(eos)
+        lists = [ids.tolist() for ids in completions]
+        trimmed = [ids[:-1] if ids and ids[-1] in ends else ids for ids in lists]
+        texts: list[str] = self._backend.decode_batch(trimmed, skip_special_tokens=False)
+        return texts
+
+    def token_text(self, token_id: int) -> str:
+        """What one token stands for; a token cut from the middle of a character shows as a replacement sign."""
+        return str(self._backend.decode([token_id], skip_special_tokens=False))
+
+    def encode_tag(self, tag: str) -> tuple[int, ...]:
+        """Token ids of text that is put into completions.
+
+        Raises:
+            StartError: it holds characters outside the vocabulary.
+        """
+        ids = tuple(self._backend.encode(tag, add_special_tokens=False).ids)
+        unknown = self._backend.token_to_id(getattr(self._backend.model, "unk_token", None) or "")
+        if not ids or unknown in ids:
+            raise StartError(f"The policy's tokenizer cannot write the thinking tag {tag!r}.")
+        return ids
+
+    @cached_property
+    def _template(self) -> Any:
+        from transformers import PreTrainedTokenizerFast
+
+        loaded = PreTrainedTokenizerFast.from_pretrained(str(self._folder), local_files_only=True)
+        if loaded.chat_template is None:
+            raise StartError(f"The data holds chats, but the policy in {self._folder} has no chat template.")
+        return loaded

@@ -1,0 +1,1 @@
+"""The learner on Ray: its ranks, the stage that feeds them, and the weights it publishes."""

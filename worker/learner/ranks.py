@@ -1,0 +1,288 @@
+"""The learner on Ray: one actor per DeepSpeed rank, and the handle that drives them together."""
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.exceptions import RayActorError, RayTaskError
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.learner.weights import WeightBundle, probe_sequences, publish
+from worker.messages.freight import Column, Freight
+
+if TYPE_CHECKING:
+    from trainer_core.update.rescoring import LearnerSide
+
+FOUND = ("learner_logprobs", "entropy", "token_advantages")
+"""What a learner finds out about trajectories."""
+ANEW = ("learner_logprobs", "entropy")
+"""Of that, what it shall not believe to know already."""
+
+GRACE_SECONDS = 10.0
+"""How long the other ranks may take to end a call once one has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one rank has found out, about K trajectories."""
+
+    places: list[tuple[int, int]]
+    """Group and sample of each."""
+    columns: dict[str, Column]
+
+
+class LearnerLost(RuntimeError):
+    """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
+
+
+class LearnerWorker:
+    """One rank. Runs as a Ray actor; imports torch and DeepSpeed only there."""
+
+    def __init__(self, rank: int, world_size: int, threads: int) -> None:
+        """Claim the process.
+
+        Args:
+            rank: of this actor.
+            world_size: number of ranks.
+            threads: CPU threads; one by default, because the rollout engine has the other core.
+        """
+        os.environ["LOCAL_RANK"] = str(rank)
+        # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        import torch
+
+        torch.set_num_threads(threads)
+        self._rank = rank
+        self._world_size = world_size
+
+    def rendezvous(self) -> str:
+        """An address that is free on this machine, for all ranks to meet at."""
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            return f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+
+    def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str, teacher: str | None) -> int:
+        """Load the policy, and its teacher; returns the vocabulary size."""
+        from transformers.utils.logging import disable_progress_bar
+
+        from trainer_core.update.learner import Learner
+
+        disable_progress_bar()
+        self._learner = Learner(
+            model_dir,
+            spec,
+            rank=self._rank,
+            world_size=self._world_size,
+            init_method=init_method,
+            device=device,
+            teacher=teacher,
+        )
+        return self._learner.vocab_size
+
+    def process_id(self) -> int:
+        """Of this rank's process."""
+        return os.getpid()
+
+    def update(self, freight: Freight, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
+        """One step; returns the metrics and what the learner has found for this rank's trajectories."""
+        groups = freight.groups()
+        metrics = self._learner.update(groups, spec, step)
+        return metrics, _found(groups)
+
+    def begin(self, spec: RunSpec, step: int) -> None:
+        """Open a streamed step."""
+        self._learner.begin(spec, step)
+
+    def accumulate(self, freight: Freight) -> Found:
+        """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
+        groups = freight.groups()
+        self._learner.accumulate(groups)
+        return _found(groups)
+
+    def finish(self) -> tuple[dict[str, float], int]:
+        """Take the optimizer step; returns the metrics and the new version."""
+        return self._learner.finish(), self._learner.version
+
+    def publish(self, sequences: list[list[int]]) -> "list[ray.ObjectRef[WeightBundle]]":
+        """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
+        if self._rank:
+            self._learner.weights()
+            self._learner.score(sequences)
+            return []
+        return [publish(self._learner, sequences)]
+
+    def replay(
+        self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], top_p: float, top_k: int
+    ) -> "dict[str, LearnerSide]":
+        """Score trajectories again by the present weights."""
+        return self._learner.replay(trajectories, own_prompts, top_p, top_k)
+
+    def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
+        """Write a checkpoint; None above rank 0."""
+        return self._learner.save(folder, extra)
+
+    def load(self, folder: str) -> tuple[int, dict[str, Any]]:
+        """Load a checkpoint; returns its version and the caller's state."""
+        extra = self._learner.load(folder)
+        return self._learner.version, extra
+
+
+def _found(groups: Sequence[Group]) -> Found:
+    known = [
+        (g, s, trajectory)
+        for g, group in enumerate(groups)
+        for s, trajectory in enumerate(group.trajectories)
+        if trajectory.learner_logprobs is not None
+    ]
+    columns = {name: Column.of([getattr(trajectory, name) for _, _, trajectory in known]) for name in FOUND}
+    return Found([(g, s) for g, s, _ in known], {name: column for name, column in columns.items() if column})
+
+
+def _write(groups: Sequence[Group], found: Found) -> None:
+    for name, column in found.columns.items():
+        for (group, sample), values in zip(found.places, column.arrays(), strict=True):
+            if values is not None:
+                setattr(groups[group].trajectories[sample], name, values)
+
+
+class LearnerGroup:
+    """All ranks, driven as one. Calls block; a driver that overlaps learning with generation calls from a thread."""
+
+    def __init__(
+        self,
+        model_dir: str | Path,
+        spec: RunSpec,
+        *,
+        device: str = "cpu",
+        threads: int = 1,
+        actor_options: Mapping[str, Any] | None = None,
+        teacher: str | Path | None = None,
+    ) -> None:
+        """Start ``spec.parallelism.learner_ranks`` actors and load the policy.
+
+        Args:
+            model_dir: the base policy's folder, readable by all ranks.
+            spec: as the run starts.
+            device: "cpu", or "cuda" with one device per actor.
+            threads: CPU threads of each rank.
+            actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
+            teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
+
+        Raises:
+            LearnerLost: a rank died while starting.
+        """
+        world = spec.parallelism.learner_ranks
+        # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
+        options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
+        remote = ray.remote(LearnerWorker).options(**options)
+        self.workers = [remote.remote(rank, world, threads) for rank in range(world)]
+        self.version = 0
+        address = self._call_one(0, "rendezvous") if world > 1 else None
+        asked = None if teacher is None else str(teacher)
+        vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
+        self._probe = probe_sequences(vocab_size, spec.rollout.engine.max_model_len)
+
+    def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
+        """One step on all ranks; writes ``learner_logprobs`` and ``entropy`` into ``groups``. See ``Learner.update``.
+
+        Raises:
+            LearnerLost: a rank died. (What ``Learner.update`` raises comes through under its own type.)
+        """
+        results = self._call("update", ray.put(Freight.of(groups, without=ANEW)), spec, step)
+        for _, found in results:
+            _write(groups, found)
+        self.version = step
+        metrics: dict[str, float] = results[0][0]
+        return metrics
+
+    def begin(self, spec: RunSpec, step: int) -> None:
+        """Open a step whose groups come piece by piece; see ``Learner.begin``."""
+        self._call("begin", spec, step)
+
+    def accumulate(self, groups: Sequence[Group]) -> None:
+        """Add the gradient of finished groups; writes into ``groups`` as ``update`` does."""
+        for found in self._call("accumulate", ray.put(Freight.of(groups, without=ANEW))):
+            _write(groups, found)
+
+    def finish(self) -> dict[str, float]:
+        """Take the optimizer step of the open step; returns the metrics of ``update``."""
+        metrics: dict[str, float]
+        metrics, self.version = self._call("finish")[0]
+        return metrics
+
+    def publish(self) -> "ray.ObjectRef[WeightBundle]":
+        """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""
+        reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
+        return reference
+
+    def replay(
+        self,
+        trajectories: Sequence[Trajectory],
+        own_prompts: Mapping[str, NDArray[np.int32]],
+        top_p: float,
+        top_k: int,
+    ) -> "dict[str, LearnerSide]":
+        """Score trajectories again by the present weights; see ``trainer_core.update.rescoring``."""
+        found: dict[str, LearnerSide]
+        found = self._call("replay", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
+        return found
+
+    def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint:
+        """Write a checkpoint with the caller's JSON-able state; see ``trainer_core.update.saving.checkpoint``."""
+        saved: SavedCheckpoint = self._call("save", str(folder), dict(extra or {}))[0]
+        return saved
+
+    def load(self, folder: str | Path) -> dict[str, Any]:
+        """Go on from a checkpoint; returns the caller's state."""
+        self.version, extra = self._call("load", str(folder))[0]
+        return dict(extra)
+
+    def process_ids(self) -> list[int]:
+        """The ranks' processes."""
+        return list(self._call("process_id"))
+
+    def close(self) -> None:
+        """End all ranks."""
+        for worker in self.workers:
+            ray.kill(worker)
+
+    def _call_one(self, rank: int, method: str) -> Any:
+        try:
+            return ray.get(getattr(self.workers[rank], method).remote())
+        except RayActorError as error:
+            raise LearnerLost(f"learner rank {rank} died in {method}: {error}") from error
+
+    def _call(self, method: str, *arguments: Any) -> list[Any]:
+        """Call all ranks and wait; the first failure decides."""
+        pending = {getattr(worker, method).remote(*arguments): rank for rank, worker in enumerate(self.workers)}
+        results: list[Any] = [None] * len(self.workers)
+        failures: dict[int, Exception] = {}
+        while pending:
+            ready, _ = ray.wait(list(pending), num_returns=1, timeout=GRACE_SECONDS if failures else None)
+            if not ready:
+                # The other ranks wait in a collective for one that has failed.
+                self.close()
+                break
+            rank = pending.pop(ready[0])
+            try:
+                results[rank] = ray.get(ready[0])
+            except (RayActorError, RayTaskError) as error:
+                failures[rank] = error
+        if not failures:
+            return results
+        # When a rank dies, its peers fail too, in their collective and often before Ray has noticed the death.
+        dead = [rank for rank in range(len(self.workers)) if isinstance(failures.get(rank), RayActorError)]
+        first = failures[dead[0] if dead else min(failures)]
+        if dead:
+            self.close()
+            names = ", ".join(str(rank) for rank in dead)
+            raise LearnerLost(f"learner rank {names} died in {method}: {first}") from first
+        raise first

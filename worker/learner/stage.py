@@ -1,0 +1,146 @@
+"""The learning stage: a thread of its own that feeds the learner, publishes its weights and saves its checkpoints.
+
+Work is done in the order in which it was handed over, so a checkpoint that is asked for before an update holds the
+state before it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.learner.ranks import LearnerGroup
+
+if TYPE_CHECKING:
+    from trainer_core.update.rescoring import LearnerSide
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What an update leaves behind."""
+
+    metrics: dict[str, float]
+    bundle: ray.ObjectRef
+    """The new weights with their probe, for the engines."""
+    learn_s: float
+    publish_s: float
+
+
+class LearningStage:
+    """The learner's ranks behind one queue."""
+
+    def __init__(self) -> None:
+        self._group: LearnerGroup | None = None
+        self._streamed_s = 0.0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
+
+    def start(
+        self,
+        model_dir: Path,
+        spec: RunSpec,
+        options: Mapping[str, Any],
+        checkpoint: Path | None,
+        teacher: Path | None = None,
+        device: str = "cpu",
+    ) -> Future[tuple[dict[str, Any], float]]:
+        """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device)
+
+    def publish(self) -> Future[ray.ObjectRef]:
+        """The present weights with their probe."""
+        return self._thread.submit(lambda: self._learner.publish())
+
+    def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
+        """One step's update under ``spec``, then the new weights."""
+        return self._thread.submit(self._learn, groups, spec, step)
+
+    def begin(self, spec: RunSpec, step: int) -> Future[None]:
+        """Open a step whose groups come piece by piece. ``CannotStream`` is the result where the spec forbids it."""
+        return self._thread.submit(self._begin, spec, step)
+
+    def accumulate(self, groups: list[Group]) -> Future[float]:
+        """Add the gradient of finished groups that have their advantages. Result: seconds."""
+        return self._thread.submit(self._accumulate, groups)
+
+    def finish(self) -> Future[Learned]:
+        """The optimizer step of the open step, then the new weights; ``learn_s`` counts its pieces too."""
+        return self._thread.submit(self._finish)
+
+    def replay(
+        self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], *, top_p: float, top_k: int
+    ) -> Future[dict[str, LearnerSide]]:
+        """The learner's side of a frozen-weight replay, by the weights as they are when its turn comes."""
+        return self._thread.submit(lambda: self._learner.replay(trajectories, own_prompts, top_p, top_k))
+
+    def save(
+        self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]
+    ) -> Future[SavedCheckpoint]:
+        """Write a checkpoint; ``done`` is called in the stage's thread once it is on the disk."""
+        return self._thread.submit(self._save, folder, extra, done)
+
+    def close(self) -> None:
+        """Kill the ranks; work in hand ends with an error that nobody waits for."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._group is not None:
+            self._group.close()
+
+    @property
+    def _learner(self) -> LearnerGroup:
+        if self._group is None:
+            raise RuntimeError("the learner was not started")
+        return self._group
+
+    def _start(
+        self,
+        model_dir: Path,
+        spec: RunSpec,
+        options: Mapping[str, Any],
+        checkpoint: Path | None,
+        teacher: Path | None,
+        device: str,
+    ) -> tuple[dict[str, Any], float]:
+        started = time.perf_counter()
+        self._group = LearnerGroup(model_dir, spec, device=device, actor_options=options, teacher=teacher)
+        state = self._group.load(checkpoint) if checkpoint is not None else {}
+        return state, time.perf_counter() - started
+
+    def _begin(self, spec: RunSpec, step: int) -> None:
+        self._streamed_s = 0.0
+        self._learner.begin(spec, step)
+
+    def _accumulate(self, groups: list[Group]) -> float:
+        started = time.perf_counter()
+        self._learner.accumulate(groups)
+        seconds = time.perf_counter() - started
+        self._streamed_s += seconds
+        return seconds
+
+    def _finish(self) -> Learned:
+        started = time.perf_counter()
+        metrics = self._learner.finish()
+        learned = time.perf_counter()
+        bundle = self._learner.publish()
+        return Learned(metrics, bundle, self._streamed_s + learned - started, time.perf_counter() - learned)
+
+    def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
+        started = time.perf_counter()
+        metrics = self._learner.update(groups, spec, step)
+        learned = time.perf_counter()
+        bundle = self._learner.publish()
+        return Learned(metrics, bundle, learned - started, time.perf_counter() - learned)
+
+    def _save(self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]) -> SavedCheckpoint:
+        saved = self._learner.save(folder, extra)
+        done(saved)
+        return saved

@@ -1,0 +1,222 @@
+"""The link to the platform: events up, commands down, the lease kept. One thread, one HTTP connection, one journal.
+
+The platform may be away for an hour: events wait in the journal and training goes on. A platform that answers
+409, 401 or 403 has given the run to another attempt or revoked the token: the attempt is *fenced* and must end itself.
+"""
+
+import itertools
+import json
+import logging
+import threading
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import httpx
+
+from worker.link.journal import Journal
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_S = 0.5
+"""Longest pause between two syncs while the platform answers."""
+SPACING_S = 0.1
+"""Shortest pause between two syncs: events of one moment travel together."""
+BACKOFF_S = (1.0, 15.0)
+"""First and longest pause after a failed sync."""
+MAX_EVENTS = 500
+MAX_BYTES = 4 * 2**20
+FENCED = (401, 403, 409)
+
+ControlState = Literal["applied", "settled", "rejected"]
+
+
+class Link:
+    """Thread-safe. ``emit`` never blocks on the network or the disk."""
+
+    def __init__(self, url: str, token: str, run_id: str, attempt: int, journal: Journal) -> None:
+        self._path = f"/api/v1/link/runs/{run_id}/sync"
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=httpx.Timeout(10.0, connect=3.0))
+        self._attempt = attempt
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._next_seq = journal.last_seq + 1
+        self._queue: list[dict[str, Any]] = []
+        self._phase: dict[str, Any] | None = None
+        self._phase_waits = False
+        """Whether the journal holds a phase that was not acknowledged: a newer one then stays in memory."""
+        self._applied: list[dict[str, Any]] = []
+        self._commands: list[dict[str, Any]] = []
+        self._desired = "running"
+        self._fenced: str | None = None
+        self._synced = 0
+        self._drained = threading.Condition(self._lock)
+        self._thread = threading.Thread(target=self._run, name="link", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def fenced(self) -> str | None:
+        """Why the platform no longer wants to hear from this attempt, or None."""
+        return self._fenced
+
+    @property
+    def desired_state(self) -> str:
+        """What the platform last asked for: running, paused or cancelled."""
+        return self._desired
+
+    @property
+    def acked_seq(self) -> int:
+        return self._journal.acked_seq
+
+    @property
+    def syncs(self) -> int:
+        """Successful syncs so far."""
+        return self._synced
+
+    def commands(self) -> list[dict[str, Any]]:
+        """The commands the platform last named: all that it has not seen acknowledged."""
+        with self._lock:
+            return list(self._commands)
+
+    def emit(self, kind: str, data: dict[str, Any], step: int | None = None) -> int:
+        """Queue an event. Returns its sequence number."""
+        at = _now()
+        with self._lock:
+            seq = self._next_seq
+            self._next_seq += 1
+            self._queue.append({"seq": seq, "kind": kind, "step": step, "at": at, "data": data})
+            if kind == "state":
+                self._phase = None  # of the state before: it must not be told after this one
+        self._wake.set()
+        return seq
+
+    def phase(self, phase: str, step: int, done: int = 0, total: int = 0) -> None:
+        """Tell what the run is doing. Only the newest phase is kept, and it travels with the next sync."""
+        data = {"phase": phase, "done": done, "total": total}
+        with self._lock:
+            self._phase = {"seq": 0, "kind": "phase", "step": step, "at": _now(), "data": data}
+
+    def control(
+        self,
+        control_id: str,
+        state: ControlState,
+        *,
+        step: int | None = None,
+        group: str | None = None,
+        policy_version: int | None = None,
+        error: str | None = None,
+    ) -> None:
+        """Report what became of a control; repeated until a sync has succeeded."""
+        entry = {
+            "control_id": control_id,
+            "state": state,
+            "step": step,
+            "group": group,
+            "policy_version": policy_version,
+            "error": error,
+        }
+        with self._lock:
+            self._applied.append(entry)
+        self._wake.set()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until everything is acknowledged (or the attempt is fenced). False: time is up."""
+        with self._drained:
+            return self._drained.wait_for(lambda: self._fenced is not None or self._is_drained(), timeout_s)
+
+    def close(self) -> None:
+        """Stop the thread; what is unacknowledged stays in the journal."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=15.0)
+        self._client.close()
+
+    def _is_drained(self) -> bool:
+        return not (self._phase or self._applied) and self._journal.acked_seq == self._next_seq - 1
+
+    def _run(self) -> None:
+        pauses = _backoff()
+        while not self._stop.is_set():
+            self._collect()
+            if self._sync_once():
+                pauses = _backoff()
+                self._stop.wait(SPACING_S)
+                if not self._journal.unacked:
+                    self._wake.wait(HEARTBEAT_S - SPACING_S)
+                self._wake.clear()
+            elif self._fenced is None:
+                self._stop.wait(next(pauses))
+            else:
+                break
+        self._collect()
+
+    def _collect(self) -> None:
+        """Move what was emitted into the journal, the newest phase last."""
+        with self._lock:
+            events, self._queue = self._queue, []
+            if self._phase is not None and not self._phase_waits:
+                self._phase["seq"] = self._next_seq
+                self._next_seq += 1
+                events.append(self._phase)
+                self._phase, self._phase_waits = None, True
+        if not events:
+            return
+        try:
+            self._journal.append(events)
+        except OSError as error:
+            log.error("the journal cannot be written, events wait in memory: %s", error)
+            with self._lock:
+                self._queue = events + self._queue
+
+    def _sync_once(self) -> bool:
+        with self._lock:
+            applied = list(self._applied)
+        events = ",".join(self._journal.batch(MAX_EVENTS, MAX_BYTES))
+        body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}}}'
+        try:
+            response = self._client.post(self._path, content=body.encode())
+            if response.status_code in FENCED:
+                self._fence(f"the platform answered {response.status_code}: {_detail(response)}")
+                return False
+            response.raise_for_status()
+            answer = response.json()
+        except (httpx.HTTPError, ValueError) as error:
+            log.warning("sync failed, the journal holds %d events: %s", self._journal.unacked, error)
+            return False
+        self._journal.acknowledge(int(answer["acked_seq"]))
+        with self._drained:
+            del self._applied[: len(applied)]
+            self._commands = answer["commands"]
+            self._desired = answer["desired_state"]
+            self._phase_waits = self._journal.unacked > 0
+            self._synced += 1
+            self._drained.notify_all()
+        return True
+
+    def _fence(self, reason: str) -> None:
+        log.error("fenced: %s", reason)
+        with self._drained:
+            self._fenced = reason
+            self._drained.notify_all()
+
+
+def _backoff() -> "itertools.chain[float]":
+    first, longest = BACKOFF_S
+    doubling = itertools.takewhile(lambda pause: pause < longest, (first * 2**n for n in itertools.count()))
+    return itertools.chain(doubling, itertools.repeat(longest))
+
+
+def _detail(response: httpx.Response) -> str:
+    try:
+        return str(response.json().get("detail", response.reason_phrase))
+    except ValueError:
+        return response.reason_phrase
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

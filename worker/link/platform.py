@@ -1,0 +1,185 @@
+"""What a run needs, as the platform hands it out: the bundle, typed, and the datasets it names."""
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx
+import pyarrow.parquet as parquet
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.matching import mismatches
+from trainer_core.spec import RunSpec
+from worker.judge.config import JudgeEndpoint
+from worker.messages.reward_version import RewardVersion
+
+RETRY_S = 1.0
+
+
+class StartError(RuntimeError):
+    """The run cannot start; the message is a sentence for the person who started it."""
+
+
+class FencedError(RuntimeError):
+    """The platform does not accept this attempt (any more)."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class PolicyRef(_Part):
+    """The base policy: a Hugging Face folder on shared storage."""
+
+    name: str
+    path: Path
+
+
+class RewardRef(_Part):
+    """A reward version and its definition."""
+
+    ref: str
+    definition: RewardDefinition
+
+
+class DatasetRef(_Part):
+    """Where a dataset version is downloaded; ``sha256`` is of the Parquet bytes."""
+
+    url: str
+    sha256: str
+    rows: int
+
+
+class Resume(_Part):
+    """The checkpoint from which the attempt goes on."""
+
+    step: int
+    path: Path
+    manifest_sha256: str
+
+
+class Bundle(_Part):
+    """Everything an attempt starts from; ``spec`` already holds the controls that were applied."""
+
+    run_id: str
+    attempt: int
+    spec: RunSpec
+    revision: int
+    policy: PolicyRef
+    teacher: PolicyRef | None = None
+    """The policy that ``spec.distillation`` names."""
+    reward: RewardRef
+    datasets: dict[str, DatasetRef]
+    judges: dict[str, JudgeEndpoint] = {}
+    """Endpoints that the rewards ask, by slug."""
+    reward_models: dict[str, Path] = {}
+    """Folders of sequence-classification models, by policy."""
+    shadow: dict[str, RewardVersion] = {}
+    """Reward versions that score beside it, by reference."""
+    resume: Resume | None = None
+    run_dir: Path
+    lease_s: float = 15.0
+
+    @property
+    def versions(self) -> dict[str, RewardVersion]:
+        """Every reward version that is known from the start, by reference."""
+        first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
+        return {**self.shadow, self.reward.ref: first}
+
+
+class Platform:
+    """The reading half of the link: bundle and datasets."""
+
+    def __init__(self, url: str, token: str, run_id: str, cache: Path | None = None) -> None:
+        self._url, self._run_id = url.rstrip("/") + "/", run_id
+        self._client = httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=30.0)
+        self._cache = cache or Path(tempfile.gettempdir()) / f"dressage-cache-{os.getuid()}"
+
+    def fetch_bundle(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+        """The bundle as sent. Waits for a platform that is away.
+
+        Raises:
+            FencedError: the attempt is stale, revoked or unknown, or ``stopped`` says so.
+        """
+        while not stopped():
+            try:
+                response = self._client.get(urljoin(self._url, f"api/v1/link/runs/{self._run_id}/bundle"))
+                if response.status_code in (401, 403, 404, 409):
+                    raise FencedError(f"the platform refuses the bundle: {response.status_code}")
+                response.raise_for_status()
+                return dict(response.json())
+            except httpx.HTTPError:
+                time.sleep(RETRY_S)
+        raise FencedError("stopped before the bundle was there")
+
+    def rows(self, name: str, dataset: DatasetRef) -> list[dict[str, Any]]:
+        """The rows of a dataset version, from the local cache or downloaded into it.
+
+        Raises:
+            StartError: the file cannot be fetched, does not match its hash, or cannot be read.
+        """
+        path = self._cache / f"{dataset.sha256}.parquet"
+        if not path.exists() or _sha256(path) != dataset.sha256:
+            self._download(name, dataset, path)
+        try:
+            column = parquet.read_table(path, columns=["row"]).column("row").to_pylist()
+            rows = [json.loads(text) for text in column]
+        except (OSError, ValueError, KeyError) as error:
+            raise StartError(f"The dataset {name} cannot be read: {error}") from error
+        if len(rows) != dataset.rows:
+            raise StartError(f"The dataset {name} has {len(rows)} rows where the platform names {dataset.rows}.")
+        return rows
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _download(self, name: str, dataset: DatasetRef, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        digest = hashlib.sha256()
+        try:
+            with (
+                self._client.stream("GET", urljoin(self._url, dataset.url)) as response,
+                tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part,
+            ):
+                response.raise_for_status()
+                for block in response.iter_bytes():
+                    digest.update(block)
+                    part.write(block)
+        except httpx.HTTPError as error:
+            raise StartError(f"The dataset {name} cannot be downloaded: {error}") from error
+        if digest.hexdigest() != dataset.sha256:
+            os.unlink(part.name)
+            raise StartError(f"The dataset {name} does not match its SHA-256: the file is damaged.")
+        os.rename(part.name, path)
+
+
+def parse_bundle(document: dict[str, Any]) -> Bundle:
+    """Check the bundle.
+
+    Raises:
+        StartError: the spec or another part is not valid here; names the field.
+    """
+    try:
+        bundle = Bundle.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise StartError(f"The run's description is not valid: {first['msg']} (at {where})") from error
+    for path, message in mismatches(bundle.spec, bundle.reward.definition):
+        where = ".".join(str(part) for part in ("spec", *path))
+        raise StartError(f"The run's description is not valid: {message} (at {where})")
+    if bundle.spec.distillation is not None and bundle.teacher is None:
+        raise StartError("The run's description is not valid: it names a teacher, whose folder is not given.")
+    return bundle
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

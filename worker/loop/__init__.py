@@ -1,0 +1,1 @@
+"""The run's loop: dispatch, collect, learn, sync, report."""

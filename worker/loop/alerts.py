@@ -1,0 +1,58 @@
+"""What a person should hear of: rewards that fail, data without signal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainer_core.rewards.errors import grouped, kind
+from trainer_core.rollout_metrics import error_share
+from worker.loop.buffer import Batch
+
+
+def reward_trouble(batch: Batch) -> str | None:
+    """Why the run must not go on with these rewards, or None."""
+    share, reward = error_share(batch.groups), batch.spec.reward
+    stops = reward.on_error == "stop" or any(t.reward_stops for group in batch.groups for t in group.trajectories)
+    if share == 0.0 or (share <= reward.max_error_share and not stops):
+        return None
+    errors = [t.reward_error for group in batch.groups for t in group.trajectories if t.reward_error is not None]
+    return f"{len(errors)} rewards of step {batch.step} ({share:.0%}) could not be computed; the first: {errors[0]}"
+
+
+class RewardAlerts:
+    """Tells of each kind of reward error once."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def check(self, batch: Batch) -> list[dict[str, Any]]:
+        """An alert for every kind of error that this batch is the first to show."""
+        trajectories = [t for group in batch.groups for t in group.trajectories]
+        excluded = [t.reward_error for t in trajectories if t.reward_error is not None]
+        forgiven = [error for t in trajectories for error in t.reward_forgiven]
+        shadows = [f"{ref}: {error}" for t in trajectories for ref, error in t.shadow_errors.items()]
+        return [
+            *self._fresh(excluded, "left out of the loss"),
+            *self._fresh(forgiven, "counted as 0"),
+            *self._fresh(shadows, "of a shadow, without effect on training"),
+        ]
+
+    def _fresh(self, errors: list[str], effect: str) -> list[dict[str, Any]]:
+        found = []
+        for error, count in grouped(errors):
+            key = f"{effect}: {kind(error)}"
+            if key not in self._told:
+                self._told.add(key)
+                message = f"{count} of this step, {effect}: {error}"
+                found.append({"level": "warn", "title": "A reward could not be computed", "message": message})
+        return found
+
+
+def starved_alert(step: int, refills: int) -> dict[str, Any]:
+    """The alert that dynamic sampling has found too few groups with a signal."""
+    return {
+        "level": "warn",
+        "title": "The data cannot fill the batch",
+        "message": f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
+        "the rest of the batch. The data is too easy or too hard for the policy.",
+    }

@@ -1,0 +1,103 @@
+"""The checkpoints of a run: where they lie, how they are announced, and which may be deleted.
+
+Why each was written stands beside the folders, in ``reasons.jsonl``, so that a later attempt can prune what an earlier
+one has left. A folder whose reason is not known is never deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.link.client import Link
+
+Reason = Literal["schedule", "requested", "before_control", "final"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Why a checkpoint is wanted, and by which control or command."""
+
+    reason: Reason
+    control_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    path: Path
+    seq: int
+    """Event that announced it, 0 for an earlier attempt's: it may be deleted once the platform knows newer ones."""
+
+
+class Checkpoints:
+    """Announces each checkpoint and deletes old scheduled ones, those of earlier attempts first."""
+
+    def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link) -> None:
+        self._folder = run_dir / "checkpoints"
+        self._attempt, self._keep_last, self._link = attempt, keep_last, link
+        self._scheduled = [_Kept(path, 0) for path in self._left_behind()]
+
+    def path(self, step: int) -> Path:
+        """Folder of the checkpoint after ``step``; attempts never write into one another's."""
+        return self._folder / f"step-{step:06d}-a{self._attempt}"
+
+    def announce(self, step: int, wishes: list[Wish], saved: SavedCheckpoint) -> None:
+        """Tell the platform: one event per wish. Called when the files are safely on disk."""
+        self._record(Path(saved.path).name, wishes)
+        for wish in wishes:
+            data = {
+                "path": saved.path,
+                "bytes": saved.bytes,
+                "manifest_sha256": saved.manifest_sha256,
+                "reason": wish.reason,
+                "control_id": wish.control_id,
+                "policy_version": saved.version,
+            }
+            seq = self._link.emit("checkpoint", data, step)
+        self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
+        if all(wish.reason == "schedule" for wish in wishes):
+            self._scheduled.append(_Kept(Path(saved.path), seq))
+        self._prune()
+
+    def _prune(self) -> None:
+        """Delete scheduled checkpoints but for the newest ones that the platform has acknowledged, and newer."""
+        known = [kept for kept in self._scheduled if kept.seq <= self._link.acked_seq]
+        for kept in known[: -self._keep_last]:
+            shutil.rmtree(kept.path, ignore_errors=True)
+            self._scheduled.remove(kept)
+
+    def _record(self, name: str, wishes: list[Wish]) -> None:
+        """Note the reasons before anybody hears of the checkpoint."""
+        line = json.dumps({"name": name, "reasons": [wish.reason for wish in wishes]}) + "\n"
+        with open(self._folder / "reasons.jsonl", "a") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _left_behind(self) -> list[Path]:
+        """Scheduled checkpoints of earlier attempts that still lie there, oldest first."""
+        reasons: dict[str, set[str]] = {}
+        try:
+            lines = (self._folder / "reasons.jsonl").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # cut by a crash: its checkpoint was never announced
+            reasons.setdefault(entry["name"], set()).update(entry["reasons"])
+        names = [name for name, found in reasons.items() if found == {"schedule"}]
+        paths = [self._folder / name for name in names if not name.endswith(f"-a{self._attempt}")]
+        return sorted((path for path in paths if path.is_dir()), key=_age)
+
+
+def _age(path: Path) -> tuple[int, int]:
+    """Attempt and step."""
+    _, step, attempt = path.name.split("-")
+    return int(attempt.removeprefix("a")), int(step)

@@ -1,0 +1,191 @@
+"""The run controller: one Ray actor per attempt, and in it the run as one loop.
+
+                     ┌──────────────── steering: commands from the link ────────────────┐
+                     ▼                                                                  ▼
+   curriculum ─► dispatch ─► [engines · rewards] ─► buffer ─► collect ─► advantages ─► learn
+        ▲        (≤ η ahead)      ▲       ▲        (oldest     │          (filters)     │
+        │                         │       └─ parked ─ first) ◄─┘ batch is full          ▼
+        └──── pass rates          └──────── sync_weights (+ probe) ◄──────────── [learning stage]
+                                                                                        │
+   the link ◄── journal ◄── report · evaluate · save ◄──────────────────────────────────┘
+
+The loop is the same in every mode. What differs is how far ``dispatch`` may go, and what ``sync_weights`` meets:
+
+    sync       engines stop at a full batch; the learner works; new weights; the next batch
+    streamed   the same, but ``collect`` hands finished groups to the learner, which accumulates their gradients
+    async      engines never stop: groups are dispatched up to η versions ahead (also in every wait of the loop), and
+               what runs goes on under new weights, or is finished with the old ones first
+    in_flight  as async; what runs keeps the keys and values of the old weights
+
+What a step reports, saves and shows is done while the engines already work on what comes next.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from worker.cluster.actors import ClusterError
+from worker.link.client import Link
+from worker.link.journal import Journal, journal_path
+from worker.link.platform import FencedError, Platform, StartError, parse_bundle
+
+if TYPE_CHECKING:
+    from worker.loop.run import Run
+
+log = logging.getLogger(__name__)
+
+FLUSH_S = 3600.0
+"""How long an attempt that has ended waits for a platform that is away, to hand over its last events."""
+
+
+class Cancelled(Exception):
+    """A person has cancelled the run."""
+
+
+class Stopped(Exception):
+    """The controller was told to end: the attempt has been given up."""
+
+
+def train(run: Run) -> None:
+    """The run, from its first (or next) step to its last."""
+    run.begin()
+    for step in range(run.first_step, run.last_step + 1):
+        run.dispatch(step)
+        batch = run.collect(step)
+        update = run.learn(batch)
+        learned = run.learned(update, batch)
+        run.sync_weights(learned.bundle, version=step)
+        run.evaluate_if_due(step)
+        run.dispatch_ahead(step + 1)
+        run.report(batch, learned)
+        run.save_if_due(step)
+        run.pause_if_asked(step)
+    run.finish()
+
+
+class RunController:
+    """Ray actor, detached, named after run and attempt. The work is done in a thread, so that ``ping`` is answered."""
+
+    def __init__(self, run_id: str, attempt: int, link_url: str, link_token: str) -> None:
+        self._run_id, self._attempt = run_id, attempt
+        self._url, self._token = link_url, link_token
+        self._stopped = threading.Event()
+        self._link: Link | None = None
+        self._thread = threading.Thread(target=self._main, name="run", daemon=True)
+        self._myself = ray.get_runtime_context().current_actor
+        self._thread.start()
+
+    def ping(self) -> dict[str, Any]:
+        """What a caller may want to know of a live controller."""
+        link = self._link
+        return {
+            "run_id": self._run_id,
+            "attempt": self._attempt,
+            "pid": os.getpid(),
+            "syncs": link.syncs if link else 0,
+            "fenced": link.fenced if link else None,
+        }
+
+    def stop(self) -> None:
+        """End without a word to the platform, which has given up this attempt."""
+        self._stopped.set()
+
+    def _main(self) -> None:
+        try:
+            self._attend()
+        except Exception:
+            log.exception("run %s, attempt %d", self._run_id, self._attempt)
+        finally:
+            ray.kill(self._myself, no_restart=True)
+
+    def _attend(self) -> None:
+        """One attempt, from the bundle to the last event."""
+        platform = Platform(self._url, self._token, self._run_id)
+        try:
+            document = platform.fetch_bundle(self._stopped.is_set)
+        except FencedError as error:
+            log.error("%s", error)
+            return
+        journal = Journal(journal_path(document["run_dir"], self._attempt))
+        link = self._link = Link(self._url, self._token, self._run_id, self._attempt, journal)
+        ran_before = journal.last_seq > 0
+        link.start()
+        try:
+            if ran_before:
+                # Steps that are in the journal must not come twice: the platform makes a new attempt of its own.
+                _alert(link, "The controller died", "A new attempt goes on from the last checkpoint.")
+            else:
+                self._tell(link, *self._execute(platform, document, link))
+            link.flush(FLUSH_S)
+        finally:
+            link.close()
+            platform.close()
+
+    def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> tuple[str | None, str, str | None]:
+        """Start and train. Returns how it ended: state (None: the platform shall try again), reason, detail."""
+        from worker.learner.ranks import LearnerLost
+        from worker.loop.startup import Startup
+        from worker.rollout.health import RolloutError
+
+        startup: Startup | None = None
+        try:
+            link.emit("state", {"state": "starting", "reason": ""})
+            startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
+            parts = startup.run(lambda done, total: self._while_loading(link, done, total))
+            seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
+            link.emit("log", {"level": "info", "message": f"started: {seconds}"})
+            from worker.loop.run import Run
+
+            run = Run(startup.bundle, parts, link, self._interrupt)
+            link.emit("state", {"state": "running", "reason": ""}, run.first_step - 1)
+            train(run)
+            return "succeeded", "all steps are done", None
+        except Cancelled:
+            return "cancelled", "cancelled by a person", None
+        except (FencedError, Stopped) as error:
+            log.warning("ends without a word: %s", error)
+            return None, "", None
+        except (StartError, ClusterError, RolloutError) as error:
+            return "failed", str(error), None
+        except (LearnerLost, RayActorError) as error:
+            what = str(error).splitlines()[0]
+            _alert(link, "A process of the run died", f"{what} A new attempt will go on.", "error")
+            return None, what, None
+        except RayTaskError as error:
+            return "failed", str(error.cause), traceback.format_exc()
+        except Exception as error:
+            return "failed", f"{type(error).__name__}: {error}", traceback.format_exc()
+        finally:
+            if startup is not None:
+                startup.close()
+
+    def _tell(self, link: Link, state: str | None, reason: str, detail: str | None) -> None:
+        if state is None:
+            return
+        data = {"state": state, "reason": reason}
+        link.emit("state", data if detail is None else {**data, "detail": detail})
+
+    def _while_loading(self, link: Link, done: int, total: int) -> None:
+        link.phase("loading", 0, done, total)
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Raise when the run shall not go on. Called in every wait of the run."""
+        assert self._link is not None
+        if self._stopped.is_set():
+            raise Stopped("told to stop")
+        if self._link.fenced is not None:
+            raise FencedError(self._link.fenced)
+        if self._link.desired_state == "cancelled":
+            raise Cancelled
+
+
+def _alert(link: Link, title: str, message: str, level: str = "warn") -> None:
+    link.emit("alert", {"level": level, "title": title, "message": message})

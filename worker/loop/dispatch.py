@@ -1,0 +1,300 @@
+"""Dispatch: which groups are started, when, and under which spec, within the bound on staleness.
+
+Modes that take turns (sync, streamed) start a *round* per step; those that overlap keep the engines supplied all the
+time. Groups that were stopped are continued first; then come new draws of the curriculum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.rollout_metrics import pass_rate
+from trainer_core.spec import RunSpec
+from trainer_core.spec.generation.rollout import TailBatchingScheduler
+from trainer_core.spec.generation.thinking import TaggedThinking
+from trainer_core.spec.methods.loss import top_tokens
+from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.length_schedule import LengthSchedule
+from trainer_core.steering.prompt_plan import SamplePlan, plan_group, with_text
+from trainer_core.steering.staleness import StalenessLedger, State
+from trainer_core.trajectory import Group
+from worker.engine import Sampling
+from worker.engine.from_spec import with_early_stops
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.loop.buffer import Batch, Ticket, TrajectoryBuffer
+from worker.loop.startup import Data
+from worker.loop.steering import Steering
+from worker.messages.jobs import Ask
+from worker.rollout.generation import GenerationStage
+from worker.seeds import derive_seed
+
+AHEAD = 2.0
+"""Sequences under way in overlapping modes, as a multiple of what the engines run: the rest is scored, or waits to
+take a free place. No more, so that prompts meet weights and controls that are as new as can be."""
+
+
+class Dispatcher:
+    """Draws prompts, pins them and sends them out. Used by the loop's thread alone."""
+
+    def __init__(
+        self,
+        steering: Steering,
+        curriculum: Curriculum,
+        sources: Mapping[str, Data],
+        generation: GenerationStage,
+        tokenizer: PolicyTokenizer,
+        *,
+        version: int,
+        threshold: Callable[[str], float],
+        state: Mapping[str, Any] | None,
+    ) -> None:
+        """``state`` is what ``snapshot`` gave for ``version``; ``threshold`` is that of success, by reward version."""
+        spec = steering.spec
+        self._steering, self._curriculum, self._sources = steering, curriculum, sources
+        self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
+        self._batch = spec.schedule.prompts_per_step
+        self._tails = isinstance(spec.rollout.scheduler, TailBatchingScheduler)
+        self._ledger = StalenessLedger(spec.rollout.max_staleness, self._batch, version, renews=self._tails)
+        self._rollout = spec.rollout
+        sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
+        self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
+        self._datasets = {source.name: source.dataset for source in spec.data.sources}
+        self._lengths = LengthSchedule(spec)
+        self._ids: dict[int, int] = {}
+        """Groups named so far, by the step they were drawn for."""
+        self._opened = version
+        """Last step whose round was opened."""
+        self._target, self._lumps, self._rejected = 0, 0, 0
+        self._long = False
+        """Tail batching: whether this round is one of the prompts that were collected."""
+        self.buffer = TrajectoryBuffer(self._ledger)
+        self._counts = {"parked": 0, "continued": 0, "deferred": 0, "rejected": 0}
+        self.starved = False
+        """Whether the data could not fill the last batch with groups that carry a signal."""
+        if state is not None:
+            self._ids = {int(step): count for step, count in state["ids"].items()}
+            self._lengths.load(state["lengths"])
+            for name, prompt_id, samples, hint in state["pending"]:
+                self.buffer.add(self._ticket(name, prompt_id, samples, hint))
+
+    # ── what the loop asks ──
+
+    def wants(self, step: int) -> bool:
+        """Whether a dispatch for ``step`` would draw anything, now or (where modes overlap) once there is room."""
+        return self._left() > 0 if self._rollout.overlaps else step > self._opened
+
+    def next_group(self) -> tuple[int, str]:
+        """The step that the next new group is drawn for, and the group's name."""
+        step = (self._ledger.taken + len(self._ledger)) // self._batch + 1
+        return step, f"{step}-{self._ids.get(step, 0)}"
+
+    def open(self, step: int) -> None:
+        """Start the round of ``step`` where modes take turns; then supply the engines."""
+        if step > self._opened:
+            self._opened = step
+            self._long = self._tails and len(self._ledger.names(State.WAITING)) >= self._batch
+            share = 1.0 if self._long else self._rollout.partial.over_provision
+            self._target, self._lumps = math.ceil(self._batch * share), 0
+        self.feed()
+
+    def feed(self) -> None:
+        """Send out what may be sent: stopped groups first, then new ones."""
+        if self._rollout.overlaps:
+            under_way = len(self._ledger.names(State.DISPATCHED, State.RUNNING))
+            room = self._max_running - under_way
+        else:
+            room = self._target - len(self._ledger.names(State.DISPATCHED, State.RUNNING, State.SCORED))
+        if room <= 0:
+            return
+        held = [] if self._tails and not self._long else self.buffer.held(State.PARKED, State.WAITING)
+        again = held[:room]
+        fresh = room - len(again)
+        if not self._tails:  # their groups are made afresh: they never grow old
+            fresh = min(fresh, self._ledger.capacity(), self._left())
+        tickets = [self._again(ticket) for ticket in again]
+        tickets += self._draw(fresh) if fresh > 0 else []
+        if not tickets:
+            return
+        for ticket in tickets:
+            self._ledger.dispatch(ticket.name)
+        place = (self._opened,) if self._lumps == 0 else (self._opened, self._lumps)
+        seed = derive_seed(self._steering.spec.schedule.seed, "batch", *place)
+        self._generation.dispatch(tickets, seed, alone=not self._rollout.overlaps and self._lumps == 0)
+        self._lumps += 1
+
+    def absorb(self) -> None:
+        """Take in groups that have been scored. Dynamic sampling drops those without signal: ``feed`` replaces them."""
+        dynamic = self._rollout.dynamic_sampling.enabled
+        for ticket in self._generation.scored():
+            self._ledger.score(ticket.name)
+            if dynamic and not may_have_signal(ticket.group) and self._rejected < self._refills:
+                self._rejected += 1
+                self._counts["rejected"] += 1
+                self.observe([ticket.group])
+                self.buffer.report(ticket)
+
+    def counted(self) -> dict[str, float]:
+        """What became of groups since the last call, beside being trained on; and the curriculum's fallbacks so far."""
+        counts, self._counts = self._counts, dict.fromkeys(self._counts, 0)
+        found = {f"rollouts/{name}": float(count) for name, count in counts.items()}
+        return {**found, "curriculum/fallbacks": float(self._curriculum.fallbacks)}
+
+    @property
+    def ready(self) -> bool:
+        """Whether the next batch is complete."""
+        return self._ledger.ready()
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Groups of the next batch that are there, and how many it takes."""
+        return min(self._batch, len(self._ledger.names(State.SCORED))), self._batch
+
+    def take(self, step: int) -> Batch:
+        """The batch of ``step``. Nothing new is started for it any more."""
+        batch = self.buffer.take(step)
+        self.starved = self._rejected >= self._refills
+        self._target, self._rejected = 0, 0
+        return batch
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether groups are with the engines or being scored."""
+        return bool(self._ledger.names(State.DISPATCHED, State.RUNNING))
+
+    def stop(self) -> None:
+        """The batch is full: stop what is still generated. It is continued later, or (tail batching) made afresh."""
+        parked = self._generation.park()
+        self.buffer.park(parked, keep=not self._tails)
+        self._counts["deferred" if self._tails else "parked"] += len(parked)
+
+    @property
+    def drops_left_over(self) -> bool:
+        """Whether groups that are late for their batch are made afresh (tail batching), not continued."""
+        return self._tails
+
+    def defer(self) -> None:
+        """Tail batching: what has been scored too late for its batch is made afresh as well."""
+        late = self._ledger.names(State.SCORED)
+        for name in late:
+            self.buffer.reset(name)
+        self._counts["deferred"] += len(late)
+
+    def advance(self, version: int, metrics: Mapping[str, float]) -> None:
+        """What is dispatched from now on is sampled by ``version``, and as long as the last step's metrics tell."""
+        self._ledger.advance(version)
+        if metrics:
+            self._lengths.observe(version, metrics)
+
+    def update_spec(self) -> None:
+        """Controls of the dispatch have been applied."""
+        self._curriculum.update_spec(self._steering.spec)
+        self._lengths.update_spec(self._steering.spec)
+
+    def observe(self, groups: Sequence[Group]) -> None:
+        """Teach the curriculum."""
+        for group in groups:
+            rate = pass_rate([group])
+            if not math.isnan(rate):
+                graded = sum(t.reward is not None and t.reward_error is None for t in group.trajectories)
+                self._curriculum.observe(group.prompt_id, rate, graded)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What a resumed attempt needs to go on from here: drawn prompts that were not trained on come first again."""
+        oldest = self._ledger.taken // self._batch
+        pending = [[t.name, t.group.prompt_id, t.samples, t.hint] for t in self.buffer.held()]
+        ids = {str(step): count for step, count in self._ids.items() if step > oldest}
+        lengths = self._lengths.state()
+        return {"curriculum": self._curriculum.state(), "pending": pending, "ids": ids, "lengths": lengths}
+
+    # ── helpers ──
+
+    def _left(self) -> int:
+        """New groups that the rest of the run has use for."""
+        return self._steering.spec.schedule.steps * self._batch - self._ledger.taken - len(self._ledger)
+
+    @property
+    def _refills(self) -> int:
+        """Groups that one step may replace."""
+        return self._rollout.dynamic_sampling.max_refills * self._batch
+
+    def _draw(self, count: int) -> list[Ticket]:
+        tickets = []
+        for draw in self._curriculum.draw(count, self.next_group()[0]):
+            step, name = self.next_group()
+            self._ids[step] = self._ids.get(step, 0) + 1
+            tickets.append(self._ticket(name, draw.prompt_id, draw.samples, draw.hint))
+            self.buffer.add(tickets[-1])
+        return tickets
+
+    def _again(self, ticket: Ticket) -> Ticket:
+        """A group that was stopped, as it was; or one without tokens, pinned anew."""
+        if self._ledger.state(ticket.name) is State.PARKED:
+            self._counts["continued"] += 1
+            return ticket
+        fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)
+        self.buffer.renew(fresh)
+        return fresh
+
+    def _ticket(self, name: str, prompt_id: str, samples: int, hint: str) -> Ticket:
+        source, _, row = prompt_id.rpartition(":")
+        data, step = self._sources[source], int(name.partition("-")[0])
+        spec = self._lengths.applied(self._steering.spec, step)
+        reward = spec.reward.definition
+        group = Group(
+            group_id=name,
+            prompt_id=prompt_id,
+            source=source,
+            dataset=self._datasets[source],
+            item=data.rows[int(row)],
+            prompt_text="",
+            steering_revision=self._steering.revision,
+            reward_ref=reward,
+            success_threshold=self._threshold(reward),
+        )
+        plans = plan_group(spec, group.item, name, samples, hint)
+        drawn = replace(sampling(spec), thinking_budget=plans[0].thinking_budget)
+        asks = self._asks(spec, group.item, data.prompts[int(row)], plans)
+        prompt = asks[0].prompt if asks else data.prompts[int(row)]
+        shadows = tuple(ref for ref in spec.reward.shadow if ref != reward)
+        return Ticket(group, prompt, spec, samples, drawn, asks=asks, hint=hint, shadows=shadows)
+
+    def _asks(
+        self, spec: RunSpec, item: dict[str, Any], bare: NDArray[np.int32], plans: Sequence[SamplePlan]
+    ) -> tuple[Ask, ...]:
+        """How each sample is asked; empty where all see the bare prompt and the usual end of thinking."""
+        usual = spec.thinking.forced_end if isinstance(spec.thinking, TaggedThinking) else None
+        texts = list(dict.fromkeys(plan.text for plan in plans))
+        if texts == [""] and all(plan.forced_end == usual for plan in plans):
+            return ()
+        encoded = self._tokenizer.encode_rows([with_text(item, text) for text in texts if text])
+        prompts = {"": bare, **dict(zip([text for text in texts if text], encoded, strict=True))}
+        return tuple(Ask(prompts[plan.text], self._forced_end(plan.forced_end)) for plan in plans)
+
+    def _forced_end(self, text: str | None) -> tuple[int, ...]:
+        return self._tokenizer.encode_tag(text) if text else ()
+
+
+def sampling(spec: RunSpec) -> Sampling:
+    """How training samples are drawn, but for what their group decides."""
+    rollout = spec.rollout
+    drawn = Sampling(
+        temperature=rollout.temperature,
+        top_p=rollout.top_p,
+        top_k=rollout.top_k or -1,
+        max_tokens=rollout.max_tokens,
+        thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
+        top_logprobs=top_tokens(spec.loss),
+    )
+    return with_early_stops(drawn, rollout.early_stop)
+
+
+def may_have_signal(group: Group) -> bool:
+    """Whether rewards differ, or one of them is not known: then the batch decides."""
+    rewards = [t.reward for t in group.trajectories if t.finish_reason != "pruned"]
+    return None in rewards or len(set(rewards)) > 1

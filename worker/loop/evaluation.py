@@ -1,0 +1,126 @@
+"""Evaluation on held-out prompts: the same prompts and sampling each time, all by one version of the weights.
+
+The draws are the same each time, too. Where modes take turns the engines do nothing else meanwhile, and one seed serves
+for all; where they overlap each sample has a seed of its own, which costs a little and depends on nothing beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.rollout_metrics import pass_rate
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.engine import Sampling
+from worker.link.client import Link
+from worker.loop.buffer import Batch, Ticket
+from worker.loop.reports import finite
+from worker.rollout.generation import GenerationStage
+from worker.seeds import derive_seed
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """The prompts of one held-out source."""
+
+    name: str
+    dataset: str
+    rows: list[dict[str, Any]]
+    prompts: list[NDArray[np.int32]]
+    """Token ids of each row's prompt, shape [P]."""
+
+
+class Evaluator:
+    """The evaluations of one run. Used by the loop's thread alone."""
+
+    def __init__(self, sets: list[EvaluationSet], generation: GenerationStage, link: Link, max_tokens: int) -> None:
+        """``max_tokens``: longest completion, the run's first, whatever controls do to it later."""
+        self._sets, self._generation, self._link, self.max_tokens = sets, generation, link, max_tokens
+        self.last: Future[Batch] | None = None
+        """The newest evaluation, which may be under way."""
+
+    def start(self, spec: RunSpec, step: int, threshold: float) -> None:
+        """Have the weights after ``step`` evaluated; the result is reported when it is there.
+
+        Args:
+            spec: the run's.
+            step: after which the policy is evaluated.
+            threshold: reward from which a sample succeeds, by the reward version that trains now.
+        """
+        seed = derive_seed(spec.schedule.seed, "evaluation")
+        batch = evaluation_batch(self._sets, spec, step, self.max_tokens, threshold, seed)
+        self.last = self._generation.evaluate(
+            batch,
+            seed,
+            not spec.rollout.overlaps,
+            lambda done, total: self._link.phase("evaluate", step, done, total),
+        )
+        self.last.add_done_callback(self._report)
+
+    def _report(self, future: Future[Batch]) -> None:
+        batch = future.result()
+        self._link.emit("eval", {"metrics": finite(evaluation_metrics(batch))}, batch.step)
+
+
+def evaluation_due(spec: RunSpec, step: int) -> bool:
+    """Whether the policy after ``step`` steps is evaluated."""
+    return bool(spec.evaluation.sources) and (step % spec.evaluation.every_steps == 0 or step == spec.schedule.steps)
+
+
+def evaluation_batch(
+    sets: list[EvaluationSet], spec: RunSpec, step: int, max_tokens: int, success_threshold: float, seed: int
+) -> Batch:
+    """All held-out prompts as one batch, scored by the reward version that trains now, without its shadows.
+
+    Args:
+        sets: the held-out sources.
+        spec: the run's.
+        step: after which the policy is evaluated.
+        max_tokens: the run's first, whatever controls do to it later.
+        success_threshold: of that reward version.
+        seed: of all draws.
+    """
+    tickets = []
+    for source in sets:
+        for index, (row, prompt) in enumerate(zip(source.rows, source.prompts, strict=True)):
+            group = Group(
+                group_id=f"eval-{step}-{source.name}-{index}",
+                prompt_id=f"{source.name}:{index}",
+                source=source.name,
+                dataset=source.dataset,
+                item=row,
+                prompt_text="",
+                steering_revision=0,
+                reward_ref=spec.reward.definition,
+                success_threshold=success_threshold,
+            )
+            sampling = Sampling(
+                temperature=spec.evaluation.temperature,
+                max_tokens=max_tokens,
+                thinking_budget=spec.evaluation.thinking_budget,
+                seed=derive_seed(seed, source.name, index) if spec.rollout.overlaps else None,
+            )
+            tickets.append(Ticket(group, prompt, spec, spec.evaluation.samples_per_prompt, sampling))
+    return Batch(step, tickets)
+
+
+def evaluation_metrics(batch: Batch) -> dict[str, float]:
+    """Mean reward, pass rate and length of each source. A source without any computed reward has no score."""
+    metrics: dict[str, float] = {}
+    for source in dict.fromkeys(group.source for group in batch.groups):
+        groups = [group for group in batch.groups if group.source == source]
+        trajectories = [t for group in groups for t in group.trajectories]
+        rewards = [t.reward for t in trajectories if t.reward is not None]
+        if rewards:
+            metrics[f"eval/{source}/score/mean"] = float(np.mean(rewards))
+        rate = pass_rate(groups)
+        if not math.isnan(rate):
+            metrics[f"eval/{source}/pass_rate"] = rate
+        metrics[f"eval/{source}/response_length/mean"] = float(np.mean([t.length for t in trajectories]))
+    return metrics

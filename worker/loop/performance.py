@@ -1,0 +1,80 @@
+"""How the machinery has done since the last report: rates, shares and times, from totals that only grow."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from worker.messages.jobs import Load
+from worker.rollout.branches import BranchCost, branch_metrics
+from worker.rollout.generation import GenerationStage
+
+
+class Performance:
+    """Differences between two reports. Used by the loop's thread alone."""
+
+    def __init__(self, generation: GenerationStage) -> None:
+        self._generation = generation
+        self._loads: dict[tuple[int, int], Load] = {}
+        self._reward_s = self._generated_s = 0.0
+        self._regenerated = 0
+        self._branches = BranchCost()
+        self._mark = time.perf_counter()
+
+    def restart_clock(self) -> None:
+        """Time that passed while the run stood still belongs to no step."""
+        self._mark, self._loads = time.perf_counter(), self._generation.engines.loads
+
+    def step(self, tokens: int, samples: int) -> tuple[dict[str, float], float]:
+        """Metrics of the step that ends now, and its seconds.
+
+        Args:
+            tokens: completion tokens of its batch.
+            samples: trajectories of its batch.
+        """
+        now = time.perf_counter()
+        seconds, self._mark = now - self._mark, now
+        generation = self._generation
+        reward_s, generated_s = generation.reward_s, generation.generated_s
+        metrics = {
+            "timing_s/step": seconds,
+            "timing_s/generate": generated_s - self._generated_s,
+            "timing_s/reward": reward_s - self._reward_s,
+            "perf/throughput": tokens / seconds,
+            "perf/rollouts_per_s": samples / seconds,
+            "perf/kv_usage": generation.kv_usage,
+            "rollouts/regenerated": float(generation.engines.regenerated - self._regenerated),
+            **branch_metrics(self._branches, generation.brancher.cost, tokens),
+            **self._engines(),
+        }
+        self._branches = replace(generation.brancher.cost)
+        self._reward_s, self._generated_s = reward_s, generated_s
+        self._regenerated, generation.kv_usage = generation.engines.regenerated, 0.0
+        pauses = [generation.pauses.popleft() for _ in range(len(generation.pauses))]
+        if pauses:
+            metrics["timing_s/paused"] = sum(pauses) / len(pauses)
+        return metrics, seconds
+
+    def _engines(self) -> dict[str, float]:
+        loads = self._generation.engines.loads
+        busy, running = [], []
+        preemptions = violations = 0
+        for key, load in loads.items():
+            before = self._loads.get(key)
+            # A worker that is new since the last report has counted from zero.
+            preemptions += load.preemptions - (before.preemptions if before else 0)
+            violations += load.budget_violations - (before.budget_violations if before else 0)
+            if before is None or load.at <= before.at:
+                continue
+            busy.append((load.busy_s - before.busy_s) / (load.at - before.at))
+            if load.steps > before.steps:
+                running.append((load.running_sum - before.running_sum) / (load.steps - before.steps))
+        self._loads = loads
+        metrics = {"perf/preemptions": float(preemptions), "thinking/budget_violations": float(violations)}
+        if rounding := [load.fp8_simulated for load in loads.values() if load.fp8_simulated is not None]:
+            metrics["perf/fp8_simulated"] = sum(rounding) / len(rounding)
+        if busy:
+            metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
+        if running:
+            metrics["perf/running_sequences"] = sum(running)
+        return metrics

@@ -1,0 +1,142 @@
+"""Frozen-weight replay: some of a batch's tokens are scored again by engine and learner at the same weights.
+
+What is left of their difference cannot be age: ``trainer_core.diagnosis.attribute`` tells the causes apart by it. Both
+sides are asked just before the update of a step, in the order of their queues, so both hold the weights of the step
+before; nobody waits for the answer, which is reported with the first step after it has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.diagnosis import Attribution, ReplayedTokens, attribute
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Trajectory
+from trainer_core.update.rescoring import LearnerSide
+from worker.loop.buffer import Ticket
+
+if TYPE_CHECKING:
+    from worker.engine.tokenizer import PolicyTokenizer
+    from worker.learner.stage import LearningStage
+    from worker.rollout.router import Router
+
+CAUSES = ("numerics", "staleness", "truncation", "template", "unexplained")
+
+
+@dataclass(slots=True)
+class _Asked:
+    version: int
+    trajectories: list[Trajectory]
+    engine: Future[list[list[float]]]
+    learner: Future[dict[str, LearnerSide]]
+
+
+class MismatchReplay:
+    """Asks for replays when they are due, and tells what they have found. Used by the loop's thread alone."""
+
+    def __init__(self, engines: Router, learning: LearningStage, tokenizer: PolicyTokenizer) -> None:
+        self._engines, self._learning, self._tokenizer = engines, learning, tokenizer
+        self._asked: _Asked | None = None
+        self._failure: str | None = None
+
+    def ask(self, tickets: Sequence[Ticket], spec: RunSpec, step: int, version: int) -> None:
+        """Ask for a replay of some of the batch's trajectories where ``step`` is due for one.
+
+        Args:
+            tickets: of the batch, filtered: what takes no part in the loss is not scored by the learner.
+            spec: as it holds now.
+            step: that is about to be learned.
+            version: of the weights that both sides hold before it.
+        """
+        every = spec.diagnosis.every_steps
+        if self._asked is not None or every == 0 or step % every:
+            return
+        chosen = _choose(tickets, spec)
+        if not chosen:
+            return
+        trajectories = [trajectory for _, trajectory in chosen]
+        self._asked = _Asked(
+            version,
+            trajectories,
+            self._engines.score([[*t.prompt_ids.tolist(), *t.token_ids.tolist()] for t in trajectories]),
+            self._learning.replay(
+                trajectories, self._own_prompts(chosen), top_p=spec.rollout.top_p, top_k=spec.rollout.top_k
+            ),
+        )
+
+    def metrics(self) -> dict[str, float]:
+        """What a replay has found since the last call; empty while there is none."""
+        asked = self._asked
+        if asked is None or not (asked.engine.done() and asked.learner.done()):
+            return {}
+        if any(trajectory.learner_logprobs is None for trajectory in asked.trajectories):
+            return {}  # their update is under way
+        self._asked = None
+        try:
+            replayed = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
+        except Exception as error:  # a diagnosis that cannot be made is told, and ends no run
+            self._failure = str(getattr(error, "cause", error))
+            return {}
+        return attribution_metrics(attribute(asked.trajectories, replayed, asked.version))
+
+    def take_failure(self) -> str | None:
+        """Why the last replay has told nothing; told once."""
+        why, self._failure = self._failure, None
+        return why
+
+    def _own_prompts(self, chosen: Sequence[tuple[Ticket, Trajectory]]) -> dict[str, NDArray[np.int32]]:
+        """Prompts rendered anew from their dataset rows; not where hints, nudges or budgets were put behind them."""
+        plain = [(ticket.group.item, trajectory) for ticket, trajectory in chosen if not ticket.asks]
+        rendered = self._tokenizer.encode_rows([item for item, _ in plain])
+        return {trajectory.trajectory_id: prompt for (_, trajectory), prompt in zip(plain, rendered, strict=True)}
+
+
+def combine(
+    trajectories: Sequence[Trajectory], engine: Sequence[Sequence[float]], learner: Mapping[str, LearnerSide]
+) -> dict[str, ReplayedTokens]:
+    """Both sides of each trajectory, by id.
+
+    Args:
+        trajectories: as they were scored.
+        engine: log-probability, at temperature 1, of each token of prompt and completion but the first.
+        learner: by trajectory id.
+    """
+    return {
+        trajectory.trajectory_id: ReplayedTokens(
+            engine=np.asarray(scores[-trajectory.length :], np.float64),
+            learner=side.logprobs,
+            log_kept=side.log_kept,
+            template=side.template,
+        )
+        for trajectory, scores in zip(trajectories, engine, strict=True)
+        for side in [learner[trajectory.trajectory_id]]
+    }
+
+
+def attribution_metrics(found: Attribution | None) -> dict[str, float]:
+    """``rollout_corr/cause/*``; empty where nothing was replayed."""
+    if found is None:
+        return {}
+    parts = {name: asdict(getattr(found, name)) for name in CAUSES}
+    return {f"rollout_corr/cause/{name}": part["mean_abs"] for name, part in parts.items()}
+
+
+def _choose(tickets: Sequence[Ticket], spec: RunSpec) -> list[tuple[Ticket, Trajectory]]:
+    """Trajectories spread evenly over the batch, of those that are learned from and short enough."""
+    limit = min(spec.diagnosis.max_tokens, spec.rollout.engine.max_model_len - 1)
+    fit = [
+        (ticket, trajectory)
+        for ticket in tickets
+        for trajectory in ticket.group.trajectories
+        if trajectory.excluded is None
+        and trajectory.sampled.any()
+        and len(trajectory.prompt_ids) + trajectory.length <= limit
+    ]
+    count = min(spec.diagnosis.trajectories, len(fit))
+    return [fit[index * len(fit) // count] for index in range(count)]

@@ -1,0 +1,92 @@
+"""What a run does about its rewards beside training on them: shadows compared, length bias watched, rubrics evolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from trainer_core.rewards.graders.judge import Judges
+from trainer_core.rewards.shadow import shadow_metrics
+from trainer_core.spec import RunSpec
+from trainer_core.steering.length_watch import LengthWatch
+from trainer_core.trajectory import Group
+from worker.link.client import Link
+from worker.loop.reports import metric_alert
+from worker.rewards.evolution import Evolution
+from worker.rewards.versions import RewardVersions
+
+
+class RewardDesk:
+    """Used by the loop's thread alone."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        versions: RewardVersions,
+        link: Link,
+        judges: Callable[[], Judges],
+        state: Mapping[str, Any],
+    ) -> None:
+        """
+        Args:
+            spec: the run's, as it starts or goes on.
+            versions: that it knows.
+            link: for alerts and proposals.
+            judges: opens the judge endpoints, when rubrics evolve.
+            state: what ``state`` gave; empty for a run that starts afresh.
+        """
+        self._versions, self._link = versions, link
+        bias, evolve = spec.reward.length_bias, spec.reward.evolve
+        self._watch = None if bias is None else LengthWatch(bias)
+        self._evolution = None if evolve is None else Evolution(evolve, judges, link.emit)
+        self.update_spec(spec)
+        if self._watch is not None and state.get("length_bias"):
+            self._watch.load(state["length_bias"])
+        if self._evolution is not None and state.get("proposed"):
+            self._evolution.load(state["proposed"])
+
+    def update_spec(self, spec: RunSpec) -> None:
+        """Controls of the dispatch have been applied: another version may train now."""
+        self._spec = spec
+        if self._watch is not None:
+            ref = spec.reward.definition
+            self._watch.pin(ref, self._versions.definition(ref))
+
+    def correct(self, groups: Sequence[Group]) -> None:
+        """Before advantages: take the bias off the judge's grades, where that is the reaction. Once per group."""
+        if self._watch is not None:
+            self._watch.correct(groups)
+
+    def threshold(self, spec: RunSpec) -> float:
+        """Reward from which a sample succeeds, by the version that ``spec`` trains on."""
+        return self._versions.threshold(spec.reward.definition)
+
+    def close(
+        self, step: int, groups: Sequence[Group], prompt_text: Callable[[dict[str, Any]], str]
+    ) -> tuple[dict[str, float], str | None]:
+        """End a step: metrics of its rewards, and why the run should pause, if it should. Rubrics may evolve."""
+        metrics, hold = shadow_metrics(groups, self._versions.thresholds), None
+        if self._watch is not None:
+            found, alert = self._watch.close(step)
+            metrics |= found
+            if alert is not None:
+                self._link.emit("alert", metric_alert("The judge pays for length", alert), step)
+                hold = alert.message if alert.action == "pause" else None
+        if self._evolution is not None:
+            ref = self._spec.reward.definition
+            self._evolution.consider(step, groups, ref, self._versions.definition(ref), prompt_text)
+        return metrics, hold
+
+    @property
+    def last(self) -> Future[None] | None:
+        """The newest round of proposals, which may be under way."""
+        return None if self._evolution is None else self._evolution.last
+
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint."""
+        return {
+            "definitions": self._versions.state(),
+            "length_bias": None if self._watch is None else self._watch.state(),
+            "proposed": [] if self._evolution is None else self._evolution.state(),
+        }

@@ -1,0 +1,339 @@
+"""The moves of a run: each method is one arrow of the loop in ``controller``, which tells their names and order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar, cast
+
+import ray
+
+from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
+from trainer_core.spec.generation.rollout import AsyncMode
+from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.guards import GuardWatch
+from trainer_core.steering.replay import ReplayBuffer
+from trainer_core.steering.staleness import State
+from trainer_core.steering.token_age import staleness_metrics
+from worker.engine import KvOnUpdate
+from worker.learner.stage import Learned
+from worker.link.client import Link
+from worker.link.platform import Bundle
+from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
+from worker.loop.buffer import Batch
+from worker.loop.checkpoints import Checkpoints
+from worker.loop.controls import Controls
+from worker.loop.dispatch import Dispatcher
+from worker.loop.evaluation import Evaluator, evaluation_due
+from worker.loop.performance import Performance
+from worker.loop.reports import finite, metric_alert, rollout_rows, shown_groups, worst_rows
+from worker.loop.rescoring import MismatchReplay
+from worker.loop.reward_monitor import RewardDesk
+from worker.loop.saving import Saving
+from worker.loop.startup import Parts, room_check
+from worker.loop.steering import Steering
+from worker.loop.updates import Updates
+from worker.rewards.versions import RewardVersions
+
+POLL_S = 0.2
+"""How often a wait looks up to see whether the run shall end."""
+T = TypeVar("T")
+
+
+class Run:
+    """State and machinery of one attempt between start-up and end. Used by the loop's thread alone."""
+
+    def __init__(self, bundle: Bundle, parts: Parts, link: Link, interrupt: Callable[[], None]) -> None:
+        """``interrupt`` raises when the run shall not go on: it is called in every wait."""
+        self._link, self._parts, self._interrupt = link, parts, interrupt
+        spec, state = bundle.spec, parts.state
+        self._guards = GuardWatch(spec.guards)
+        saved = state.get("rewards", {})
+        versions = RewardVersions(spec, bundle.versions, saved.get("definitions", {}), parts.generation.equip)
+        self._steering = Steering(spec, bundle.revision, room_check(parts.sources), versions.objection)
+        self._rewards = RewardDesk(spec, versions, link, parts.judges, saved)
+        self.first_step = state["step"] + 1 if state else 1
+        self._tokens_total = state["tokens_total"] if state else 0
+        rows = {name: data.rows for name, data in parts.sources.items()}
+        self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
+        self._replay = ReplayBuffer(spec)
+        if state:
+            self._curriculum.load(state["curriculum"])
+            self._guards.load(state["guards"])
+            self._replay.load(state["replay"])
+            parts.timeline.resume(state["elapsed_s"])
+        self._version = self.first_step - 1
+        """Weights that the learner holds, and the engines serve for what is sent to them now."""
+        self._dispatcher = Dispatcher(
+            self._steering,
+            self._curriculum,
+            parts.sources,
+            parts.generation,
+            parts.tokenizer,
+            version=self._version,
+            threshold=versions.threshold,
+            state=state or None,
+        )
+        checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
+        self._saving = Saving(checkpoints, parts.learning, link)
+        self._people = Controls(self._steering, versions, link, self._saving)
+        self._performance = Performance(parts.generation)
+        self._mismatch = MismatchReplay(parts.generation.engines, parts.learning, parts.tokenizer)
+        self._updates = Updates(
+            self._steering,
+            self._people,
+            self._rewards,
+            parts.learning,
+            self._replay,
+            self._mismatch,
+            lambda step: self._saving.save(step, self._state),
+        )
+        first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
+        self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens)
+        self._sync: Future[float] | None = None
+        self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
+        self._metrics: dict[str, float] = {}
+        """Of the step in hand, as far as they are known."""
+        self._starved = False
+        self._reward_alerts = RewardAlerts()
+        self._hold: str | None = None
+        """Why the run itself wants to pause, until a person says otherwise."""
+
+    @property
+    def last_step(self) -> int:
+        return self._steering.spec.schedule.steps
+
+    def begin(self) -> None:
+        """Prove that the engines serve the learner's weights; evaluate."""
+        bundle = self._wait(self._parts.learning.publish())
+        self.sync_weights(bundle, self._version)
+        if self.first_step == 1:
+            self.evaluate_if_due(0)
+        self.pause_if_asked(self._version)
+        self._performance.restart_clock()
+
+    # ── sample and generate ──
+
+    def dispatch(self, step: int) -> None:
+        """Have groups generated for ``step``, and as far beyond as the mode allows. Controls of the dispatch apply."""
+        if step > self.last_step:
+            return
+        if self._dispatcher.wants(step):
+            target, group = self._dispatcher.next_group()
+            if self._people.apply("group_dispatch", min(target, self.last_step), group, self._version):
+                self._dispatcher.update_spec()
+                self._rewards.update_spec(self._steering.spec)
+        self._dispatcher.open(step)
+
+    def dispatch_ahead(self, step: int) -> None:
+        """``dispatch`` before the step before it has ended, unless a pause is asked: what people change then counts."""
+        if self._link.desired_state != "paused":
+            self.dispatch(step)
+
+    def collect(self, step: int) -> Batch:
+        """Wait for a full batch of scored groups; stop what is left over; teach the curriculum.
+
+        Where the mode streams, finished groups go to the learner meanwhile. Pauses where too many rewards fail.
+        """
+        waited = time.perf_counter()
+        self._until(lambda: self._dispatcher.ready, step)
+        batch = self._dispatcher.take(step)
+        self._stop_left_over()
+        if self._evaluator.last is not None and not self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluator.last)
+        self._judge(batch)
+        self._dispatcher.observe(batch.groups)
+        self._metrics = {"timing_s/wait": time.perf_counter() - waited}
+        return batch
+
+    # ── learn and publish ──
+
+    def learn(self, batch: Batch) -> Future[Learned]:
+        """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here."""
+        update = self._updates.learn(batch, self._version)
+        self._link.phase("learn", batch.step)
+        return update
+
+    def learned(self, update: Future[Learned], batch: Batch) -> Learned:
+        """Wait for the update; meanwhile describe the batch."""
+        version = batch.step - 1
+        known = step_metrics(batch.groups, batch.spec, version=version)
+        judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
+        self._metrics |= known | judged | {"control/revision": float(batch.revision)}
+        self._hold = self._hold or hold
+        learned = self._wait(update)
+        self._replay.offer(batch.groups)
+        self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
+        self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
+        self._metrics |= staleness_metrics(batch.groups, version)
+        return learned
+
+    def sync_weights(self, bundle: ray.ObjectRef, version: int) -> None:
+        """Send the new weights to the engines, for what they generate next and, where they may, for what runs."""
+        if self._sync is not None:
+            self._wait(self._sync)
+        if self._evaluator.last is not None and self._steering.spec.rollout.overlaps:
+            self._wait(self._evaluator.last)  # one version answers all of its prompts
+        self._dispatcher.advance(version, self._metrics)
+        self._version = version
+        self._saving.remember(version, self._dispatcher.snapshot())
+        rollout = self._steering.spec.rollout
+        alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
+        self._sync_from = time.perf_counter()
+        kv: KvOnUpdate = "recompute" if rollout.recompute_kv else "keep"
+        self._sync = self._parts.generation.update(bundle, version, kv, alone)
+        self._sync.add_done_callback(self._time_sync)
+
+    # ── report, evaluate, save ──
+
+    def report(self, batch: Batch, learned: Learned) -> None:
+        """Tell the platform about a finished step; let the guards look at it."""
+        step = batch.step
+        tokens = sum(t.length for group in batch.groups for t in group.trajectories)
+        performance, seconds = self._performance.step(tokens, sum(len(group.trajectories) for group in batch.groups))
+        self._tokens_total += tokens
+        found = {
+            **self._metrics,
+            **learned.metrics,
+            **performance,
+            **self._dispatcher.counted(),
+            **self._mismatch.metrics(),
+            **self._parts.generation.judge_metrics(),
+            "timing_s/learn": learned.learn_s,
+            "timing_s/sync": self._sync_s + learned.publish_s,
+            "probe/max_abs_diff": self._probe,
+            "training/policy_version": float(step),
+            "training/tokens_total": float(self._tokens_total),
+        }
+        data = {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}
+        self._link.emit("step", {**data, "timeline": self._parts.timeline.drain()}, step)
+        if (why := self._mismatch.take_failure()) is not None:
+            message = f"Engine and learner could not be compared at the same weights: {why}"
+            self._link.emit("log", {"level": "info", "message": message}, step)
+        self._people.settle(batch)
+        shown = shown_groups(batch.groups)
+        for group in shown:
+            group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
+        worst = worst_rows(batch.groups, self._parts.tokenizer.token_text)
+        self._link.emit("rollouts", {"rows": rollout_rows(shown), "worst_tokens": worst}, step)
+        for alert in self._guards.check(step, found):
+            self._link.emit("alert", metric_alert("Guard", alert), step)
+            if alert.action == "pause":
+                self._hold = alert.message
+
+    def evaluate_if_due(self, step: int) -> None:
+        """Have the weights after ``step`` evaluated; the result is reported when it is there."""
+        spec = self._steering.spec
+        if evaluation_due(spec, step):
+            self._evaluator.start(spec, step, self._rewards.threshold(spec))
+
+    def save_if_due(self, step: int) -> None:
+        """Save after ``step`` where the schedule, a person or a control asks for it."""
+        self._people.wish_requested(step)
+        if step == self.last_step:
+            self._saving.wish(step, "final")
+        elif step % self._steering.spec.checkpoint.every_steps == 0:
+            self._saving.wish(step, "schedule")
+        self._saving.save(step, self._state)
+
+    # ── people ──
+
+    def pause_if_asked(self, step: int) -> None:
+        """Stand still after ``step`` while the platform, or the run itself, wants it. Commands are still obeyed."""
+        self._hold = self._hold or self._saving.trouble()
+        if self._hold is None and self._link.desired_state != "paused":
+            return
+        own, asked = self._hold is not None, False
+        self._link.emit("state", {"state": "paused", "reason": self._hold or "asked to pause"}, step)
+        while True:
+            self._interrupt()
+            asked = asked or self._link.desired_state == "paused"
+            # A run that paused by itself goes on only after the platform has taken note and a person has resumed it.
+            if self._link.desired_state == "running" and (asked or not own):
+                break
+            self._link.phase("waiting", step)
+            self._people.wish_requested(step)
+            self._saving.save(step, self._state)
+            time.sleep(POLL_S)
+        self._hold = None
+        self._link.emit("state", {"state": "running", "reason": "resumed"}, step)
+        self._performance.restart_clock()
+
+    def finish(self) -> None:
+        """Wait for what is still under way: the last weights, evaluation, checkpoint and proposals."""
+        for future in (self._sync, self._evaluator.last, self._saving.last, self._rewards.last):
+            if future is not None:
+                self._wait(cast("Future[Any]", future))
+        if self._dispatcher.buffer.tickets:
+            left = len(self._dispatcher.buffer.tickets)
+            message = f"{left} groups were drawn and not trained on: the run ended before their turn"
+            self._link.emit("log", {"level": "info", "message": message}, self.last_step)
+
+    # ── waiting ──
+
+    def _wait(self, future: Future[T]) -> T:
+        """The result, however long it takes, unless the run shall end. Generation is kept supplied meanwhile."""
+        future.add_done_callback(lambda _: self._parts.stirred.set())
+        self._until(future.done)
+        return future.result()
+
+    def _until(self, condition: Callable[[], bool], step: int | None = None) -> None:
+        """Wait for ``condition``, taking in and sending out groups; with ``step`` they are that step's batch."""
+        while True:
+            self._dispatcher.absorb()
+            # When a pause is asked, the engines get only what the batch in hand cannot do without.
+            if self._link.desired_state != "paused" or (step is not None and not self._dispatcher.unfinished):
+                self._dispatcher.feed()
+            if step is not None:
+                self._link.phase("generate", step, *self._dispatcher.progress)
+                self._updates.stream(step, self._dispatcher.buffer.held(State.SCORED), self._version)
+            if condition():
+                return
+            self._parts.stirred.wait(POLL_S)
+            self._parts.stirred.clear()
+            self._interrupt()
+            self._parts.generation.check()
+
+    # ── helpers ──
+
+    def _stop_left_over(self) -> None:
+        """Where modes take turns nothing runs on behind a full batch."""
+        if self._steering.spec.rollout.overlaps:
+            return
+        if self._dispatcher.unfinished:
+            self._dispatcher.stop()
+        if self._dispatcher.drops_left_over:
+            self._until(lambda: not self._dispatcher.unfinished)
+            self._dispatcher.defer()
+
+    def _judge(self, batch: Batch) -> None:
+        """Pause over rewards that fail, and try them once more; tell of data that cannot fill a batch."""
+        for alert in self._reward_alerts.check(batch):
+            self._link.emit("alert", alert, batch.step)
+        trouble = reward_trouble(batch)
+        if trouble is not None:
+            self._hold = trouble
+            self.pause_if_asked(batch.step - 1)
+            self._wait(self._parts.generation.rescore(batch.tickets))
+        starved, self._starved = self._starved, self._dispatcher.starved
+        if self._starved and not starved:
+            refills = self._steering.spec.rollout.dynamic_sampling.max_refills
+            self._link.emit("alert", starved_alert(batch.step, refills), batch.step)
+
+    def _state(self) -> dict[str, Any]:
+        """What a checkpoint keeps beside the policy and what dispatch goes on with."""
+        return {
+            "guards": self._guards.state(),
+            "replay": self._replay.state(),
+            "rewards": self._rewards.state(),
+            "tokens_total": self._tokens_total,
+            "evaluation_max_tokens": self._evaluator.max_tokens,
+            "revision": self._steering.revision,
+            "elapsed_s": self._parts.timeline.elapsed_s,
+        }
+
+    def _time_sync(self, sync: Future[float]) -> None:
+        self._sync_s = time.perf_counter() - self._sync_from
+        if not sync.cancelled() and sync.exception() is None:
+            self._probe = sync.result()

@@ -1,0 +1,71 @@
+"""Which checkpoints are wanted, and of which state: the learner's after a step, and what the loop must go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from trainer_core.update.saving.integrity import CheckpointError
+from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.learner.stage import LearningStage
+from worker.link.client import Link
+from worker.loop.checkpoints import Checkpoints, Reason, Wish
+
+
+class Saving:
+    """Used by the loop's thread; results come in that of the learning stage."""
+
+    def __init__(self, checkpoints: Checkpoints, learning: LearningStage, link: Link) -> None:
+        self._checkpoints, self._learning, self._link = checkpoints, learning, link
+        self._wishes: dict[int, list[Wish]] = {}
+        """By the step after which the state is wanted."""
+        self._remembered: tuple[int, dict[str, Any]] = (-1, {})
+        self._saved_step = -1
+        self._trouble: str | None = None
+        self.last: Future[SavedCheckpoint] | None = None
+        """The newest checkpoint that was asked of the learner."""
+
+    def remember(self, step: int, snapshot: dict[str, Any]) -> None:
+        """What dispatch must go on with after ``step``: taken before anything is drawn behind it."""
+        self._remembered = (step, snapshot)
+
+    def wish(self, step: int, reason: Reason, control_id: str | None = None) -> None:
+        """Ask for the state after ``step``."""
+        self._wishes.setdefault(step, []).append(Wish(reason, control_id))
+
+    def save(self, step: int, state: Callable[[], dict[str, Any]]) -> None:
+        """Queue the checkpoints that are wanted of the state after ``step``, in one writing; ``state`` is its rest."""
+        wishes = self._wishes.pop(step, [])
+        if not wishes:
+            return
+        if self.last is not None and self._saved_step == step:
+            self.last.add_done_callback(lambda saved: self._announce_again(step, wishes, saved))
+            return
+        remembered, snapshot = self._remembered
+        if remembered != step:
+            raise RuntimeError(f"a checkpoint after step {step} was asked when that of {remembered} was at hand")
+        self._link.phase("checkpoint", step)
+        self._saved_step = step
+        self.last = self._learning.save(
+            self._checkpoints.path(step),
+            {"step": step, **snapshot, **state()},
+            lambda saved: self._checkpoints.announce(step, wishes, saved),
+        )
+        self.last.add_done_callback(lambda saved: self._after(step, saved))
+
+    def trouble(self) -> str | None:
+        """Why the last checkpoint could not be written, told once."""
+        found, self._trouble = self._trouble, None
+        return found
+
+    def _announce_again(self, step: int, wishes: list[Wish], future: Future[SavedCheckpoint]) -> None:
+        """The state that is wanted lies on the disk already, or is about to."""
+        if not future.cancelled() and future.exception() is None:
+            self._checkpoints.announce(step, wishes, future.result())
+
+    def _after(self, step: int, future: Future[SavedCheckpoint]) -> None:
+        """A full disk pauses the run; the older checkpoints are as they were."""
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, OSError | CheckpointError):
+            self._trouble = f"The checkpoint after step {step} could not be written: {error}"

@@ -1,0 +1,352 @@
+"""Bring up all that a run needs, in parallel: engines, learner, reward workers, data. Any failure is a sentence."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.exceptions import RayActorError, RayTaskError
+
+from trainer_core.spec import RunSpec
+from trainer_core.steering.prompt_plan import longest_text, with_text
+from worker.cluster import actors as cluster
+from worker.cluster.placement import place, usable_gpus
+from worker.engine import EngineConfig
+from worker.engine.from_spec import concurrency, fp8
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.judge.client import JudgeClient
+from worker.judge.open import JudgeSetup, open_judges
+from worker.judge.servers import SERVER_CPUS, served, start_servers
+from worker.judge.use import Tally
+from worker.learner.ranks import LearnerLost
+from worker.learner.stage import LearningStage
+from worker.link.platform import Bundle, Platform, StartError
+from worker.loop.evaluation import EvaluationSet
+from worker.messages.reward_version import Versions
+from worker.rewards.evolution import CONTRASTS_AT_ONCE
+from worker.rewards.pool import Notify, RewardPool
+from worker.rewards.worker import CHUNKS_AT_ONCE, RewardConfig, RewardWorker
+from worker.rollout.branches import Brancher
+from worker.rollout.generation import GenerationStage
+from worker.rollout.router import Router
+from worker.rollout.timeline import Timeline
+from worker.rollout.worker import rollout_actor_class
+from worker.scoring.open import ToolSetup
+from worker.seeds import derive_seed
+
+ENGINE_CPUS = 1.0
+LEARNER_CPUS = 0.5
+"""Reserved with Ray per engine and per learner rank; the rest of a run reserves nothing."""
+
+Tick = Callable[[int, int], None]
+"""(parts that are up, parts in all): called while waiting; may raise to give up."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows of one dataset and the token ids of their prompts, shape [P] each."""
+
+    rows: list[dict[str, Any]]
+    prompts: list[NDArray[np.int32]]
+    longest: int
+    """Tokens of the longest prompt, with the longest text that training may put behind it."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A run's machinery, up and running."""
+
+    generation: GenerationStage
+    learning: LearningStage
+    tokenizer: PolicyTokenizer
+    sources: dict[str, Data]
+    """Training data by source name."""
+    evaluations: list[EvaluationSet]
+    state: dict[str, Any]
+    """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    timeline: Timeline
+    judges: Callable[[], JudgeClient]
+    """Opens the judge endpoints in this process."""
+    stirred: threading.Event
+    """Set when something has happened that the loop may act on."""
+    seconds: dict[str, float]
+    """How long each part took."""
+
+
+class Startup:
+    """One attempt's start. ``close`` undoes it, whatever has come up."""
+
+    def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
+        self.bundle, self._platform, self._notify = bundle, platform, notify
+        self._closers = ExitStack()
+
+    def run(self, tick: Tick) -> Parts:
+        """Start everything and wait for it.
+
+        Raises:
+            StartError: something cannot work; the message is for the person who started the run.
+        """
+        bundle, spec = self.bundle, self.bundle.spec
+        started = time.perf_counter()
+        workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
+        judges = len(served(bundle.judges))
+        cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
+        self._placement = place(workers + judges, ranks, usable_gpus())
+        check_policy_folder(bundle.policy.path)
+        teacher = None if bundle.teacher is None else bundle.teacher.path
+        if teacher is not None:
+            check_policy_folder(teacher)
+        model_dir = bundle.policy.path if bundle.resume is None else bundle.resume.path
+        if bundle.resume is not None:
+            check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
+        tokenizer = PolicyTokenizer(model_dir)
+        config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
+        seconds = {"checks": time.perf_counter() - started}
+        engines = Router(
+            self._spawn_engine,
+            workers,
+            config,
+            spec.rollout.engine.tolerance,
+            spec.schedule.prompts_per_step,
+            self._notify,
+        )
+        self._closers.callback(engines.close)
+        learning = LearningStage()
+        self._closers.callback(learning.close)
+        device, gpus = self._placement.device, self._placement.gpus
+        options = cluster.actor_options(None, LEARNER_CPUS, gpus)
+        checkpoint = bundle.resume.path if bundle.resume else None
+        learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher, device)
+        self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
+        self._closers.callback(self._judges.close)
+        rewards = RewardPool(
+            self._spawn_reward,
+            bundle.versions,
+            spec.parallelism.reward_workers,
+            spec.reward.timeout_seconds,
+            self._notify,
+        )
+        self._closers.callback(rewards.close)
+        with ThreadPoolExecutor(1) as loader:
+            data = loader.submit(self._load_data, tokenizer)
+            took = self._await(
+                {"engine": engines.started, "judge": self._judges.started, "reward": rewards.started},
+                {"learner": learner, "data": data},
+                tick,
+            )
+        seconds |= took
+        seconds["all"] = time.perf_counter() - started
+        timeline, stirred = Timeline(), threading.Event()
+        brancher = Brancher(tokenizer.token_text, config.think)
+        generation = GenerationStage(engines, rewards, timeline, stirred.set, brancher)
+        self._closers.callback(generation.close)
+        sources, evaluations = data.result()
+        state = learner.result()[0]
+        return Parts(
+            generation,
+            learning,
+            tokenizer,
+            sources,
+            evaluations,
+            state,
+            timeline,
+            partial(self._open_judges, generation.tally),
+            stirred,
+            seconds,
+        )
+
+    def close(self) -> None:
+        """Kill the actors that have been started: all of them, also where one cannot be killed."""
+        self._closers.close()
+
+    def _await(
+        self, refs: dict[str, list[ray.ObjectRef]], futures: dict[str, Future[Any]], tick: Tick
+    ) -> dict[str, float]:
+        """Wait for all; the first failure decides. Returns the seconds each kind of part took."""
+        pending = {ref: name for name, group in refs.items() for ref in group}
+        left = dict(futures)
+        total = len(pending) + len(left)
+        seconds: dict[str, float] = {}
+        while pending or left:
+            ready = ray.wait(list(pending), num_returns=1, timeout=0.1)[0] if pending else []
+            if not pending:
+                time.sleep(0.02)
+            try:
+                for ref in ready:
+                    seconds[pending.pop(ref)] = ray.get(ref)
+                for name in [name for name, future in left.items() if future.done()]:
+                    result = left.pop(name).result()
+                    if name == "learner":
+                        seconds["learner"] = result[1]
+            except (RayActorError, RayTaskError, LearnerLost, ValueError, OSError) as error:
+                raise StartError(_sentence(error)) from error
+            tick(total - len(pending) - len(left), total)
+        return seconds
+
+    def _spawn_engine(self, index: int, generation: int) -> Any:
+        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)
+        return rollout_actor_class().options(**options).remote()
+
+    def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:
+        bundle, spec = self.bundle, self.bundle.spec
+        config = RewardConfig(
+            versions=versions,
+            thinking=spec.thinking,
+            model_dir=bundle.policy.path,
+            overlong=spec.reward.overlong,
+            timeout_s=spec.reward.timeout_seconds,
+            tools=ToolSetup(
+                judges=self._judge_setups(str(index))[0],
+                reward_models=bundle.reward_models,
+                processes=spec.parallelism.reward_workers,
+            ),
+        )
+        options = cluster.actor_options(self._name("reward", index, generation))
+        return ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote(config)
+
+    def _open_judges(self, tally: Tally) -> JudgeClient:
+        client = open_judges(self._judge_setups("evolution")[1], tally)
+        self._closers.callback(client.close)
+        return client
+
+    def _judge_setups(self, name: str) -> tuple[JudgeSetup, JudgeSetup]:
+        """(For rewards, for evolving rubrics), which together keep to the places of each endpoint."""
+        answers = self.bundle.run_dir / "judge-answers" / f"{name}.sqlite"
+        setup, evolve = JudgeSetup(self.bundle.judges, self._judges.handles, answers), self.bundle.spec.reward.evolve
+        return (setup, setup) if evolve is None else setup.lend(evolve.endpoint, CONTRASTS_AT_ONCE)
+
+    def _name(self, role: str, index: int, generation: int) -> str:
+        return cluster.worker_name(self.bundle.run_id, self.bundle.attempt, role, index, generation)
+
+    def _engine_config(self, model_dir: Path, think: Any) -> EngineConfig:
+        spec, engine = self.bundle.spec, self.bundle.spec.rollout.engine
+        return EngineConfig(
+            model_dir=str(model_dir),
+            dtype=engine.dtype,
+            max_model_len=engine.max_model_len,
+            max_num_seqs=engine.max_num_seqs,
+            kv_cache_gib=engine.kv_cache_gib,
+            seed=derive_seed(spec.schedule.seed, "engine") % 2**31,
+            lm_head_dtype=engine.lm_head_dtype,
+            concurrency=concurrency(engine.concurrency),
+            fp8=fp8(engine.quantization),
+            think=think,
+            routes=spec.policy.routing.replay,
+            version=self.bundle.resume.step if self.bundle.resume else 0,
+        )
+
+    def _load_data(self, tokenizer: PolicyTokenizer) -> tuple[dict[str, Data], list[EvaluationSet]]:
+        spec = self.bundle.spec
+        loaded: dict[str, Data] = {}
+        sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
+        evaluations = []
+        for source in spec.evaluation.sources:
+            data, size = self._dataset(source.dataset, tokenizer, loaded), spec.evaluation.max_prompts
+            evaluations.append(EvaluationSet(source.name, source.dataset, data.rows[:size], data.prompts[:size]))
+        for name, data in loaded.items():
+            check_lengths(spec, name, data.prompts)
+        for name, data in sources.items():
+            asked = tokenizer.encode_rows(longest_rows(spec, data.rows))
+            check_lengths(spec, name, asked)
+            sources[name] = replace(data, longest=max([data.longest, *map(len, asked)]))
+        # Brings torch: loaded here, while the actors start, it costs no time.
+        importlib.import_module("worker.loop.run")
+        return sources, evaluations
+
+    def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, Data]) -> Data:
+        if name not in loaded:
+            rows = self._platform.rows(name, self.bundle.datasets[name])
+            prompts = tokenizer.encode_rows(rows)
+            loaded[name] = Data(rows, prompts, max(map(len, prompts), default=0))
+        return loaded[name]
+
+
+def check_policy_folder(folder: Path) -> None:
+    """Refuse a folder that is not a policy."""
+    if not folder.is_dir():
+        raise StartError(f"The policy folder {folder} is not there on this machine.")
+    config = folder / "config.json"
+    try:
+        json.loads(config.read_text())
+    except (OSError, ValueError) as error:
+        raise StartError(f"The policy folder {folder} has no readable config.json.") from error
+    if not any(folder.glob("*.safetensors")):
+        raise StartError(f"The policy folder {folder} has no safetensors weights.")
+
+
+def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
+    """Refuse a checkpoint that is not the one the platform has recorded, byte for byte."""
+    from trainer_core.update.saving.integrity import CheckpointError, verify_manifest
+
+    try:
+        found = verify_manifest(folder)
+    except CheckpointError as error:
+        raise StartError(f"The checkpoint {folder} cannot be used: {error}") from error
+    if found != manifest_sha256:
+        raise StartError(f"The checkpoint {folder} is not the one that was recorded: its manifest differs.")
+
+
+def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
+    """Refuse a dataset with a prompt that leaves no room for the completion, or that is empty."""
+    room = spec.rollout.engine.max_model_len - spec.rollout.max_tokens
+    for row, prompt in enumerate(prompts):
+        if not 1 <= len(prompt) <= room:
+            raise StartError(
+                f"Row {row} of {name} has a prompt of {len(prompt)} tokens; with max_tokens "
+                f"{spec.rollout.max_tokens} and max_model_len {spec.rollout.engine.max_model_len}, "
+                f"a prompt may have 1 to {room}."
+            )
+
+
+def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose prompts hints, nudges, targets or budgets make longer, as long as they may ever be.
+
+    Raises:
+        StartError: a row lacks a column that they need.
+    """
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            text = longest_text(spec, row)
+        except ValueError as error:
+            raise StartError(f"Row {number}: {error}") from error
+        if text:
+            found.append(with_text(row, text))
+    return found
+
+
+def longest_prompt(sources: dict[str, Data]) -> int:
+    """Tokens of the longest training prompt."""
+    return max(data.longest for data in sources.values())
+
+
+def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:
+    """A rule for controls: completions must fit behind the longest prompt."""
+    return partial(_no_room, longest_prompt(sources))
+
+
+def _no_room(longest: int, spec: RunSpec) -> str | None:
+    limit = spec.rollout.engine.max_model_len - longest
+    if spec.rollout.max_tokens <= limit:
+        return None
+    return f"max_tokens may be at most {limit}: the longest prompt has {longest} tokens of max_model_len"
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, RayTaskError):
+        return f"A worker could not start: {error.cause}"
+    if isinstance(error, RayActorError):
+        return f"A worker died while it started: {error}"
+    return str(error)

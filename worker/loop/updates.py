@@ -1,0 +1,109 @@
+"""Batches on their way into the learner: whole, or group by group while the others are still generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from trainer_core.rollout_metrics import error_share
+from trainer_core.spec import RunSpec
+from trainer_core.spec.generation.rollout import StreamedMode
+from trainer_core.steering.replay import ReplayBuffer
+from worker.learner.stage import Learned, LearningStage
+from worker.loop.advantages import assign_advantages
+from worker.loop.buffer import Batch, Ticket
+from worker.loop.controls import Controls
+from worker.loop.rescoring import MismatchReplay
+from worker.loop.reward_monitor import RewardDesk
+from worker.loop.steering import Control, Steering
+
+
+class Updates:
+    """Used by the loop's thread alone."""
+
+    def __init__(
+        self,
+        steering: Steering,
+        people: Controls,
+        rewards: RewardDesk,
+        learning: LearningStage,
+        replay: ReplayBuffer,
+        mismatch: MismatchReplay,
+        save: Callable[[int], None],
+    ) -> None:
+        """``save`` writes the checkpoints that are wished for of the state after a step."""
+        self._steering, self._people, self._rewards, self._learning = steering, people, rewards, learning
+        self._replay, self._mismatch, self._save = replay, mismatch, save
+        self._streamed: set[str] | None = None
+        """Groups that the learner has already; None while its update is not open."""
+        self._controls: tuple[Control, ...] = ()
+        """Applied with the update in hand."""
+
+    def learn(self, batch: Batch, version: int) -> Future[Learned]:
+        """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here.
+
+        Args:
+            batch: of one step.
+            version: of the weights that the learner holds before it.
+        """
+        update = self._finish_stream(batch, version) if self._streams else self._hand_over(batch, version)
+        batch.controls, self._controls = self._controls, ()
+        batch.revision = max([batch.revision, *(control.revision for control in batch.controls)])
+        return update
+
+    def stream(self, step: int, scored: Sequence[Ticket], version: int) -> None:
+        """Where the mode streams, hand over what is complete.
+
+        A group with a failed reward waits for the judgement of the whole batch.
+        """
+        if not self._streams:
+            return
+        streamed = self._streamed or set()
+        fresh = [t for t in scored if t.name not in streamed and not error_share([t.group])]
+        if fresh:
+            self._stream(step, fresh, version)
+
+    @property
+    def _streams(self) -> bool:
+        return isinstance(self._steering.spec.rollout.mode, StreamedMode)
+
+    def _hand_over(self, batch: Batch, version: int) -> Future[Learned]:
+        """The whole batch at once."""
+        self._open(batch.step, batch.tickets[0].name, version)
+        self._assign(batch.tickets, batch.spec)
+        old = self._replay.take(batch.step, version)
+        self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
+        return self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
+
+    def _finish_stream(self, batch: Batch, version: int) -> Future[Learned]:
+        """What the learner has not got yet, and then the update."""
+        streamed = self._streamed or set()
+        left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
+        if left:
+            self._stream(batch.step, left, version)
+        self._streamed = None
+        old = self._replay.take(batch.step, version)
+        if old:
+            self._learning.accumulate(old)
+        self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
+        return self._learning.finish()
+
+    def _open(self, step: int, group: str, version: int) -> None:
+        """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
+        self._controls = tuple(self._people.apply("optimizer_step", step, group, version))
+        self._save(step - 1)
+
+    def _stream(self, step: int, tickets: Sequence[Ticket], version: int) -> None:
+        """Have the learner accumulate what these groups add to the gradient of ``step``."""
+        if self._streamed is None:
+            self._streamed = set()
+            self._open(step, tickets[0].name, version)
+            self._learning.begin(self._steering.spec, step)
+        self._assign(tickets, tickets[0].spec)
+        self._learning.accumulate([ticket.group for ticket in tickets])
+        self._streamed.update(ticket.name for ticket in tickets)
+
+    def _assign(self, tickets: Sequence[Ticket], spec: RunSpec) -> None:
+        groups, dispatched = [ticket.group for ticket in tickets], [ticket.spec for ticket in tickets]
+        self._rewards.correct(groups)
+        assign_advantages(groups, spec, dispatched)

@@ -1,0 +1,1 @@
+"""What travels between the actors of a run. Imports no stage."""

@@ -1,0 +1,113 @@
+"""What travels between the router and a rollout worker. Imports neither vLLM nor torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.engine.types import Completion, Partial, Sampling
+from worker.messages.chunk import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A group that was stopped: samples that had ended, and the prefixes of the others."""
+
+    completions: dict[int, Completion]
+    """By sample."""
+    prefixes: dict[int, Partial]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """How one sample is asked, where the samples of a group differ."""
+
+    prompt: NDArray[np.int32]
+    """Token ids, shape [P]."""
+    forced_end_ids: tuple[int, ...]
+    """Injected when the thinking budget is spent; empty for the engine's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupJob:
+    """One group to sample."""
+
+    name: str
+    prompt: NDArray[np.int32]
+    """Token ids, shape [P]."""
+    samples: int
+    sampling: Sampling
+    parked: Parked | None = None
+    """Where to go on."""
+    asks: tuple[Ask, ...] = ()
+    """One per sample; empty where all are asked alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Groups for one worker."""
+
+    groups: tuple[GroupJob, ...]
+    seed: int
+    """Seeds an idle engine's random state: the same groups on the same weights then draw the same tokens."""
+    alone: bool
+    """Start when the engine is idle: nothing else then shares its steps or its random state."""
+    flush: int
+    """Finished groups that travel in one message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What an engine did from ``start`` to ``end`` (seconds since the epoch): "generate" or "update"."""
+
+    phase: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An engine's state and its totals since start."""
+
+    at: float
+    """Seconds on the worker's own clock, against which ``busy_s`` grows."""
+    busy_s: float
+    ticks: int
+    """Engine steps and other turns of its thread: grows while the worker is well."""
+    idle: bool
+    running_tokens: int
+    """Prompt and completion tokens of the unfinished requests."""
+    running_sum: float
+    """Running sequences, summed over the engine's steps."""
+    steps: int
+    generated_tokens: int
+    preemptions: int
+    budget_violations: int
+    fp8_simulated: bool | None = None
+    """None where the engine is not in FP8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a worker hands over at once."""
+
+    names: tuple[str, ...]
+    """Finished groups; ``chunk.groups`` are indices into it."""
+    chunk: Chunk | None
+    load: Load
+    kv_usage: float
+    """Largest share of the KV cache in use since the last collection."""
+    pauses: tuple[float, ...]
+    """Seconds without a token around each weight update since the last collection, where sequences were running."""
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A worker's answer to new weights."""
+
+    version: int
+    max_abs_diff: float
+    """Of the probe, in nats."""

@@ -1,0 +1,1 @@
+"""Reward workers, the pool that spreads completions over them, and the versions they score by."""

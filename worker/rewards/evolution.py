@@ -1,0 +1,155 @@
+"""Evolving rubrics beside the loop: a thread asks the judge for new items, and proposals travel up as events.
+
+No step waits for it. Where a round is still under way when the next is due, the next is left out, and told.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.errors import grouped
+from trainer_core.rewards.evolve import (
+    Contrast,
+    Known,
+    Proposal,
+    contrast,
+    contrasts,
+    is_known,
+    question,
+    reader,
+    row_items,
+)
+from trainer_core.rewards.graders.judge import JudgeError, Judges, ask_readable
+from trainer_core.rewards.graders.rubric import RubricGrader
+from trainer_core.spec.rewards.watch import RubricEvolution
+from trainer_core.trajectory import Group
+
+CONTRASTS_AT_ONCE = 8
+"""Contrasts that are asked about at the same time."""
+REMEMBERED = 1000
+"""Newest proposals that later ones must differ from."""
+REMINDED = 32
+"""Newest proposals that the judge is shown beside the items in force."""
+
+Emit = Callable[[str, dict[str, Any], int], object]
+"""(kind, data, step): an event for the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    step: int
+    ref: str
+    known: tuple[Known, ...]
+    """Items of the definition."""
+    cases: tuple[tuple[Contrast, tuple[Known, ...]], ...]
+    """Each with the items of its row."""
+
+
+class Evolution:
+    """``consider``, ``state`` and ``load`` are called by the loop's thread alone."""
+
+    def __init__(self, evolve: RubricEvolution, judges: Callable[[], Judges], emit: Emit) -> None:
+        """``judges`` opens the judge, in the thread that asks it; called once."""
+        self._evolve, self._open, self._emit = evolve, judges, emit
+        self._judges: Judges | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="evolution")
+        self._lock = threading.Lock()
+        self._proposed: list[Known] = []
+        self.last: Future[None] | None = None
+        """The newest round."""
+
+    def consider(
+        self,
+        step: int,
+        groups: Sequence[Group],
+        ref: str,
+        definition: RewardDefinition,
+        prompt_text: Callable[[dict[str, Any]], str],
+    ) -> None:
+        """Start a round after ``step`` where one is due.
+
+        Args:
+            step: that has just been learned.
+            groups: of its batch; those that another version than ``ref`` scored take no part.
+            ref: the reward version that trains now.
+            definition: of that version.
+            prompt_text: renders a dataset row as the policy sees it.
+        """
+        if step % self._evolve.every_steps:
+            return
+        if self.last is not None and not self.last.done():
+            self._alert(step, "The judge has not answered the last round yet: this one is left out.")
+            return
+        grader = next((c.grader for c in definition.components if c.name == self._evolve.component), None)
+        if not isinstance(grader, RubricGrader):
+            return  # of a version that was promoted without it, which is refused: see ``rewards/matching.py``
+        chosen = contrasts([group for group in groups if group.reward_ref == ref], self._evolve.prompts_per_step)
+        if not chosen:
+            return
+        cases = tuple(
+            (contrast(group, prompt_text(group.item)), tuple(row_items(group.item, grader.items_field)))
+            for group in chosen
+        )
+        known = tuple(Known(item.name, item.description, item.weight) for item in grader.items)
+        self.last = self._thread.submit(self._propose, _Round(step, ref, known, cases))
+
+    def state(self) -> list[dict[str, Any]]:
+        """For the checkpoint: what has been proposed."""
+        with self._lock:
+            return [asdict(one) for one in self._proposed]
+
+    def load(self, state: Sequence[Mapping[str, Any]]) -> None:
+        """Go on from a checkpoint."""
+        with self._lock:
+            self._proposed = [Known(**one) for one in state]
+
+    def _propose(self, asked: _Round) -> None:
+        try:
+            self._ask(asked)
+        except Exception as error:
+            # Whatever goes wrong here is told, and the run goes on: nothing of it waits for proposals.
+            self._alert(asked.step, f"{type(error).__name__}: {error}")
+
+    def _ask(self, asked: _Round) -> None:
+        if self._judges is None:
+            self._judges = self._open()
+        judges = self._judges
+        with ThreadPoolExecutor(CONTRASTS_AT_ONCE, thread_name_prefix="contrast") as threads:
+            answers = [(case, threads.submit(self._about, judges, asked, *case)) for case in asked.cases]
+        errors: list[str] = []
+        taken: list[Known] = []
+        rows: list[dict[str, Any]] = []
+        for (shown, own), answer in answers:
+            try:
+                proposals = answer.result()
+            except JudgeError as error:
+                errors.append(str(error))
+                continue
+            for proposal in proposals[: self._evolve.max_proposals - len(rows)]:
+                if not is_known(proposal, [*asked.known, *own, *self._before(), *taken]):
+                    taken.append(Known(proposal.name, proposal.description, proposal.weight))
+                    rows.append({**asdict(proposal), **asdict(shown)})
+        with self._lock:
+            self._proposed = [*self._proposed, *taken][-REMEMBERED:]
+        if rows:
+            data = {"component": self._evolve.component, "reward_version": asked.ref, "proposals": rows}
+            self._emit("rubric_proposals", data, asked.step)
+        for reason, count in grouped(errors):
+            self._alert(asked.step, f"{count} of {len(asked.cases)} contrasts: {reason}")
+
+    def _about(self, judges: Judges, asked: _Round, shown: Contrast, own: tuple[Known, ...]) -> list[Proposal]:
+        most = self._evolve.max_proposals
+        request = question(shown, (*asked.known, *own, *self._before()[-REMINDED:]), most, asked.step)
+        return ask_readable(judges, self._evolve.endpoint, [request], reader(most))[0]
+
+    def _before(self) -> list[Known]:
+        with self._lock:
+            return list(self._proposed)
+
+    def _alert(self, step: int, message: str) -> None:
+        self._emit("alert", {"level": "warn", "title": "Rubric items could not be proposed", "message": message}, step)

@@ -1,0 +1,125 @@
+"""The reward versions that a run knows, and whether it may go by one: the worker's half of promotion and shadows.
+
+bundle · checkpoint ──► known ◄── commands (``definitions``)
+                          │
+   control on reward.* ──►│ objection? unreadable · unknown · lacks a component · this cluster lacks its tools
+                          ▼
+                 reward workers are equipped, then the spec changes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.matching import mismatches
+from trainer_core.spec import RunSpec
+from trainer_core.spec.methods.advantage import GDPOAdvantage
+from worker.link.platform import StartError
+from worker.messages.reward_version import RewardVersion, Versions
+
+Equip = Callable[[Versions], str | None]
+"""Has the reward workers made ready for versions; returns why they cannot be, as a sentence."""
+
+
+class RewardVersions:
+    """Used by the loop's thread alone."""
+
+    def __init__(self, spec: RunSpec, known: Versions, saved: Mapping[str, Any], equip: Equip) -> None:
+        """
+        Args:
+            spec: the run's, as it starts or goes on.
+            known: handed out with the bundle; the reward workers are equipped for them.
+            saved: definitions that the checkpoint holds, by reference.
+            equip: see ``Equip``.
+
+        Raises:
+            StartError: a version that the spec names is not known, or cannot be used here.
+        """
+        self._known = dict(known)
+        self._equipped = set(known)
+        self._equip = equip
+        self._served = {slug for version in known.values() for slug in version.judges}
+        self._unreadable: dict[str, str] = {}
+        self._trained = ""
+        self._bare = set(saved) - set(known)
+        """Known by their definition alone: a checkpoint holds no endpoints and no folders."""
+        for ref in self._bare:
+            self._known[ref] = RewardVersion(definition=RewardDefinition.model_validate(saved[ref]))
+        objection = self.objection(spec)
+        if objection is not None:
+            raise StartError(f"The run's reward cannot be used: {objection}.")
+
+    def take_in(self, commands: Iterable[Mapping[str, Any]]) -> None:
+        """Read the definitions that come with commands. A version is read once: it never changes."""
+        for command in commands:
+            for ref, document in (command.get("definitions") or {}).items():
+                if (ref in self._known and ref not in self._bare) or ref in self._unreadable:
+                    continue
+                try:
+                    self._known[ref] = RewardVersion.model_validate(document)
+                    self._bare.discard(ref)
+                    self._equipped.discard(ref)
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    where = ".".join(str(part) for part in first["loc"])
+                    self._unreadable[ref] = f"the definition of {ref} is not valid here: {first['msg']} (at {where})"
+
+    def objection(self, spec: RunSpec) -> str | None:
+        """Why the run cannot go by the versions that ``spec`` names. None: it can, and the workers are ready."""
+        refs = [spec.reward.definition, *spec.reward.shadow]
+        for ref in refs:
+            if ref in self._unreadable:
+                return self._unreadable[ref]
+            if ref not in self._known:
+                return f"the definition of {ref} has not come with the command"
+        if spec.reward.definition != self._trained:
+            misfit = self._misfit(spec)
+            if misfit is not None:
+                return misfit
+        fresh = {ref: self._known[ref] for ref in refs if ref not in self._equipped}
+        for ref, version in fresh.items():
+            for slug, judge in version.judges.items():
+                if judge.model_dir is not None and slug not in self._served:
+                    return f"{ref} asks the judge {slug}, whose engine starts with a run only: fork the run"
+        trouble = self._equip(fresh) if fresh else None
+        if trouble is None:
+            self._equipped.update(fresh)
+            self._trained = spec.reward.definition
+        return trouble
+
+    def definition(self, ref: str) -> RewardDefinition:
+        """Raises KeyError for a reference that is not known."""
+        return self._known[ref].definition
+
+    def threshold(self, ref: str) -> float:
+        """Reward from which a sample succeeds."""
+        return self._known[ref].definition.success_threshold
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """``threshold`` of all that are known."""
+        return {ref: version.definition.success_threshold for ref, version in self._known.items()}
+
+    def state(self) -> dict[str, Any]:
+        """For the checkpoint: the definitions. Endpoints and their keys stay out: the bundle brings them anew."""
+        return {ref: version.definition.model_dump(mode="json") for ref, version in self._known.items()}
+
+    def _misfit(self, spec: RunSpec) -> str | None:
+        """What the definition lacks for being trained on."""
+        definition = self.definition(spec.reward.definition)
+        for path, message in mismatches(spec, definition):
+            return f"{message} ({'.'.join(str(part) for part in path)})"
+        if self._trained and isinstance(spec.advantage, GDPOAdvantage):
+            # Groups of both versions may meet in one batch, and their parts are compared one by one.
+            before, after = _names(self.definition(self._trained)), _names(definition)
+            if before != after:
+                return f"gdpo compares parts: {spec.reward.definition} must have those of {self._trained}"
+        return None
+
+
+def _names(definition: RewardDefinition) -> set[str]:
+    return {component.name for component in definition.components}

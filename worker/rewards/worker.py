@@ -1,0 +1,136 @@
+"""Reward workers: decode and score chunks of completions, each within its time. A failure is an error, never a zero."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from trainer_core.rewards.overlong import overlong_punishment
+from trainer_core.rewards.parts import OVERLONG_PART
+from trainer_core.rewards.score import Sample, Score, split_thinking
+from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
+from trainer_core.spec.rewards.reward import OverlongShaping
+from worker.engine.startup import eos_token_ids
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.judge.use import Use
+from worker.messages.chunk import FINISH_REASONS, Chunk
+from worker.messages.reward_version import Versions
+from worker.scoring.benches import Benches
+from worker.scoring.open import ToolSetup
+from worker.scoring.scorer import Job, failed
+
+__all__ = ["CHUNKS_AT_ONCE", "RewardConfig", "RewardWorker", "Scored", "failed"]
+
+CHUNKS_AT_ONCE = 32
+"""Chunks that a worker scores at the same time: one that waits for judges does not hold up the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewardConfig:
+    """What a reward worker needs to know."""
+
+    versions: Versions
+    """That it scores by."""
+    thinking: Thinking
+    model_dir: Path
+    overlong: OverlongShaping | None
+    timeout_s: float
+    tools: ToolSetup = field(default_factory=ToolSetup)
+    """Beside what the versions bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Text and scores of each completion of a chunk."""
+
+    texts: list[str]
+    scores: list[Score]
+    seconds: float
+    shadows: list[dict[str, Score]] = field(default_factory=list)
+    """What each shadow version says of it, by reference; empty, or one entry per completion."""
+    judges: Use = field(default_factory=Use)
+    """What the worker's judges were asked since its last chunk."""
+
+
+class RewardWorker:
+    """Ray actor with ``CHUNKS_AT_ONCE`` threads."""
+
+    def __init__(self, config: RewardConfig) -> None:
+        self._config = config
+        self._tokenizer: PolicyTokenizer | None = None
+        self._eos: tuple[int, ...] = ()
+        self._up = threading.Event()
+
+    def start(self) -> float:
+        """Load the tokenizer and bring up what the graders need. Returns the seconds it took."""
+        started = time.perf_counter()
+        try:
+            self._eos = eos_token_ids(str(self._config.model_dir))
+            self._benches = Benches(self._config.versions, self._config.tools, self._config.timeout_s)
+            self._tokenizer = PolicyTokenizer(self._config.model_dir)
+        finally:
+            self._up.set()
+        return time.perf_counter() - started
+
+    def equip(self, versions: Versions) -> None:
+        """Be ready for these versions as well. Raises JailError and StartError with a sentence: all is as before."""
+        self._up.wait()
+        self._benches.equip(versions)
+
+    def score(
+        self,
+        chunk: Chunk,
+        items: Sequence[Mapping[str, Any]],
+        max_tokens: Sequence[int],
+        versions: Sequence[Sequence[str]],
+    ) -> Scored:
+        """Score a chunk.
+
+        Args:
+            chunk: whole groups.
+            items: the dataset row of each completion, shape [M].
+            max_tokens: longest completion when each was dispatched, shape [M]: where the overlong ramp ends.
+            versions: references of the versions that score each, shape [M]: the first is trained on and shaped, the
+                others are its shadows.
+        """
+        self._up.wait()  # calls do not wait for one another: this one may have come while ``start`` goes on
+        started = time.perf_counter()
+        if self._tokenizer is None:
+            raise RuntimeError("the reward worker was not started")
+        texts = self._tokenizer.decode(list(chunk.tokens()), self._eos)
+        lengths = (chunk.offsets[1:] - chunk.offsets[:-1]).tolist()
+        finish = [FINISH_REASONS[code] for code in chunk.finish.tolist()]
+        samples = [self._sample(*row) for row in zip(texts, lengths, finish, strict=True)]
+        jobs = [
+            Job(self._benches.definition(ref), sample, item)
+            for sample, item, refs in zip(samples, items, versions, strict=True)
+            for ref in refs
+        ]
+        graded = iter([one.score for one in self._benches.score(jobs)])
+        by_version = [{ref: next(graded) for ref in refs} for refs in versions]
+        trained = [found.pop(refs[0]) for found, refs in zip(by_version, versions, strict=True)]
+        scores = [self._shaped(*row) for row in zip(trained, lengths, max_tokens, strict=True)]
+        return Scored(texts, scores, time.perf_counter() - started, by_version, self._benches.use())
+
+    def _sample(self, text: str, length: int, finish_reason: str) -> Sample:
+        thinking, answer = None, text
+        if isinstance(self._config.thinking, TaggedThinking):
+            thinking, answer = split_thinking(text, self._config.thinking.start, self._config.thinking.end)
+        return Sample(
+            output_text=text,
+            thinking_text=thinking,
+            answer_text=answer,
+            completion_tokens=length,
+            finish_reason=finish_reason,
+        )
+
+    def _shaped(self, score: Score, length: int, max_tokens: int) -> Score:
+        overlong = self._config.overlong
+        if overlong is None or score.reward is None:
+            return score
+        punishment = overlong_punishment(length, max_tokens, overlong.buffer, overlong.factor)
+        return replace(score, reward=score.reward + punishment, parts={**score.parts, OVERLONG_PART: punishment})

@@ -1,0 +1,180 @@
+"""Branches: Monte-Carlo values of the states inside completions (VinePPO, arXiv 2410.01679, §4).
+
+    scored group ──cut──► K continuations of each prefix ──► engines · rewards ──► mean reward = value ──► group
+
+A branch goes on as a parked request does: with the prompt, the tokens and the thinking of its completion so far, so
+that its limits are those of the completion. The prompt is valued once for all samples that share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from trainer_core.methods.advantages.steps import step_starts
+from trainer_core.spec.methods.branching import VineAdvantage
+from trainer_core.trajectory import Group, Trajectory
+from worker.engine import Partial, ThinkingState, ThinkTokens
+from worker.engine.thinking import ThinkingTracker
+from worker.loop.buffer import Ticket
+from worker.messages.jobs import Parked
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where branches begin."""
+
+    samples: tuple[int, ...]
+    """The completions that it belongs to: one, or for the beginning all that share the prompt."""
+    start: int
+    """Tokens of the completion before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """The branches of one group, ``count`` from each state in turn."""
+
+    parent: Ticket
+    ticket: Ticket
+    states: tuple[State, ...]
+    count: int
+
+
+@dataclass(slots=True)
+class BranchCost:
+    """What branches have cost so far."""
+
+    states: int = 0
+    rollouts: int = 0
+    tokens: int = 0
+    """Sampled by the branches themselves, their prefixes left out."""
+    failed: int = 0
+    """Branches whose reward failed."""
+    value_sum: float = 0.0
+    """Sum of the values of the states."""
+
+
+class Brancher:
+    """Cuts completions and values their states. Used by the scoring thread alone."""
+
+    def __init__(self, token_text: Callable[[int], str], markers: ThinkTokens | None) -> None:
+        """``token_text`` says what a token stands for; ``markers`` surround thinking."""
+        self._text = lru_cache(maxsize=None)(token_text)
+        self._markers = markers
+        self.cost = BranchCost()
+
+    def branch(self, parent: Ticket) -> Branches | None:
+        """The branches that the advantage of a scored group asks for; None for none."""
+        spec = parent.spec.advantage
+        if not isinstance(spec, VineAdvantage):
+            return None
+        states = self._states(spec, parent)
+        if not states:
+            return None
+        asks = [parent.asks[state.samples[0]] for state in states for _ in range(spec.branches)] if parent.asks else []
+        prefixes: dict[int, Partial] = {}
+        for number, state in enumerate(states):
+            if state.start:
+                partial = self._partial(parent, state)
+                prefixes |= {number * spec.branches + k: partial for k in range(spec.branches)}
+        ticket = Ticket(
+            group=_namesake(parent.group),
+            prompt=parent.prompt,
+            spec=parent.spec,
+            samples=len(states) * spec.branches,
+            # No branch may be given up for the others' sake: they are compared with nobody.
+            sampling=replace(parent.sampling, prune=None, top_logprobs=0),
+            parked=Parked({}, prefixes),
+            asks=tuple(asks),
+        )
+        return Branches(parent, ticket, tuple(states), spec.branches)
+
+    def settle(self, branches: Branches) -> None:
+        """Write the values of the states into the parent's trajectories, from the rewards of the branches.
+
+        A failed reward does not count, unless the run scores it zero. A state all of whose branches failed is left
+        out: its step is one with the step before.
+        """
+        found = branches.ticket.group.trajectories
+        zero = branches.parent.spec.reward.on_error == "zero"
+        values: dict[int, list[tuple[int, float]]] = {}
+        for number, state in enumerate(branches.states):
+            part = found[number * branches.count : (number + 1) * branches.count]
+            rewards = [0.0 if zero and t.reward is None else t.reward for t in part]
+            known = [reward for reward in rewards if reward is not None]
+            self._count(state, part, known)
+            for sample in state.samples if known else ():
+                values.setdefault(sample, []).append((state.start, float(np.mean(known))))
+        for sample, trajectory in enumerate(branches.parent.group.trajectories):
+            pairs = sorted(values.get(sample, []))
+            if pairs and pairs[0][0] == 0:
+                trajectory.step_starts = np.array([start for start, _ in pairs], np.int32)
+                trajectory.state_values = np.array([value for _, value in pairs], np.float64)
+
+    def _states(self, spec: VineAdvantage, parent: Ticket) -> list[State]:
+        roots: dict[bytes, list[int]] = {}
+        inner: list[State] = []
+        for sample, trajectory in enumerate(parent.group.trajectories):
+            if trajectory.reward is None:
+                continue
+            roots.setdefault(trajectory.prompt_ids.tobytes(), []).append(sample)
+            texts = [self._text(token) for token in trajectory.token_ids.tolist()]
+            inner += [State((sample,), start) for start in step_starts(spec, texts, trajectory.sampled)]
+        return [*(State(tuple(samples), 0) for samples in roots.values()), *inner]
+
+    def _partial(self, parent: Ticket, state: State) -> Partial:
+        trajectory = parent.group.trajectories[state.samples[0]]
+        prompt, tokens = tuple(trajectory.prompt_ids.tolist()), trajectory.token_ids[: state.start].tolist()
+        forced = parent.asks[state.samples[0]].forced_end_ids if parent.asks else ()
+        return Partial(
+            request_id="",
+            prompt_ids=prompt,
+            token_ids=tokens,
+            logprobs=trajectory.behaviour_logprobs[: state.start].tolist(),
+            versions=trajectory.versions[: state.start].tolist(),
+            sampled=trajectory.sampled[: state.start].tolist(),
+            thinking=self._thinking(prompt, tokens, forced),
+            segments=0,
+            started_at=0.0,
+            seconds=0.0,
+        )
+
+    def _thinking(self, prompt: Sequence[int], tokens: list[int], forced: tuple[int, ...]) -> ThinkingState | None:
+        if self._markers is None:
+            return None
+        tracker, seen = ThinkingTracker(self._markers, prompt, None, forced), []
+        for token in tokens:
+            seen.append(token)
+            tracker.feed(seen)
+        return tracker.state
+
+    def _count(self, state: State, part: Sequence[Trajectory], known: Sequence[float]) -> None:
+        cost = self.cost
+        cost.states += 1
+        cost.rollouts += len(part)
+        cost.tokens += sum(t.length - state.start for t in part)
+        cost.failed += sum(t.reward is None for t in part)
+        cost.value_sum += float(np.mean(known)) if known else 0.0
+
+
+def _namesake(group: Group) -> Group:
+    return replace(group, group_id=f"{group.group_id}/branches", trajectories=[])
+
+
+def branch_metrics(before: BranchCost, now: BranchCost, batch_tokens: int) -> dict[str, float]:
+    """What the branches since ``before`` have cost, beside ``batch_tokens`` that were learned from; empty for none."""
+    states, rollouts = now.states - before.states, now.rollouts - before.rollouts
+    if not rollouts:
+        return {}
+    tokens = now.tokens - before.tokens
+    return {
+        "vine/states": float(states),
+        "vine/branches": float(rollouts),
+        "vine/tokens": float(tokens),
+        "vine/token_share": tokens / max(1, tokens + batch_tokens),
+        "vine/error_share": (now.failed - before.failed) / rollouts,
+        "vine/value/mean": (now.value_sum - before.value_sum) / max(1, states),
+    }

@@ -1,0 +1,297 @@
+"""The generation stage: groups go to the engines, their completions to the reward workers, and scored groups come back.
+
+    dispatch ──► Router ──(a thread per engine)──► reward workers ──► [scoring thread] ──► scored() · evaluation
+
+Nothing here decides: what is dispatched, and when weights change, is the loop's business.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import ray
+
+from trainer_core.rewards.score import Score
+from trainer_core.trajectory import Group, Trajectory
+from worker.engine import KvOnUpdate
+from worker.judge.use import Tally, Use
+from worker.judge.use import metrics as judge_metrics
+from worker.loop.buffer import Batch, Ticket
+from worker.messages.chunk import repack, unpack
+from worker.messages.jobs import Collected, Parked
+from worker.messages.reward_version import Versions
+from worker.rewards.pool import PendingScores, RewardPool
+from worker.rewards.worker import Scored
+from worker.rollout.branches import Brancher, Branches
+from worker.rollout.router import Router
+from worker.rollout.stopwatch import Stopwatch
+from worker.rollout.timeline import Timeline
+from worker.seeds import derive_seed
+
+Progress = Callable[[int, int], None]
+"""(groups done, groups in all)."""
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    batch: Batch
+    left: set[str]
+    progress: Progress
+    future: Future[Batch] = field(default_factory=Future)
+
+
+class GenerationStage:
+    """Engines and reward workers. Driven by the loop's thread."""
+
+    def __init__(
+        self, engines: Router, rewards: RewardPool, timeline: Timeline, stir: Callable[[], None], brancher: Brancher
+    ) -> None:
+        """``stir`` wakes the loop: a group was scored, or the last engine was lost."""
+        self.brancher = brancher
+        """Values the states of groups whose advantage asks for it, before they are handed over."""
+        self._branching: dict[str, Branches] = {}
+        """Those that are sampled or scored, by the name of their ticket."""
+        self._branched: list[Branches] = []
+        """Those that wait to be sampled."""
+        self._scoring = 0
+        """Chunks whose rewards are not there yet."""
+        self._seed = 0
+        self._engines, self._rewards, self._timeline, self._stir = engines, rewards, timeline, stir
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scoring")
+        self._lock = threading.Lock()
+        self._out: dict[str, Ticket] = {}
+        """Tickets whose rewards are not there yet."""
+        self._scored: deque[Ticket] = deque()
+        self._evaluation: _Evaluation | None = None
+        self._failure: BaseException | None = None
+        self._updating = False
+        """Whether idle engines get new weights: what is sent meanwhile waits for them."""
+        self._generating, self._rewarding = Stopwatch(), Stopwatch()
+        self._judges = Use()
+        """What reward workers asked judges, as far as it was not reported."""
+        self.tally = Tally()
+        """Counts what this process asks them itself."""
+        self.pauses: deque[float] = deque()
+        """Seconds without a token around each weight update, not yet reported."""
+        self.kv_usage = 0.0
+        """Largest share of a KV cache in use, since it was last set to 0."""
+        engines.serve(self._deliver, stir)
+
+    @property
+    def engines(self) -> Router:
+        return self._engines
+
+    def check(self) -> None:
+        """Raise what has gone wrong in the stage's threads."""
+        self._engines.check()
+        if self._failure is not None:
+            raise self._failure
+
+    def dispatch(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
+        """Have groups sampled and scored. With ``alone`` they share the engines with nothing else."""
+        self._seed = seed
+        self._send(tickets, seed, alone)
+
+    def scored(self) -> list[Ticket]:
+        """Groups whose rewards have come since the last call, in the order in which they came."""
+        found = []
+        while self._scored:
+            found.append(self._scored.popleft())
+        return found
+
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+        """Bring new weights to the engines; see ``Router.update``. Result: largest probe difference in nats."""
+        started = time.time()
+        with self._lock:
+            self._updating = not self._out
+        future = self._engines.update(bundle, version, kv, alone)
+        future.add_done_callback(lambda _: self._updated(started))
+        return future
+
+    def park(self) -> dict[str, Parked]:
+        """Stop what has not finished. Groups that have will still come out of ``scored``."""
+        parked = self._engines.park()
+        with self._lock:
+            for name in parked:
+                del self._out[name]
+            self._clock()
+        return parked
+
+    def evaluate(self, batch: Batch, seed: int, alone: bool, progress: Progress) -> Future[Batch]:
+        """Sample and score a batch that is not trained on."""
+        evaluation = _Evaluation(batch, {ticket.name for ticket in batch.tickets}, progress)
+        self._evaluation = evaluation
+        self.dispatch(batch.tickets, seed, alone)
+        return evaluation.future
+
+    def equip(self, versions: Versions) -> str | None:
+        """Have the reward workers made ready for further versions: None, or why they cannot be, as a sentence."""
+        return self._rewards.equip(versions)
+
+    def rescore(self, tickets: Sequence[Ticket]) -> Future[int]:
+        """Score once more what failed. Result: how many rewards fail still."""
+        return self._thread.submit(self._rescore, tickets)
+
+    @property
+    def generated_s(self) -> float:
+        """Seconds in which any group was with the engines, so far, but for updates of idle ones."""
+        with self._lock:
+            return self._generating.seconds
+
+    @property
+    def reward_s(self) -> float:
+        """Seconds in which rewards were computed and nothing was generated, so far."""
+        with self._lock:
+            return self._rewarding.seconds
+
+    def judge_metrics(self) -> dict[str, float]:
+        """The ``judge/…`` metrics of what was asked since the last call; none where nothing was."""
+        with self._lock:
+            use, self._judges = self._judges, Use()
+        use.add(self.tally.take())
+        return judge_metrics(use)
+
+    def close(self) -> None:
+        """Kill the actors; work in hand ends with an error that nobody waits for."""
+        self._engines.close()
+        self._rewards.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    # ── an engine's thread ──
+
+    def _deliver(self, worker: int, collected: Collected) -> None:
+        for span in collected.spans:
+            self._timeline.add(f"engine-{worker}", span.phase, span.start, span.end)
+        self.pauses.extend(collected.pauses)
+        self.kv_usage = max(self.kv_usage, collected.kv_usage)
+        if collected.chunk is None:
+            return
+        with self._lock:
+            tickets = [self._out.pop(name) for name in collected.names]
+            self._scoring += 1
+            self._clock()
+        places = collected.chunk.groups.tolist()
+        items = [tickets[place].group.item for place in places]
+        limits = [tickets[place].sampling.max_tokens for place in places]
+        versions = [tickets[place].rewards for place in places]
+        pending = self._rewards.submit(collected.chunk, items, limits, versions)
+        self._thread.submit(self._score, tickets, pending)
+
+    def _send(self, tickets: Sequence[Ticket], seed: int, alone: bool) -> None:
+        with self._lock:
+            self._out.update((ticket.name, ticket) for ticket in tickets)
+            self._clock()
+        self._engines.submit([ticket.job() for ticket in tickets], seed, alone)
+
+    def _updated(self, started: float) -> None:
+        self._timeline.add("sync", "sync", started, time.time())
+        with self._lock:
+            self._updating = False
+            self._clock()
+
+    def _clock(self) -> None:
+        """What goes on has changed. Called with the lock."""
+        self._generating.turn(bool(self._out) and not self._updating)
+        self._rewarding.turn(bool(self._scoring) and not self._out)
+
+    # ── the scoring thread ──
+
+    def _score(self, tickets: list[Ticket], pending: PendingScores) -> None:
+        try:
+            scored = self._rewards.result(pending)
+            groups = [ticket.group for ticket in tickets]
+            unpack(
+                pending.chunk,
+                groups,
+                [ticket.prompts for ticket in tickets],
+                [ticket.sampling.temperature for ticket in tickets],
+            )
+            _assign(groups, pending, scored)
+        except BaseException as error:
+            self._failure = error
+        else:
+            with self._lock:
+                self._judges.add(scored.judges)
+            self._timeline.add("reward", "reward", time.time() - scored.seconds, time.time())
+            self._hand_over(tickets)
+            self._send_branches()
+        self._stir()
+
+    def _hand_over(self, tickets: list[Ticket]) -> None:
+        evaluation = self._evaluation
+        for ticket in tickets:
+            ticket.parked = None
+            if evaluation is None or ticket.name not in evaluation.left:
+                self._value(ticket)
+                continue
+            evaluation.left.discard(ticket.name)
+            total = len(evaluation.batch.tickets)
+            evaluation.progress(total - len(evaluation.left), total)
+            if not evaluation.left:
+                self._evaluation = None
+                evaluation.future.set_result(evaluation.batch)
+
+    def _value(self, ticket: Ticket) -> None:
+        """A group goes to the loop; where its advantage asks for branches, once they are scored."""
+        if (settled := self._branching.pop(ticket.name, None)) is not None:
+            self.brancher.settle(settled)
+            self._scored.append(settled.parent)
+        elif (branches := self.brancher.branch(ticket)) is not None:
+            self._branched.append(branches)
+        else:
+            self._scored.append(ticket)
+
+    def _send_branches(self) -> None:
+        """Have branches sampled: at once where modes overlap; else when all groups are there, so that the same seed
+        draws the same branches."""
+        with self._lock:
+            self._scoring -= 1
+            self._clock()
+            busy = bool(self._out or self._scoring)
+        if not self._branched or (busy and not self._branched[0].parent.spec.rollout.overlaps):
+            return
+        waiting, self._branched = sorted(self._branched, key=lambda branches: branches.ticket.name), []
+        self._branching.update((branches.ticket.name, branches) for branches in waiting)
+        alone = not waiting[0].parent.spec.rollout.overlaps
+        seed = derive_seed(self._seed, "branches", waiting[0].ticket.name)
+        self._send([branches.ticket for branches in waiting], seed, alone)
+
+    def _rescore(self, tickets: Sequence[Ticket]) -> int:
+        failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.reward_error is not None]
+        if not failed:
+            return 0
+        limits = [ticket.sampling.max_tokens for ticket, _ in failed]
+        items = [ticket.group.item for ticket, _ in failed]
+        versions = [ticket.rewards for ticket, _ in failed]
+        scored = self._rewards.result(self._rewards.submit(repack([t for _, t in failed]), items, limits, versions))
+        results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
+        for (_, trajectory), result in zip(failed, results, strict=True):
+            _take(trajectory, *result)
+        return sum(t.reward_error is not None for _, t in failed)
+
+
+def _assign(groups: list[Group], pending: PendingScores, scored: Scored) -> None:
+    """Write texts and scores into the trajectories of a chunk, in the chunk's order."""
+    places = pending.chunk.groups.tolist()
+    seen: dict[int, int] = {}
+    results = zip(scored.texts, scored.scores, scored.shadows, strict=True)
+    for index, result in zip(places, results, strict=True):
+        sample = seen.get(index, 0)
+        seen[index] = sample + 1
+        _take(groups[index].trajectories[sample], *result)
+
+
+def _take(trajectory: Trajectory, text: str, score: Score, shadows: Mapping[str, Score]) -> None:
+    trajectory.output_text = text
+    if trajectory.finish_reason == "pruned":
+        return  # half an answer says nothing: it has no reward, and its group's statistics do without it
+    trajectory.shadow_rewards = {ref: shadow.reward for ref, shadow in shadows.items() if shadow.reward is not None}
+    trajectory.shadow_errors = {ref: shadow.error for ref, shadow in shadows.items() if shadow.error is not None}
+    trajectory.reward, trajectory.reward_parts = score.reward, dict(score.parts)
+    trajectory.reward_error, trajectory.reward_forgiven = score.error, list(score.forgiven)
+    trajectory.reward_stops = score.stop

@@ -1,0 +1,46 @@
+"""Telling a rollout worker that works from one that stands still."""
+
+from __future__ import annotations
+
+import time
+
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+
+from worker.messages.jobs import Load
+
+WATCH_S = 5.0
+"""Longest silence of a worker that is well."""
+HUNG_S = 60.0
+"""Time without an answer, or with unfinished work and no engine step, after which a worker counts as hung."""
+
+
+class RolloutError(RuntimeError):
+    """The engines cannot do their work; the message is a sentence for a person."""
+
+
+class HungError(TimeoutError):
+    """A worker answers, but its engine makes no step."""
+
+
+class Watch:
+    """Looks at the loads of one worker."""
+
+    def __init__(self) -> None:
+        self._since, self._ticks = time.monotonic(), -1
+
+    def look(self, load: Load) -> None:
+        """Raise ``HungError`` when the engine has work and has made no step for ``HUNG_S``."""
+        now = time.monotonic()
+        if load.idle or load.ticks != self._ticks:
+            self._since, self._ticks = now, load.ticks
+        elif now - self._since > HUNG_S:
+            raise HungError
+
+
+def reason(error: Exception) -> str:
+    """Half a sentence: what the worker did."""
+    if isinstance(error, GetTimeoutError | HungError):
+        return f"made no progress for {HUNG_S:g} s"
+    if isinstance(error, RayTaskError):
+        return f"failed: {error.cause}"
+    return "died" if isinstance(error, RayError) else str(error)

@@ -1,0 +1,301 @@
+"""The rollout workers as the loop sees them: groups go in, finished ones come out, dead and hung engines are replaced.
+
+A group's samples stay on one worker, which computes their common prompt once; new groups go where the fewest tokens
+run. A thread per worker waits for what it has finished. A worker that dies, hangs or fails its probe is replaced: the
+fresh engine gets the present weights (with the probe) and the groups that its predecessor had not finished. Where even
+the fresh one cannot work, it is retired and its groups go to the others; the last one's failure is the run's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import RayError, RayTaskError
+
+from worker.engine import EngineConfig, KvOnUpdate
+from worker.messages.jobs import Collected, GroupJob, Load, Parked, Submission, Updated
+from worker.rewards.pool import Notify
+from worker.rollout import health as watch
+from worker.rollout.health import RolloutError, Watch, reason
+
+log = logging.getLogger(__name__)
+
+MAX_REPLACEMENTS = 3
+"""Replacements of a worker without a finished group in between, after which it is retired."""
+
+Deliver = Callable[[int, Collected], None]
+"""(worker, what it has finished): called in that worker's thread; each group is delivered once."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    index: int
+    handle: ActorHandle
+    generation: int = 0
+    serving: int | None = None
+    """Version that it has been proved to serve; None while it starts."""
+    up: bool = True
+    """Takes orders. Off while a fresh engine starts: what is sent meanwhile waits in ``held``."""
+    retired: bool = False
+    held: dict[str, GroupJob] = field(default_factory=dict)
+    """Groups that it has not finished."""
+    load: Load | None = None
+    sent: int = 0
+    """Prompt tokens sent since ``load``."""
+    difference: float = 0.0
+    failures: int = 0
+
+
+class Router:
+    """Thread-safe."""
+
+    def __init__(
+        self,
+        spawn: Callable[[int, int], ActorHandle],
+        size: int,
+        config: EngineConfig,
+        tolerance: float,
+        batch: int,
+        notify: Notify,
+    ) -> None:
+        """Start the workers.
+
+        Args:
+            spawn: makes an actor, given (index, generation); the engine of ``config`` is built in it at once.
+            size: number of workers.
+            config: of each engine.
+            tolerance: of the probe, in nats.
+            batch: groups in a batch: a quarter of a worker's share travels in one message.
+            notify: told what becomes of workers.
+        """
+        self._flush = max(1, batch // (4 * size))
+        self._spawn, self._config, self._tolerance, self._notify = spawn, config, tolerance, notify
+        self._slots = [_Slot(index, spawn(index, 0)) for index in range(size)]
+        self.started = [slot.handle.start.remote(config) for slot in self._slots]
+        """One ref per worker that holds the seconds of its start, or its error."""
+        self._changed = threading.Condition(threading.RLock())
+        self._bundle: ray.ObjectRef | None = None
+        self._version, self._seed = -1, 0
+        self._closed = False
+        self._failure: RolloutError | None = None
+        self._updates = ThreadPoolExecutor(1, thread_name_prefix="weights")
+        self.regenerated = 0
+        """Groups that were sent again because their worker was lost."""
+
+    def serve(self, deliver: Deliver, failed: Callable[[], None]) -> None:
+        """Begin to hand over what finishes. ``failed`` is called when the last worker is lost; see ``check``."""
+        self._deliver, self._failed = deliver, failed
+        for slot in self._slots:
+            threading.Thread(target=self._attend, args=(slot,), name=f"rollout-{slot.index}", daemon=True).start()
+
+    def check(self) -> None:
+        """Raise ``RolloutError`` when no worker is left."""
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def loads(self) -> dict[tuple[int, int], Load]:
+        """The last load of each worker that has told one, by index and generation."""
+        with self._changed:
+            return {(s.index, s.generation): s.load for s in self._slots if s.load is not None and not s.retired}
+
+    def submit(self, jobs: Sequence[GroupJob], seed: int, alone: bool) -> None:
+        """Have groups sampled.
+
+        Args:
+            jobs: whole groups.
+            seed: of an idle engine's random state; each worker's differs.
+            alone: the groups share their engines' steps with no others.
+        """
+        with self._changed:
+            self._seed = seed
+            parts: dict[int, list[GroupJob]] = {}
+            for job in jobs:
+                slot = min((s for s in self._slots if not s.retired), key=_tokens)
+                slot.held[job.name] = job
+                slot.sent += _weight(job)
+                parts.setdefault(slot.index, []).append(job)
+            for index, part in parts.items():
+                slot = self._slots[index]
+                if slot.up:
+                    slot.handle.submit.remote(Submission(tuple(part), seed + index, alone, self._flush))
+
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+        """Bring all workers to new weights. What is submitted from now on is sampled by them.
+
+        Result: the largest probe difference in nats, once every worker has proved that it serves them.
+        """
+        with self._changed:
+            self._bundle, self._version = bundle, version
+            asked = [
+                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, kv, alone))
+                for slot in self._slots
+                if slot.up and not slot.retired
+            ]
+        return self._updates.submit(self._await_update, version, asked)
+
+    def score(self, sequences: list[list[int]]) -> Future[list[list[float]]]:
+        """Log-probabilities of each sequence's tokens but the first, by the last weights that were sent out.
+
+        The result is an error where the worker that was asked is lost, or has no room beside what it generates.
+        """
+        with self._changed:
+            slot = min((s for s in self._slots if s.up and not s.retired), key=_tokens, default=None)
+            if slot is None:
+                refused: Future[list[list[float]]] = Future()
+                refused.set_exception(RolloutError("no rollout worker is up"))
+                return refused
+            answer: Future[list[list[float]]] = slot.handle.score.remote(sequences).future()
+        return answer
+
+    def park(self) -> dict[str, Parked]:
+        """Stop all groups and take back those that have not finished; the others are delivered as ever."""
+        with self._changed:
+            asked = [(slot, slot.generation, slot.handle.park.remote()) for slot in self._slots if slot.up]
+        parked: dict[str, Parked] = {}
+        for slot, generation, ref in asked:
+            try:
+                answer: dict[str, Parked] = ray.get(ref)
+            except RayError:
+                continue  # its thread notices, and a fresh engine finishes its groups
+            with self._changed:
+                if slot.generation == generation:
+                    for name in answer:
+                        del slot.held[name]
+                    parked |= answer
+        return parked
+
+    def close(self) -> None:
+        """Kill the actors. Threads that still work with them are told so, instead of replacing them."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for slot in self._slots:
+            ray.kill(slot.handle, no_restart=True)
+        self._updates.shutdown(wait=False, cancel_futures=True)
+
+    # ── a worker's thread ──
+
+    def _attend(self, slot: _Slot) -> None:
+        observed = Watch()
+        try:
+            while not self._closed and not slot.retired:
+                # The first answer of an engine comes at once: its load is what later ones are compared with.
+                patience = watch.WATCH_S if slot.load is not None else 0.0
+                try:
+                    collected = ray.get(slot.handle.collect.remote(patience), timeout=watch.HUNG_S)
+                    observed.look(collected.load)
+                except (RayError, TimeoutError) as error:
+                    observed = Watch()
+                    self._replace(slot, reason(error))
+                else:
+                    self._receive(slot, collected)
+        except Exception as error:
+            with self._changed:
+                if not self._closed:
+                    log.exception("rollout worker %d", slot.index)
+                    self._give_up(RolloutError(f"Rollout worker {slot.index}: {type(error).__name__}: {error}"))
+
+    def _receive(self, slot: _Slot, collected: Collected) -> None:
+        with self._changed:
+            for name in collected.names:
+                del slot.held[name]
+            slot.load, slot.sent = collected.load, 0
+            if collected.names:
+                slot.failures = 0
+        self._deliver(slot.index, collected)
+
+    def _replace(self, slot: _Slot, why: str) -> None:
+        """A fresh engine for the slot, as often as it takes; then retire it."""
+        while not self._closed:
+            with self._changed:
+                slot.up, slot.serving, slot.load, slot.sent = False, None, None, 0
+                slot.failures += 1
+                slot.generation += 1
+                if slot.failures > MAX_REPLACEMENTS:
+                    return self._retire(slot, why)
+            self._notify("A rollout worker was replaced", f"Rollout worker {slot.index} {why}.")
+            ray.kill(slot.handle, no_restart=True)
+            slot.handle = self._spawn(slot.index, slot.generation)
+            try:
+                return self._bring_up(slot)
+            except RayError as error:
+                why = reason(error)
+
+    def _bring_up(self, slot: _Slot) -> None:
+        """Start the fresh engine, prove the present weights, send it what its predecessor had not finished."""
+        ray.get(slot.handle.start.remote(self._config))
+        while True:
+            with self._changed:
+                bundle, version = self._bundle, self._version
+                if bundle is None or slot.serving == version:
+                    slot.up = True
+                    if slot.held:
+                        self.regenerated += len(slot.held)
+                        jobs = tuple(slot.held.values())
+                        slot.handle.submit.remote(Submission(jobs, self._seed + slot.index, False, self._flush))
+                    self._changed.notify_all()
+                    return
+            answer: Updated = ray.get(slot.handle.update.remote(bundle, self._tolerance, "recompute", False))
+            slot.serving, slot.difference = answer.version, answer.max_abs_diff
+
+    def _retire(self, slot: _Slot, why: str) -> None:
+        """Give the slot up. Called with the lock."""
+        slot.retired = True
+        ray.kill(slot.handle, no_restart=True)
+        jobs, slot.held = list(slot.held.values()), {}
+        sentence = f"Rollout worker {slot.index} {why}, {MAX_REPLACEMENTS} fresh ones too."
+        if all(other.retired for other in self._slots):
+            self._give_up(RolloutError(sentence))
+        else:
+            self._notify("A rollout worker was given up", sentence)
+            self.regenerated += len(jobs)
+            self.submit(jobs, self._seed, False)
+        self._changed.notify_all()
+
+    def _give_up(self, error: RolloutError) -> None:
+        self._failure = error
+        self._changed.notify_all()
+        self._failed()
+
+    def _await_update(self, version: int, asked: list[tuple[_Slot, int, ray.ObjectRef]]) -> float:
+        for slot, generation, ref in asked:
+            try:
+                answer: Updated = ray.get(ref)
+            except RayError as error:
+                self._drain(slot, generation, error)
+                continue
+            with self._changed:
+                if slot.generation == generation:
+                    slot.serving, slot.difference = answer.version, answer.max_abs_diff
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._failure is not None or self._all_serve(version))
+            self.check()
+            return max((slot.difference for slot in self._slots if not slot.retired), default=0.0)
+
+    def _all_serve(self, version: int) -> bool:
+        return all(slot.retired or (slot.serving is not None and slot.serving >= version) for slot in self._slots)
+
+    def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
+        """New weights did not arrive: send the worker nothing more. Its thread finds it dead, and replaces it."""
+        with self._changed:
+            if slot.generation != generation or self._closed:
+                return
+            slot.up, slot.serving = False, None
+            if isinstance(error, RayTaskError):
+                self._notify("A rollout worker was drained", f"Rollout worker {slot.index} {reason(error)}.")
+                ray.kill(slot.handle, no_restart=True)
+
+
+def _weight(job: GroupJob) -> int:
+    return len(job.prompt) * job.samples
+
+
+def _tokens(slot: _Slot) -> int:
+    return (slot.load.running_tokens if slot.load is not None else 0) + slot.sent

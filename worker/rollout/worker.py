@@ -1,0 +1,315 @@
+"""A rollout worker: one engine in one Ray actor, stepped by a thread of its own that never waits while it has work.
+
+    submit · update · park ──► inbox ──► [engine thread: step, step, step …] ──► finished groups ──► collect
+                                  taken between two engine steps,
+                                  in order; one that must be alone waits for the engine to be idle, and with it the rest
+
+Ray's threads only queue and wait; the engine is touched by its thread alone.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import ray
+
+from worker.engine import Completion, Engine, EngineConfig, KvOnUpdate, Request, SampleGroup
+from worker.messages.chunk import pack
+from worker.messages.jobs import Collected, GroupJob, Load, Parked, Span, Submission, Updated
+from worker.seeds import derive_seed
+
+if TYPE_CHECKING:
+    from worker.learner.weights import WeightBundle
+
+FLUSH_S = 0.02
+"""A finished group travels at the latest after this time: until then others may finish and share its message."""
+SAMPLED_EVERY = 8
+"""Engine steps between two looks at the engine's load."""
+
+
+@dataclass(slots=True)
+class _Item:
+    """Something the engine's thread shall do between two steps."""
+
+    run: Callable[[], Any]
+    alone: bool
+    future: Future[Any]
+
+
+@dataclass(slots=True)
+class _Live:
+    """A group that is being generated."""
+
+    job: GroupJob
+    requests: dict[str, int]
+    """Unfinished samples, by request id."""
+    done: dict[int, Completion]
+
+
+class RolloutWorker:
+    """Ray actor. ``submit``, ``update`` and ``park`` take effect in the order of the calls."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._inbox: deque[_Item] = deque()
+        self._ready: Future[float] = Future()
+        self._failure: BaseException | None = None
+        self._live: dict[str, _Live] = {}
+        self._owner: dict[str, _Live] = {}
+        """Group of each unfinished request."""
+        self._numbers = 0
+        self._finished: list[tuple[GroupJob, dict[int, Completion]]] = []
+        self._finished_at = 0.0
+        """When the oldest of them finished."""
+        self._flush = 1
+        """Finished groups that travel at once."""
+        self._ticks = self._steps = 0
+        self._running_sum, self._kv_usage = 0.0, 0.0
+        self._paused_at: float | None = None
+        self._pauses: list[float] = []
+        self._spans: list[Span] = []
+        self._since: float | None = None
+        """Start of the present stretch of generation."""
+
+    def start(self, config: EngineConfig) -> float:
+        """Build the engine. Returns the seconds it took; raises ``EngineError`` with a sentence."""
+        threading.Thread(target=self._main, args=(config,), name="engine", daemon=True).start()
+        return self._ready.result()
+
+    def submit(self, submission: Submission) -> None:
+        """Sample these groups; they come out of ``collect``."""
+        self._enqueue(lambda: self._begin(submission), submission.alone)
+
+    def update(self, bundle: WeightBundle, tolerance: float, kv: KvOnUpdate, alone: bool) -> Updated:
+        """Serve new weights and prove it. Raises ``ProbeFailed``.
+
+        Args:
+            bundle: the version.
+            tolerance: of the probe, in nats.
+            kv: what becomes of the keys and values of running sequences.
+            alone: wait for the running sequences to finish.
+        """
+        answer: Updated = self._enqueue(lambda: self._update(bundle, tolerance, kv), alone).result()
+        return answer
+
+    def score(self, sequences: list[list[int]]) -> list[list[float]]:
+        """Log-probability, at temperature 1, of each token but the first, by the weights that serve in its turn."""
+        scores: list[list[float]] = self._enqueue(lambda: self._engine.score(sequences), False).result()
+        return scores
+
+    def park(self) -> dict[str, Parked]:
+        """Stop all groups that have not finished and hand them over, by name."""
+        parked: dict[str, Parked] = self._enqueue(self._park, False).result()
+        return parked
+
+    @ray.method(concurrency_group="collect")
+    def collect(self, patience_s: float) -> Collected:
+        """What has finished; waits up to ``patience_s`` for something, and a moment longer for company."""
+        deadline = time.monotonic() + patience_s
+        with self._turn:
+            while True:
+                if self._failure is not None:
+                    raise self._failure
+                now = time.monotonic()
+                flush = self._finished_at + FLUSH_S if self._finished else deadline
+                if len(self._finished) >= self._flush or (self._finished and not self._live) or now >= flush:
+                    break
+                self._turn.wait(min(flush, deadline) - now)
+            finished, self._finished = self._finished, []
+            pauses, self._pauses = self._pauses, []
+            spans, self._spans = self._take_spans(), []
+            kv_usage, self._kv_usage = self._kv_usage, 0.0
+            load = self._load()
+        rows = [(i, [done[sample] for sample in range(job.samples)]) for i, (job, done) in enumerate(finished)]
+        return Collected(
+            names=tuple(job.name for job, _ in finished),
+            chunk=pack(rows) if rows else None,
+            load=load,
+            kv_usage=kv_usage,
+            pauses=tuple(pauses),
+            spans=tuple(spans),
+        )
+
+    # ── the engine's thread ──
+
+    def _main(self, config: EngineConfig) -> None:
+        started = time.perf_counter()
+        try:
+            self._engine = Engine(config)
+        except BaseException as error:
+            self._fail(error)
+            self._ready.set_exception(error)
+            return
+        self._ready.set_result(time.perf_counter() - started)
+        try:
+            while True:
+                self._obey()
+                self._step()
+        except BaseException as error:
+            self._fail(error)
+
+    def _obey(self) -> None:
+        """Do what waits in the inbox; wait for it when there is nothing to generate."""
+        while True:
+            with self._turn:
+                self._ticks += 1
+                while not self._inbox and not self._live:
+                    self._rest()
+                    self._turn.wait()
+                    self._ticks += 1
+                if not self._inbox or (self._inbox[0].alone and self._live):
+                    return
+                item = self._inbox.popleft()
+            try:
+                item.future.set_result(item.run())
+            except BaseException as error:
+                item.future.set_exception(error)
+
+    def _step(self) -> None:
+        engine = self._engine
+        if self._since is None:
+            self._since = time.time()
+        completions = engine.step()
+        if self._paused_at is not None:
+            self._pauses.append(time.perf_counter() - self._paused_at)
+            self._paused_at = None
+        self._steps += 1
+        if self._steps % SAMPLED_EVERY == 1:
+            now = engine.stats()
+            self._kv_usage = max(self._kv_usage, now.kv_usage)
+            self._running_sum += now.running * SAMPLED_EVERY
+        for completion in completions:
+            self._settle(completion)
+
+    def _settle(self, completion: Completion) -> None:
+        live = self._owner.pop(completion.request_id)
+        live.done[live.requests.pop(completion.request_id)] = completion
+        if not live.requests:
+            with self._turn:
+                self._hand_over(live)
+
+    def _hand_over(self, live: _Live) -> None:
+        """A whole group is done. Called with the lock."""
+        del self._live[live.job.name]
+        if not self._finished:
+            self._finished_at = time.monotonic()
+        self._finished.append((live.job, live.done))
+        self._turn.notify_all()
+
+    def _begin(self, submission: Submission) -> None:
+        import torch
+
+        if not self._live:
+            torch.manual_seed(submission.seed)
+        self._flush = submission.flush
+        for job in submission.groups:
+            done = dict(job.parked.completions) if job.parked else {}
+            live = _Live(job, {}, done)
+            self._live[job.name] = live
+            alike = tuple(job.prompt.tolist())
+            for sample in range(job.samples):
+                if sample in done:
+                    continue
+                self._numbers += 1
+                request_id = str(self._numbers)
+                prefix = job.parked.prefixes.get(sample) if job.parked else None
+                group = SampleGroup(job.name, job.samples)
+                prompt, sampling = alike, job.sampling
+                if sampling.seed is not None:
+                    # Halved: where a request is continued, the engine counts on from its seed.
+                    sampling = replace(sampling, seed=derive_seed(sampling.seed, sample) // 2)
+                if job.asks:
+                    ask = job.asks[sample]
+                    prompt, sampling = tuple(ask.prompt.tolist()), replace(sampling, forced_end_ids=ask.forced_end_ids)
+                self._engine.submit(Request(request_id, prompt, sampling, prefix=prefix, group=group))
+                live.requests[request_id] = sample
+                self._owner[request_id] = live
+            if not live.requests:
+                with self._turn:
+                    self._hand_over(live)
+
+    def _update(self, bundle: WeightBundle, tolerance: float, kv: KvOnUpdate) -> Updated:
+        from worker.learner.weights import apply_and_probe
+
+        running, began, at = bool(self._live), time.perf_counter(), time.time()
+        self._close_span(at)
+        difference = apply_and_probe(self._engine, bundle, tolerance, kv=kv)
+        if running:
+            self._paused_at = began
+        with self._turn:
+            self._spans.append(Span("update", at, time.time()))
+        return Updated(bundle.version, difference)
+
+    def _park(self) -> dict[str, Parked]:
+        partials = {partial.request_id: partial for partial in self._engine.park()}
+        parked = {}
+        for name, live in self._live.items():
+            prefixes = {sample: partials[request_id] for request_id, sample in live.requests.items()}
+            parked[name] = Parked(live.done, prefixes)
+        with self._turn:
+            self._live.clear()
+            self._owner.clear()
+        return parked
+
+    # ── helpers ──
+
+    def _enqueue(self, run: Callable[[], Any], alone: bool) -> Future[Any]:
+        item = _Item(run, alone, Future())
+        with self._turn:
+            if self._failure is not None:
+                raise self._failure
+            self._inbox.append(item)
+            self._turn.notify_all()
+        return item.future
+
+    def _fail(self, error: BaseException) -> None:
+        with self._turn:
+            self._failure = error
+            for item in self._inbox:
+                item.future.set_exception(error)
+            self._turn.notify_all()
+
+    def _rest(self) -> None:
+        """Nothing is left to generate. Called with the lock."""
+        self._close_span(time.time())
+        self._turn.notify_all()
+
+    def _close_span(self, end: float) -> None:
+        if self._since is not None:
+            self._spans.append(Span("generate", self._since, end))
+            self._since = None
+
+    def _take_spans(self) -> list[Span]:
+        spans = self._spans
+        if self._since is not None:
+            now = time.time()
+            spans = [*spans, Span("generate", self._since, now)]
+            self._since = now
+        return spans
+
+    def _load(self) -> Load:
+        stats = self._engine.stats()
+        return Load(
+            at=stats.at,
+            busy_s=stats.busy_s,
+            ticks=self._ticks,
+            idle=not self._live,
+            running_tokens=stats.running_tokens,
+            running_sum=self._running_sum,
+            steps=self._steps,
+            generated_tokens=stats.generated_tokens,
+            preemptions=stats.preemptions,
+            budget_violations=stats.budget_violations,
+            fp8_simulated=stats.fp8_simulated,
+        )
+
+
+def rollout_actor_class() -> Any:
+    """The Ray class: one thread for orders, in their order, and one that waits for finished groups."""
+    return ray.remote(concurrency_groups={"collect": 1})(RolloutWorker)
