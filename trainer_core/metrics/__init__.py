@@ -41,8 +41,3 @@ def placeholders(name: str) -> dict[str, str]:
     """What a reported name holds for its entry's placeholders, such as ``{"source": "add_sub"}``."""
     found = (pattern.fullmatch(name) for pattern, _ in _PATTERNS)
     return next((match.groupdict() for match in found if match), {})
-
-
-def from_alias(framework: str, name: str) -> Metric | None:
-    """The entry that another framework calls ``name``."""
-    return next((metric for metric in METRICS.values() if metric.aliases.get(framework) == name), None)

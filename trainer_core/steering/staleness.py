@@ -107,10 +107,6 @@ class StalenessLedger:
         """A worker has the group."""
         self._expect(name, State.DISPATCHED).state = State.RUNNING
 
-    def crash(self, name: str) -> None:
-        """Its worker is lost: the group must go to another."""
-        self._expect(name, State.RUNNING).state = State.DISPATCHED
-
     def park(self, name: str) -> None:
         """It was stopped; its tokens are kept, and keep their age."""
         self._expect(name, State.DISPATCHED, State.RUNNING).state = State.PARKED

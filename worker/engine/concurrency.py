@@ -42,11 +42,6 @@ class ConcurrencyController:
         self._peak = 0.0
         self.limit = most
 
-    def cap(self, most: int) -> None:
-        """Bound the limit anew."""
-        self._most = most
-        self.limit = min(self.limit, most)
-
     def update(self, load: Load) -> int:
         """Look at the load and move the limit; to be called every few engine steps. Returns the limit."""
         congested = load.preemptions > self._preemptions

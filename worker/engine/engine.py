@@ -1,6 +1,6 @@
 """The rollout engine: vLLM in this process, stepped by its owner.
 
-Pausing is not stepping. Between two steps the owner may submit, park, abort, score, or replace the weights, with
+Pausing is not stepping. Between two steps the owner may submit, park, score, or replace the weights, with
 requests in flight and nothing lost: a request goes on after an update, and each of its tokens carries the version that
 made it.
 
@@ -30,7 +30,6 @@ from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
 from worker.engine.submission import Submission
 from worker.engine.types import (
-    AbortReason,
     Completion,
     EngineConfig,
     EngineError,
@@ -166,15 +165,6 @@ class Engine:
         self._clock = busy_s + time.perf_counter() - started, None
         return finished
 
-    def abort(self, request_ids: Iterable[str] | None = None, *, reason: AbortReason = "aborted") -> list[Completion]:
-        """End these requests (None: all) now, for good, with `reason`: "pruned" for those not worth finishing.
-
-        Returns their partial outputs; unknown ids raise `KeyError` and end nothing.
-        """
-        aborted = [self._finish(live, reason) for live in self._stop(request_ids)]
-        self._prune([])
-        return aborted
-
     def park(self, request_ids: Iterable[str] | None = None) -> list[Partial]:
         """Take these requests (None: all) out, in the order of submission, waiting ones with an empty prefix.
 
@@ -209,15 +199,6 @@ class Engine:
             live.mark_version(version)
         if kv == "recompute":
             self.drop_kv()
-
-    def limit_running(self, limit: int) -> None:
-        """Let at most `limit` sequences run at once; those above it run on to their end. Bounds an adaptive limit."""
-        if not 1 <= limit <= self._config.max_num_seqs:
-            raise ValueError(f"between 1 and {self._config.max_num_seqs} sequences can run, not {limit}")
-        if self._controller is not None:
-            self._controller.cap(limit)
-            limit = self._controller.limit
-        self._core.scheduler.max_num_active_reqs = limit
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token given its prefix (temperature 1, full vocabulary); lists of length n - 1.
@@ -262,7 +243,7 @@ class Engine:
         )
 
     def close(self) -> None:
-        """Free the model and the KV cache. Unfinished requests are dropped; abort them first to keep their tokens."""
+        """Free the model and the KV cache. Unfinished requests are dropped; park them first to keep their tokens."""
         self._live.clear()
         self._by_core_id.clear()
         self._core.shutdown()

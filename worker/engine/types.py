@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
-AbortReason = Literal["aborted", "pruned"]
 KvOnUpdate = Literal["keep", "recompute"]
 """What a weight update does to the cached keys and values of running requests."""
 
@@ -194,7 +193,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A finished or aborted request. The four token lists have the same length, a continued prefix included.
+    """A request that has ended. The four token lists have the same length, a continued prefix included.
 
     `logprobs` are natural-log probabilities of each token under the distribution it was drawn from: after
     temperature, top-k and top-p, renormalised (0.0 for forced tokens; temperature 0 reports the untempered

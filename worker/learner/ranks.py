@@ -87,10 +87,6 @@ class LearnerWorker:
         )
         return self._learner.vocab_size
 
-    def process_id(self) -> int:
-        """Of this rank's process."""
-        return os.getpid()
-
     def update(self, freight: Freight, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
         groups = freight.groups()
@@ -244,10 +240,6 @@ class LearnerGroup:
         """Go on from a checkpoint; returns the caller's state."""
         self.version, extra = self._call("load", str(folder))[0]
         return dict(extra)
-
-    def process_ids(self) -> list[int]:
-        """The ranks' processes."""
-        return list(self._call("process_id"))
 
     def close(self) -> None:
         """End all ranks."""

@@ -43,10 +43,6 @@ class Steering:
         self._checks = checks
         self._handled: set[str] = set()
 
-    def due(self, commands: list[dict[str, Any]], boundary: Boundary, step: int) -> bool:
-        """Whether ``apply`` would do anything."""
-        return bool(self._due(commands, boundary, step))
-
     def apply(
         self, commands: list[dict[str, Any]], boundary: Boundary, step: int
     ) -> tuple[list[Control], list[Refused]]:

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -127,10 +127,6 @@ class Slot:
             if self._process.stderr is not None:
                 self._process.stderr.close()
             self._process = None
-
-    def describe(self) -> dict[str, Any]:
-        """What is loaded, for the doctor's report."""
-        return asdict(self._loaded)
 
 
 def _paths(packages: bool) -> tuple[Sequence[str], Sequence[str]]:

@@ -56,11 +56,6 @@ class Loop(RuleBasedStateMachine):
     def run(self, data: st.DataObject) -> None:
         self.ledger.run(self.pick(data, State.DISPATCHED))
 
-    @precondition(lambda self: self.has(State.RUNNING))
-    @rule(data=st.data())
-    def lose_worker(self, data: st.DataObject) -> None:
-        self.ledger.crash(self.pick(data, State.RUNNING))
-
     @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING))
     @rule(data=st.data())
     def park(self, data: st.DataObject) -> None:
@@ -229,7 +224,7 @@ def test_groups_go_the_way_they_may() -> None:
     ledger.dispatch("a")
     ledger.run("a")
     ledger.park("a")
-    with pytest.raises(StalenessError, match="a is parked, not running"):
-        ledger.crash("a")
+    with pytest.raises(StalenessError, match="a is parked, not dispatched or running"):
+        ledger.score("a")
     ledger.reset("a")
     assert ledger.state("a") is State.WAITING and ledger.overdue() == 0

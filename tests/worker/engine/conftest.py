@@ -58,7 +58,7 @@ def untied_engine(shared_engine: Engine, untied_policy: tuple[Path, Qwen3ForCaus
 def engine(shared_engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
     """The shared engine, empty and on its first weights before and after the test."""
     yield shared_engine
-    shared_engine.abort()
+    shared_engine.park()
     if shared_engine.version != 0:
         shared_engine.load_weights(0, state(tied_policy[1]))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from transformers import Qwen3ForCausalLM
 
-from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import start
 from worker.engine import AdaptiveConcurrency, Engine, Request, Sampling
 from worker.engine.concurrency import ConcurrencyController, Load
@@ -66,41 +65,13 @@ def test_one_congestion_is_answered_once() -> None:
 def test_limit_stays_within_its_bounds() -> None:
     made = controller(63)
     assert made.update(busy(running=63, finished=63)) == 64
-    made.cap(10)
-    assert made.limit == 10
-    assert made.update(busy(running=64, finished=999)) == 10
+    assert made.update(busy(running=64, finished=999)) == 64
 
 
 @pytest.mark.parametrize("change", [{"kv_target": 0.0}, {"increase": 0}, {"decrease": 1.0}])
 def test_impossible_options_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):
         AdaptiveConcurrency(**change)  # type: ignore[arg-type]
-
-
-def test_lowered_limit_lets_the_running_ones_end_and_admits_no_more(engine: Engine, collect: Collect) -> None:
-    requests = [Request(f"r{index}", (3, 4 + index), Sampling(0.0, max_tokens=10 + index % 5)) for index in range(24)]
-    for request in requests:
-        engine.submit(request)
-    expected = {name: c.token_ids for name, c in collect().items()}
-    engine.drop_kv()
-    engine.limit_running(12)
-    for request in requests:
-        engine.submit(request)
-    done = {c.request_id: c.token_ids for c in engine.step()}
-    assert (engine.stats().running, engine.stats().waiting) == (12 - len(done), 12)
-    engine.limit_running(3)
-    while engine.has_unfinished:
-        before = engine.stats().running
-        done |= {c.request_id: c.token_ids for c in engine.step()}
-        assert engine.stats().running <= max(3, before)
-    engine.limit_running(32)
-    assert done == expected
-
-
-@pytest.mark.parametrize("limit", [0, 33])
-def test_limits_the_engine_cannot_serve_are_refused(engine: Engine, limit: int) -> None:
-    with pytest.raises(ValueError, match="between 1 and 32 sequences"):
-        engine.limit_running(limit)
 
 
 def test_adaptive_limit_settles_where_few_are_preempted(

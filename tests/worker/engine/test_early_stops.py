@@ -70,15 +70,3 @@ def test_loops_end_where_they_are_complete_and_nowhere_else(engine: Engine, coll
 def _loops(tokens: list[int]) -> bool:
     tail = tokens[-12:]
     return len(tail) == 12 and any(tail[p:] == tail[:-p] for p in range(1, 5))
-
-
-def test_pruned_requests_keep_what_they_have(engine: Engine, collect: Collect) -> None:
-    before = engine.stats().aborted
-    for name in ("a", "b"):
-        engine.submit(Request(name, (3, 4, 5), Sampling(0.0, max_tokens=12)))
-    for _ in range(4):
-        engine.step()
-    (pruned,) = engine.abort(["a"], reason="pruned")
-    assert (pruned.finish_reason, len(pruned.token_ids)) == ("pruned", 4)
-    assert collect()["b"].token_ids[:4] == pruned.token_ids
-    assert engine.stats().aborted - before == 1

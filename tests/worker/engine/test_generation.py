@@ -1,4 +1,4 @@
-"""Sampling, log-probabilities, stopping, aborting and refusing requests, on a real vLLM engine."""
+"""Sampling, log-probabilities, stopping and refusing requests, on a real vLLM engine."""
 
 from __future__ import annotations
 
@@ -79,23 +79,6 @@ def test_length_is_bounded_by_the_model_too(engine: Engine, collect: Collect) ->
     engine.submit(Request("long", tuple([3] * 250), Sampling(0.0, max_tokens=100)))
     completion = collect()["long"]
     assert (len(completion.token_ids), completion.finish_reason) == (6, "length")
-
-
-def test_abort_keeps_partial_outputs_and_leaves_the_others(engine: Engine, collect: Collect) -> None:
-    for request in requests(4, Sampling(1.0, max_tokens=40, stop_token_ids=())):
-        engine.submit(request)
-    for _ in range(5):
-        assert engine.step() == []
-    aborted = engine.abort(["r1", "r3"])
-    assert [(c.request_id, c.finish_reason, len(c.token_ids)) for c in aborted] == [
-        ("r1", "aborted", 5),
-        ("r3", "aborted", 5),
-    ]
-    resumed = Request("r1", (*aborted[0].prompt_ids, *aborted[0].token_ids), Sampling(1.0, max_tokens=35))
-    engine.submit(resumed)
-    assert set(collect()) == {"r0", "r1", "r2"}
-    with pytest.raises(KeyError):
-        engine.abort(["r1"])
 
 
 def test_dropping_the_kv_cache_mid_flight_loses_nothing(engine: Engine, collect: Collect) -> None:

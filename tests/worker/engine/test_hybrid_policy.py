@@ -49,7 +49,7 @@ def running(shared_engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> I
 @pytest.fixture
 def engine(running: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> Iterator[Engine]:
     yield running
-    running.abort()
+    running.park()
     if running.version:
         running.load_weights(0, files(load_policy(hybrid[0])))
 

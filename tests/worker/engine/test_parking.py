@@ -107,12 +107,10 @@ def test_park_takes_the_named_ones_and_waiting_ones_with_an_empty_prefix(engine:
     assert finished | {name: c.token_ids for name, c in collect().items()} == expected
 
 
-def test_unknown_ids_park_and_end_nothing(engine: Engine) -> None:
+def test_unknown_ids_park_nothing(engine: Engine) -> None:
     engine.submit(Request("r", (3, 4), Sampling(0.0)))
     with pytest.raises(KeyError):
         engine.park(["r", "other"])
-    with pytest.raises(KeyError):
-        engine.abort(["r", "other"])
     assert [p.request_id for p in engine.park(["r", "r"])] == ["r"]
 
 

@@ -113,14 +113,6 @@ def test_prefixes_beyond_the_look_are_compared_at_once(engine: Engine, collect: 
     assert [len(done[c.request_id].token_ids) for c in ranked(free)] == [12, 12, 8, 8]
 
 
-def test_abort_of_a_whole_group_prunes_nobody(engine: Engine, collect: Collect) -> None:
-    submit(engine, four(engine, collect))
-    for _ in range(4):
-        engine.step()
-    assert [c.finish_reason for c in engine.abort()] == ["aborted"] * 4
-    assert not engine.has_unfinished
-
-
 def test_pruning_without_a_group_is_refused(engine: Engine) -> None:
     with pytest.raises(ValueError, match=r"pruning needs Request\.group"):
         engine.submit(Request("r", (3, 4), PRUNED))

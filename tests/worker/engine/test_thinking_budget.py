@@ -88,14 +88,13 @@ def test_unlimited_thinking_is_counted(engine: Engine, collect: Collect) -> None
     assert not completion.budget_hit
 
 
-def test_abort_in_the_answer_keeps_the_thinking(engine: Engine) -> None:
+def test_parking_in_the_answer_keeps_the_thinking(engine: Engine) -> None:
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=30, thinking_budget=4)))
     for _ in range(6):
         engine.step()
-    (completion,) = engine.abort()
-    assert completion.finish_reason == "aborted"
-    assert completion.token_ids[4:7] == FORCED
-    assert len(completion.token_ids) == 9
+    (partial,) = engine.park()
+    assert partial.token_ids[4:7] == FORCED
+    assert len(partial.token_ids) == 9
     assert not engine.has_unfinished
 
 

@@ -130,7 +130,7 @@ def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
     spec = make_spec(parallelism={"learner_ranks": ranks, "zero_stage": 2})
     group = LearnerGroup(policy_dir, spec)
     group.update(make_groups(1), spec, 1)
-    os.kill(group.process_ids()[-1], signal.SIGKILL)
+    os.kill(ray.get(group.workers[-1].__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
     with pytest.raises(LearnerLost, match=f"learner rank {ranks - 1} died in update"):
         group.update(make_groups(2), spec, 2)
     group.close()

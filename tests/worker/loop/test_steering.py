@@ -35,8 +35,7 @@ def test_each_control_waits_for_its_own_boundary(steering: Steering) -> None:
 def test_apply_at_holds_a_control_back(steering: Steering) -> None:
     commands = [control("budget", 5, "thinking.budget", 4, apply_at=7)]
     assert steering.apply(commands, "group_dispatch", 6) == ([], [])
-    assert steering.due(commands, "group_dispatch", 7)
-    applied, _ = steering.apply(commands, "group_dispatch", 8)
+    applied, _ = steering.apply(commands, "group_dispatch", 7)
     assert [(c.control_id, c.revision) for c in applied] == [("budget", 5)]
 
 
