@@ -26,14 +26,11 @@ class ProbeFailed(RuntimeError):
             f"weights {version}: engine and learner differ by {max_abs_diff:.4g} nats at {where}; "
             f"the tolerance is {tolerance:.4g}"
         )
-        self.version = version
-        self.max_abs_diff = max_abs_diff
-        self.tolerance = tolerance
+        self.version, self.max_abs_diff, self.tolerance, self.where = version, max_abs_diff, tolerance, where
 
     def __reduce__(self) -> tuple[type["ProbeFailed"], tuple[int, float, float, str]]:
-        """Rebuilt from its figures where Ray hands it to the caller."""
-        where = str(self).split(" nats at ")[1].split("; the tolerance")[0]
-        return type(self), (self.version, self.max_abs_diff, self.tolerance, where)
+        """Rebuilt from its figures where Ray hands it to the caller: an exception keeps its message alone."""
+        return type(self), (self.version, self.max_abs_diff, self.tolerance, self.where)
 
 
 @dataclass(frozen=True, slots=True)

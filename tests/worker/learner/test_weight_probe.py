@@ -1,7 +1,7 @@
 """The probe with a real learner and a real engine: what the engine does not compute with is found out."""
 
-import copy
 import math
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -112,10 +112,13 @@ def test_a_score_that_is_not_a_number_fails() -> None:
         apply_and_probe(Mute([[-1.5, -2.0]]), weights, 0.25)
 
 
-def test_a_failed_probe_keeps_its_figures_across_processes() -> None:
-    error = copy.copy(ProbeFailed(3, 0.5, 0.1, "token 1 of probe 0"))
-    assert (error.version, error.max_abs_diff, error.tolerance) == (3, 0.5, 0.1)
-    assert str(error) == str(ProbeFailed(3, 0.5, 0.1, "token 1 of probe 0"))
+@pytest.mark.parametrize("where", ["token 1 of probe 0", "", "a place; the tolerance of which nats at nothing tells"])
+@pytest.mark.parametrize("difference", [0.123456789, math.inf])
+def test_a_failed_probe_keeps_its_figures_across_processes(where: str, difference: float) -> None:
+    error = pickle.loads(pickle.dumps(ProbeFailed(3, difference, 0.1, where)))
+    assert type(error) is ProbeFailed
+    assert (error.version, error.max_abs_diff, error.tolerance, error.where) == (3, difference, 0.1, where)
+    assert str(error) == str(ProbeFailed(3, difference, 0.1, where))
 
 
 def test_probe_sequences_fit_and_never_change() -> None:
