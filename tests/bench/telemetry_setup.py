@@ -59,8 +59,9 @@ def running_run() -> Any:
     """A run with one attempt, as if a worker had begun."""
     from django.utils import timezone
 
+    from dressage.common.secrets import secret_hash
     from dressage.runs.models import Attempt, Run
-    from dressage.runs.tokens import link_token, token_hash
+    from dressage.runs.tokens import link_token
     from dressage.teams.models import Team
     from trainer_core.spec.recipes import list_recipes
 
@@ -70,7 +71,7 @@ def running_run() -> Any:
         team=team, name="bench", spec=spec, effective_spec=spec, total_steps=100_000, state="running", attempt=1,
         started_at=timezone.now(), queued_at=timezone.now(), created_by="bench",
     )  # fmt: skip
-    digest = token_hash(link_token(run.id, 1))
+    digest = secret_hash(link_token(run.id, 1))
     Attempt.objects.create(run=run, number=1, token_sha256=digest, created_at=timezone.now())
     return run
 

@@ -38,14 +38,14 @@ class TokenAuthentication(BaseAuthentication):
     prefix = "drs_"
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        from dressage.teams.selectors import active_token
+        from dressage.teams.services import use_token
 
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         secret = secret.strip()
         # Other bearer secrets, such as those of the link, belong to other authenticators.
         if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
             return None
-        token = active_token(secret)
+        token = use_token(secret)
         if token is None:
             raise AuthenticationFailed("The API token is unknown, revoked or expired.", code="invalid_token")
         attach(request, team=token.team, role=Role(token.role), actor=Actor("token", token.id, token.name))

@@ -6,13 +6,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dressage.common.actors import Actor
+from dressage.common.secrets import secret_hash
 from dressage.runs.bell import ring_start, ring_stop
 from dressage.runs.checkpoints import good_checkpoints
 from dressage.runs.controls import restage
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Checkpoint, Run
 from dressage.runs.states import By, DesiredState, RunState
-from dressage.runs.tokens import link_token, token_hash
+from dressage.runs.tokens import link_token
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Moment
 
@@ -33,7 +34,7 @@ def begin(run: Run, reason: str) -> Attempt:
     attempt = Attempt.objects.create(
         run=run,
         number=number,
-        token_sha256=token_hash(link_token(run.id, number)),
+        token_sha256=secret_hash(link_token(run.id, number)),
         resume_step=resume_step,
         checkpoint=checkpoint,
         created_at=timezone.now(),

@@ -1,7 +1,6 @@
 """The link's secrets: derived, so that a start message can be sent again although only a hash is stored."""
 
 import base64
-import hashlib
 
 from django.utils.crypto import salted_hmac
 
@@ -12,8 +11,3 @@ def link_token(run_id: str, attempt: int) -> str:
     """The secret of one attempt: an HMAC of run and attempt under the installation's secret key (256 bits)."""
     digest = salted_hmac("dressage.runs.link", f"{run_id}:{attempt}", algorithm="sha256").digest()
     return PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
-
-
-def token_hash(token: str) -> str:
-    """What is stored."""
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,34 +1,19 @@
 """Reads of teams: who is in, which token is this, is the audit log whole."""
 
-import hashlib
-from datetime import timedelta
-
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from dressage.common.problems import not_found
+from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
 
-_USED_AT_RESOLUTION = timedelta(minutes=1)
-
-
-def token_hash(secret: str) -> str:
-    """What is stored of a secret. It has 256 random bits, so a plain hash cannot be searched."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
 
 def active_token(secret: str) -> ApiToken | None:
-    """The token of this secret unless revoked or expired; notes, to the minute, that it was used."""
-    now = timezone.now()
-    token = (
-        ApiToken.objects.select_related("team")
-        .filter(Q(expires_at=None) | Q(expires_at__gt=now), sha256=token_hash(secret), revoked_at=None)
-        .first()
-    )
-    if token and (token.last_used_at is None or now - token.last_used_at > _USED_AT_RESOLUTION):
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token
+    """The token of this secret unless revoked or expired."""
+    unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    tokens = ApiToken.objects.select_related("team")
+    return tokens.filter(unexpired, sha256=secret_hash(secret), revoked_at=None).first()
 
 
 def membership_for(user: User, team_id: str | None) -> Membership | None:

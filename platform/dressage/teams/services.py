@@ -1,8 +1,8 @@
-"""Writes of teams. Every one is recorded in the audit log in the same transaction."""
+"""Writes of teams. Every act of a person is recorded in the audit log in the same transaction."""
 
 import json
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -15,12 +15,14 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
+from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
-from dressage.teams.selectors import token_hash
+from dressage.teams.selectors import active_token
 
 _PASSWORD_BYTES = 12
 _TOKEN_BYTES = 32
+_USED_AT_RESOLUTION = timedelta(minutes=1)
 
 
 @transaction.atomic
@@ -137,7 +139,7 @@ def create_token(
         team=team,
         name=name,
         prefix=secret[:12],
-        sha256=token_hash(secret),
+        sha256=secret_hash(secret),
         role=role,
         created_by=actor.label,
         expires_at=expires_at,
@@ -145,6 +147,14 @@ def create_token(
     after = {"name": name, "role": role, "expires_at": expires_at}
     record_audit(team, actor, "token.create", "token", token.id, after=after)
     return token, secret
+
+
+def use_token(secret: str) -> ApiToken | None:
+    """The token of this secret unless revoked or expired. Its row tells, to the minute, when it was last used."""
+    token, now = active_token(secret), timezone.now()
+    if token and (token.last_used_at is None or now - token.last_used_at > _USED_AT_RESOLUTION):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
 
 
 @transaction.atomic

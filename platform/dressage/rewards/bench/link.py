@@ -17,13 +17,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dressage.common.problems import Problem, conflict, validated
+from dressage.common.secrets import secret_hash
 from dressage.rewards.bench.documents import worker_job
 from dressage.rewards.bench.services import give_up, take_result
 from dressage.rewards.bench.tokens import PREFIX
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 from dressage.runs.link.parser import LinkParser
-from dressage.runs.tokens import token_hash
 
 LEASE_S = 30.0
 """Seconds after which a worker that has not asked again is believed dead."""
@@ -87,7 +87,7 @@ class BenchLinkAuthentication(BaseAuthentication):
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret.startswith(PREFIX):
             raise AuthenticationFailed("The link needs the job's token.", code="invalid_token")
-        job = BenchJob.objects.select_related("team").filter(token_sha256=token_hash(secret.strip())).first()
+        job = BenchJob.objects.select_related("team").filter(token_sha256=secret_hash(secret.strip())).first()
         if job is None:
             raise AuthenticationFailed("The link token is unknown.", code="invalid_token")
         return AnonymousUser(), job

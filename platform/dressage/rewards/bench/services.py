@@ -11,12 +11,12 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
 from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.secrets import secret_hash
 from dressage.rewards.bench.bell import ring_bench
 from dressage.rewards.bench.samples import probe_samples
 from dressage.rewards.bench.tokens import bench_token
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
-from dressage.runs.tokens import token_hash
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 
@@ -74,7 +74,7 @@ def create_bench_job(
     job = BenchJob.objects.create(
         id=job_id,
         team=team,
-        token_sha256=token_hash(bench_token(job_id)),
+        token_sha256=secret_hash(bench_token(job_id)),
         definitions=[
             {"label": label, "ref": ref, "definition": definition.model_dump(mode="json")}
             for label, ref, definition in definitions

@@ -9,8 +9,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from dressage.common.problems import conflict
+from dressage.common.secrets import secret_hash
 from dressage.runs.models import Attempt
-from dressage.runs.tokens import PREFIX, token_hash
+from dressage.runs.tokens import PREFIX
 
 
 class LinkAuthentication(BaseAuthentication):
@@ -20,7 +21,7 @@ class LinkAuthentication(BaseAuthentication):
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret.startswith(PREFIX):
             raise AuthenticationFailed("The link needs the attempt's token.", code="invalid_token")
-        attempt = Attempt.objects.select_related("run").filter(token_sha256=token_hash(secret.strip())).first()
+        attempt = Attempt.objects.select_related("run").filter(token_sha256=secret_hash(secret.strip())).first()
         if attempt is None:
             raise AuthenticationFailed("The link token is unknown or revoked.", code="invalid_token")
         return AnonymousUser(), attempt

@@ -10,7 +10,8 @@ from django.contrib.auth import get_user
 
 from dressage.common.auth import SESSION_TEAM, TokenAuthentication
 from dressage.teams.models import Membership
-from dressage.teams.selectors import active_token, membership_for
+from dressage.teams.selectors import membership_for
+from dressage.teams.services import use_token
 
 _COOKIE = settings.SESSION_COOKIE_NAME
 
@@ -30,7 +31,7 @@ def identify(scope: dict[str, Any]) -> Watcher | None:
     scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     secret = secret.strip()
     if scheme.lower() == "bearer" and secret.startswith(TokenAuthentication.prefix):
-        token = active_token(secret)
+        token = use_token(secret)
         return Watcher(token.team_id, secret=secret) if token else None
     key = scope.get("cookies", {}).get(_COOKIE)
     user, chosen = _session_user(key)
@@ -41,7 +42,7 @@ def identify(scope: dict[str, Any]) -> Watcher | None:
 def still_allowed(watcher: Watcher) -> bool:
     """Whether the session or token is still good and still belongs to the team."""
     if watcher.secret is not None:
-        token = active_token(watcher.secret)
+        token = use_token(watcher.secret)
         return token is not None and token.team_id == watcher.team_id
     user, _ = _session_user(watcher.session_key)
     return user is not None and Membership.objects.filter(user=user, team_id=watcher.team_id).exists()
