@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis.metrics import mismatch_metrics
-from trainer_core.rewards.parts import SHAPING_PARTS
-from trainer_core.rewards.success import least
+from trainer_core.prompting.plan import thinking_budget
+from trainer_core.rewards.outcomes import error_share, pass_rate
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.run import RunSpec
-from trainer_core.steering.prompt_plan import thinking_budget
 from trainer_core.trajectory import Group, Trajectory
 
-__all__ = ["error_share", "graded_reward", "mismatch_metrics", "pass_rate", "step_metrics", "succeeded"]
+__all__ = ["mismatch_metrics", "step_metrics"]
 
 
 def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dict[str, float]:
@@ -54,37 +53,6 @@ def step_metrics(groups: Sequence[Group], spec: RunSpec, *, version: int) -> dic
         budgets = [thinking_budget(spec, group.item, group.group_id) for group in groups]
         metrics |= _thinking(trajectories, [budget for budget in budgets if budget is not None])
     return metrics | _perplexity(trajectories) | mismatch_metrics(trajectories, version)
-
-
-def succeeded(trajectory: Trajectory, threshold: float) -> bool | None:
-    """Whether the answer counts as right; what length has added or taken is no part of it. None: the reward failed."""
-    if trajectory.reward is None or trajectory.reward_error is not None:
-        return None
-    return graded_reward(trajectory) >= least(threshold)
-
-
-def graded_reward(trajectory: Trajectory) -> float:
-    """The reward as its definition gave it, without what the run's shaping and the length-bias watch made of it.
-
-    Raises:
-        ValueError: it could not be computed.
-    """
-    if trajectory.reward is None:
-        raise ValueError(f"{trajectory.trajectory_id} has no reward")
-    shaping = sum(trajectory.reward_parts.get(name, 0.0) for name in SHAPING_PARTS)
-    return trajectory.reward - shaping - trajectory.length_correction
-
-
-def pass_rate(groups: Sequence[Group]) -> float:
-    """Share of right answers among those whose reward could be computed; NaN for none."""
-    verdicts = [succeeded(t, group.success_threshold) for group in groups for t in group.trajectories]
-    known = [right for right in verdicts if right is not None]
-    return _share(known) if known else math.nan
-
-
-def error_share(groups: Sequence[Group]) -> float:
-    """Share of trajectories whose reward could not be computed."""
-    return _share([t.reward_error is not None for group in groups for t in group.trajectories])
 
 
 def _perplexity(trajectories: Sequence[Trajectory]) -> dict[str, float]:

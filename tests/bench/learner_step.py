@@ -23,9 +23,9 @@ from trainer_core.update.learner import Learner
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.optimization.optimizer import ClippedAdamW
 from trainer_core.update.packed.packing import Packing, pack
+from trainer_core.update.totals import Totals
 
 GROUPS, SAMPLES, PROMPT, LONGEST, BUDGET = 12, 8, 40, 480, 4096
 ROUNDS = 5

@@ -21,11 +21,11 @@ from worker.cluster import actors as cluster
 from worker.engine import EngineConfig, KvOnUpdate
 from worker.learner.ranks import LearnerWorker
 from worker.learner.stage import Learned
-from worker.loop.buffer import Batch
 from worker.loop.controller import RunController
 from worker.loop.run import Run
 from worker.loop.startup import ENGINE_CPUS, LEARNER_CPUS
 from worker.messages.jobs import Collected
+from worker.messages.ticket import Batch
 from worker.rollout.router import Deliver, Router, _Slot
 from worker.rollout.worker import rollout_actor_class
 

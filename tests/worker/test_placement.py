@@ -5,8 +5,9 @@ import ray
 import torch
 
 from worker.cluster import placement
-from worker.cluster.actors import ClusterError, actor_options
+from worker.cluster.actors import actor_options
 from worker.cluster.placement import Placement, place, usable_gpus
+from worker.errors import ClusterError
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest, read_json, schema_format
 from trainer_core.rewards.graders.rubric_prompt import fenced
-from trainer_core.rollout_metrics import graded_reward
+from trainer_core.rewards.outcomes import graded_reward
 from trainer_core.trajectory import Group
 
 ALIKE = 85.0

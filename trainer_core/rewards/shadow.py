@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from trainer_core.rewards.outcomes import graded_reward, succeeded
 from trainer_core.rewards.success import least
-from trainer_core.rollout_metrics import graded_reward, succeeded
 from trainer_core.trajectory import Group, Trajectory
 
 

@@ -18,19 +18,19 @@ from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.distillation import Distillation
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
+from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
-from trainer_core.update.model.routing import RouteWatch
 from trainer_core.update.objective import refine
 from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.recording import add_entropy, record
 from trainer_core.update.objective.returns import Known, estimate
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.objective.value_objective import value_share
 from trainer_core.update.optimization.rate import SampleWeights
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import shards
 from trainer_core.update.parts import Parts
+from trainer_core.update.recording import add_entropy, record
+from trainer_core.update.totals import Totals
 
 
 class Gradients:

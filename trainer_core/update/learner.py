@@ -20,8 +20,6 @@ from trainer_core.update.formats.precision import as_engine
 from trainer_core.update.gradients import Gradients
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import score
-from trainer_core.update.objective.recording import as_trajectory, record
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.objective.value_objective import explain
 from trainer_core.update.optimization.engine import init_process_group
 from trainer_core.update.optimization.optimizer import learning_rate
@@ -29,11 +27,13 @@ from trainer_core.update.optimization.rate import SampleWeights
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import minibatches
 from trainer_core.update.parts import Parts
+from trainer_core.update.recording import as_trajectory, record
 from trainer_core.update.rescoring import LearnerSide, learner_side
 from trainer_core.update.saving import checkpoint
 from trainer_core.update.saving.integrity import CheckpointError
 from trainer_core.update.saving.saved import SavedCheckpoint
 from trainer_core.update.streaming import UNIT, CannotStream, StreamedStep, refusal
+from trainer_core.update.totals import Totals
 
 SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""

@@ -17,12 +17,12 @@ from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.auxiliary.supervised import Supervisor
 from trainer_core.update.auxiliary.teacher import Teacher
 from trainer_core.update.formats.precision import Flows
+from trainer_core.update.hybrid.routing import experts_per_token
 from trainer_core.update.hybrid.setup import prepare_routing
 from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.naming import apart
 from trainer_core.update.model.policy import load_policy
-from trainer_core.update.model.routing import experts_per_token
 from trainer_core.update.model.storage import DTYPES, HostMemory, stored
 from trainer_core.update.objective.extra_outputs import needs_logits
 from trainer_core.update.optimization.engine import UpdateEngine

@@ -14,8 +14,8 @@ from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMe
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import denominators
 from trainer_core.update.objective.refine import whole_step
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.optimization.rate import SampleWeights
+from trainer_core.update.totals import Totals
 
 UNIT = Denominators(sequences=1, tokens=1, prompt_tokens={})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from worker.link.platform import FencedError
+from worker.errors import FencedError
 
 RETRY_S = 1.0
 FENCED = (401, 403, 404, 409)

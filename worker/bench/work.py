@@ -17,9 +17,9 @@ from worker.bench.link import BenchLink
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
 from worker.cluster.placement import place, usable_gpus
+from worker.errors import FencedError, StartError
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
-from worker.link.platform import FencedError, StartError
 from worker.scoring.open import ToolSetup
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,11 @@ from typing import Any
 import ray
 from ray.actor import ActorHandle
 
+from worker.errors import ClusterError
+
 NAMESPACE = "dressage"
 FORWARDED = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "OMP_WAIT_POLICY", "VLLM_CPU_OMP_THREADS_BIND")
 """Environment that actors need as well, should the node's own lack it."""
-
-
-class ClusterError(RuntimeError):
-    """The cluster cannot take the run; the message is a sentence for a person."""
 
 
 @contextmanager

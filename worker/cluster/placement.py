@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import ray
 
-from worker.cluster.actors import ClusterError
+from worker.errors import ClusterError
 
 
 @dataclass(frozen=True, slots=True)

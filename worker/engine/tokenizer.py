@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from worker.engine import ThinkTokens
-from worker.link.platform import StartError
+from worker.errors import StartError
 
 
 class PolicyTokenizer:

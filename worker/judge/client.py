@@ -16,11 +16,11 @@ import uvloop
 
 from trainer_core.rewards.graders.judge import JudgeError, JudgeReply, JudgeRequest
 from worker.judge.cache import AnswerCache
+from worker.judge.clock import Clock, outside
 from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Answer, Endpoint
 from worker.judge.retry import Transient, pause_s
 from worker.judge.use import Tally
-from worker.scoring.clock import Clock, outside
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from worker.errors import StartError
 from worker.judge.cache import AnswerCache
 from worker.judge.client import JudgeClient
 from worker.judge.config import JudgeEndpoint
@@ -14,7 +15,6 @@ from worker.judge.endpoint import Endpoint
 from worker.judge.http import HttpEndpoint
 from worker.judge.served import ServedEndpoint
 from worker.judge.use import Tally
-from worker.link.platform import StartError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
-from worker.link.platform import StartError
-from worker.scoring.clock import outside
+from worker.errors import StartError
+from worker.judge.clock import outside
 
 MOST_AT_ONCE = 32
 """Conversations of one forward pass."""

@@ -15,6 +15,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.errors import LearnerLost
 from worker.learner.weights import WeightBundle, probe_sequences, publish
 from worker.messages.freight import Column, Freight
 
@@ -37,10 +38,6 @@ class Found:
     places: list[tuple[int, int]]
     """Group and sample of each."""
     columns: dict[str, Column]
-
-
-class LearnerLost(RuntimeError):
-    """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
 
 
 class LearnerWorker:

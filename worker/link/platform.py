@@ -17,18 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
+from worker.errors import FencedError, StartError
 from worker.judge.config import JudgeEndpoint
 from worker.messages.reward_version import RewardVersion
 
 RETRY_S = 1.0
-
-
-class StartError(RuntimeError):
-    """The run cannot start; the message is a sentence for the person who started it."""
-
-
-class FencedError(RuntimeError):
-    """The platform does not accept this attempt (any more)."""
 
 
 class _Part(BaseModel):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trainer_core.rewards.errors import grouped, kind
-from trainer_core.rollout_metrics import error_share
-from worker.loop.buffer import Batch
+from trainer_core.rewards.outcomes import error_share
+from worker.messages.ticket import Batch
 
 
 def reward_trouble(batch: Batch) -> str | None:

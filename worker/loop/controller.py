@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from worker.cluster.actors import ClusterError
+from worker.errors import ClusterError, FencedError, StartError
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
-from worker.link.platform import FencedError, Platform, StartError, parse_bundle
+from worker.link.platform import Platform, parse_bundle
 
 if TYPE_CHECKING:
     from worker.loop.run import Run
@@ -130,9 +130,8 @@ class RunController:
 
     def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> tuple[str | None, str, str | None]:
         """Start and train. Returns how it ended: state (None: the platform shall try again), reason, detail."""
-        from worker.learner.ranks import LearnerLost
+        from worker.errors import LearnerLost, RolloutError
         from worker.loop.startup import Startup
-        from worker.rollout.health import RolloutError
 
         startup: Startup | None = None
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from trainer_core.spec.base import Boundary
 from worker.link.client import Link
-from worker.loop.buffer import Batch
 from worker.loop.saving import Saving
-from worker.loop.steering import Control, Steering
+from worker.loop.steering import Steering
+from worker.messages.control import Control
+from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
 

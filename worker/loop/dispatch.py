@@ -14,23 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.rollout_metrics import pass_rate
+from trainer_core.prompting.plan import SamplePlan, plan_group, with_text
+from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.loss import top_tokens
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.steering.prompt_plan import SamplePlan, plan_group, with_text
 from trainer_core.steering.staleness import StalenessLedger, State
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
 from worker.engine.tokenizer import PolicyTokenizer
-from worker.loop.buffer import Batch, Ticket, TrajectoryBuffer
-from worker.loop.startup import Data
+from worker.loop.buffer import TrajectoryBuffer
+from worker.loop.parts import Data
 from worker.loop.steering import Steering
 from worker.messages.jobs import Ask
+from worker.messages.ticket import Batch, Ticket
 from worker.rollout.generation import GenerationStage
 from worker.seeds import derive_seed
 

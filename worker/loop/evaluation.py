@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.rollout_metrics import pass_rate
+from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.link.client import Link
-from worker.loop.buffer import Batch, Ticket
 from worker.loop.reports import finite
+from worker.messages.ticket import Batch, Ticket
 from worker.rollout.generation import GenerationStage
 from worker.seeds import derive_seed
 

@@ -19,7 +19,7 @@ from trainer_core.diagnosis import Attribution, ReplayedTokens, attribute
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.rescoring import LearnerSide
-from worker.loop.buffer import Ticket
+from worker.messages.ticket import Ticket
 
 if TYPE_CHECKING:
     from worker.engine.tokenizer import PolicyTokenizer

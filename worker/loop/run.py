@@ -21,19 +21,20 @@ from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.link.platform import Bundle
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
-from worker.loop.buffer import Batch
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
 from worker.loop.evaluation import Evaluator, evaluation_due
+from worker.loop.lengths import room_check
+from worker.loop.parts import Parts
 from worker.loop.performance import Performance
 from worker.loop.reports import finite, metric_alert, rollout_rows, shown_groups, worst_rows
 from worker.loop.rescoring import MismatchReplay
 from worker.loop.reward_monitor import RewardDesk
 from worker.loop.saving import Saving
-from worker.loop.startup import Parts, room_check
 from worker.loop.steering import Steering
 from worker.loop.updates import Updates
+from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
 POLL_S = 0.2

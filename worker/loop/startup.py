@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import ray
-from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
-from trainer_core.spec import RunSpec
-from trainer_core.steering.prompt_plan import longest_text, with_text
 from worker.cluster import actors as cluster
+from worker.cluster.notify import Notify
 from worker.cluster.placement import place, usable_gpus
 from worker.engine import EngineConfig
 from worker.engine.from_spec import concurrency, fp8
 from worker.engine.tokenizer import PolicyTokenizer
+from worker.errors import LearnerLost, StartError
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.judge.use import Tally
-from worker.learner.ranks import LearnerLost
 from worker.learner.stage import LearningStage
-from worker.link.platform import Bundle, Platform, StartError
+from worker.link.platform import Bundle, Platform
 from worker.loop.evaluation import EvaluationSet
+from worker.loop.lengths import check_lengths, longest_rows
+from worker.loop.parts import Data, Parts
 from worker.messages.reward_version import Versions
 from worker.rewards.evolution import CONTRASTS_AT_ONCE
-from worker.rewards.pool import Notify, RewardPool
+from worker.rewards.pool import RewardPool
 from worker.rewards.worker import CHUNKS_AT_ONCE, RewardConfig, RewardWorker
 from worker.rollout.branches import Brancher
 from worker.rollout.generation import GenerationStage
@@ -52,37 +50,6 @@ LEARNER_CPUS = 0.5
 
 Tick = Callable[[int, int], None]
 """(parts that are up, parts in all): called while waiting; may raise to give up."""
-
-
-@dataclass(frozen=True)
-class Data:
-    """The rows of one dataset and the token ids of their prompts, shape [P] each."""
-
-    rows: list[dict[str, Any]]
-    prompts: list[NDArray[np.int32]]
-    longest: int
-    """Tokens of the longest prompt, with the longest text that training may put behind it."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A run's machinery, up and running."""
-
-    generation: GenerationStage
-    learning: LearningStage
-    tokenizer: PolicyTokenizer
-    sources: dict[str, Data]
-    """Training data by source name."""
-    evaluations: list[EvaluationSet]
-    state: dict[str, Any]
-    """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
-    timeline: Timeline
-    judges: Callable[[], JudgeClient]
-    """Opens the judge endpoints in this process."""
-    stirred: threading.Event
-    """Set when something has happened that the loop may act on."""
-    seconds: dict[str, float]
-    """How long each part took."""
 
 
 class Startup:
@@ -261,8 +228,8 @@ class Startup:
             asked = tokenizer.encode_rows(longest_rows(spec, data.rows))
             check_lengths(spec, name, asked)
             sources[name] = replace(data, longest=max([data.longest, *map(len, asked)]))
-        # Brings torch: loaded here, while the actors start, it costs no time.
-        importlib.import_module("worker.loop.run")
+        from worker.loop import run  # noqa: F401 - brings torch: loaded while the actors start, it costs no time
+
         return sources, evaluations
 
     def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, Data]) -> Data:
@@ -296,52 +263,6 @@ def check_checkpoint(folder: Path, manifest_sha256: str) -> None:
         raise StartError(f"The checkpoint {folder} cannot be used: {error}") from error
     if found != manifest_sha256:
         raise StartError(f"The checkpoint {folder} is not the one that was recorded: its manifest differs.")
-
-
-def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
-    """Refuse a dataset with a prompt that leaves no room for the completion, or that is empty."""
-    room = spec.rollout.engine.max_model_len - spec.rollout.max_tokens
-    for row, prompt in enumerate(prompts):
-        if not 1 <= len(prompt) <= room:
-            raise StartError(
-                f"Row {row} of {name} has a prompt of {len(prompt)} tokens; with max_tokens "
-                f"{spec.rollout.max_tokens} and max_model_len {spec.rollout.engine.max_model_len}, "
-                f"a prompt may have 1 to {room}."
-            )
-
-
-def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows whose prompts hints, nudges, targets or budgets make longer, as long as they may ever be.
-
-    Raises:
-        StartError: a row lacks a column that they need.
-    """
-    found = []
-    for number, row in enumerate(rows):
-        try:
-            text = longest_text(spec, row)
-        except ValueError as error:
-            raise StartError(f"Row {number}: {error}") from error
-        if text:
-            found.append(with_text(row, text))
-    return found
-
-
-def longest_prompt(sources: dict[str, Data]) -> int:
-    """Tokens of the longest training prompt."""
-    return max(data.longest for data in sources.values())
-
-
-def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:
-    """A rule for controls: completions must fit behind the longest prompt."""
-    return partial(_no_room, longest_prompt(sources))
-
-
-def _no_room(longest: int, spec: RunSpec) -> str | None:
-    limit = spec.rollout.engine.max_model_len - longest
-    if spec.rollout.max_tokens <= limit:
-        return None
-    return f"max_tokens may be at most {limit}: the longest prompt has {longest} tokens of max_model_len"
 
 
 def _sentence(error: Exception) -> str:

@@ -11,15 +11,7 @@ from typing import Any
 
 from trainer_core.spec import ControlError, RunSpec, apply_control, targets
 from trainer_core.spec.base import Boundary
-
-
-@dataclass(frozen=True)
-class Control:
-    """A control that has taken effect."""
-
-    control_id: str
-    revision: int
-    target: str
+from worker.messages.control import Control
 
 
 @dataclass(frozen=True)

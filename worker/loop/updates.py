@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from trainer_core.rollout_metrics import error_share
+from trainer_core.rewards.outcomes import error_share
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import StreamedMode
 from trainer_core.steering.replay import ReplayBuffer
 from worker.learner.stage import Learned, LearningStage
 from worker.loop.advantages import assign_advantages
-from worker.loop.buffer import Batch, Ticket
 from worker.loop.controls import Controls
 from worker.loop.rescoring import MismatchReplay
 from worker.loop.reward_monitor import RewardDesk
-from worker.loop.steering import Control, Steering
+from worker.loop.steering import Steering
+from worker.messages.control import Control
+from worker.messages.ticket import Batch, Ticket
 
 
 class Updates:

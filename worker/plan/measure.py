@@ -43,7 +43,8 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         PlanError: policy or prompts cannot be used.
     """
     from worker.engine.tokenizer import PolicyTokenizer
-    from worker.loop.startup import StartError, check_lengths, check_policy_folder
+    from worker.loop.lengths import check_lengths
+    from worker.loop.startup import StartError, check_policy_folder
 
     rows = read_rows(prompts, spec.schedule.prompts_per_step)
     try:

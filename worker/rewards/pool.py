@@ -11,6 +11,7 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
+from worker.cluster.notify import Notify
 from worker.messages.chunk import Chunk
 from worker.messages.reward_version import RewardVersion, Versions
 from worker.rewards.worker import Scored, failed
@@ -23,8 +24,6 @@ EQUIP_S = 120.0
 START_S = 600.0
 """Longest time that a worker may take to come up: jails and reward models load. Scoring is timed from then on."""
 
-Notify = Callable[[str, str], None]
-"""(title, message): a warning to the person who watches the run."""
 Spawn = Callable[[int, int, Versions], ActorHandle]
 """(index, generation, versions): makes a reward worker."""
 

@@ -18,7 +18,7 @@ from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.advantage import GDPOAdvantage
-from worker.link.platform import StartError
+from worker.errors import StartError
 from worker.messages.reward_version import RewardVersion, Versions
 
 Equip = Callable[[Versions], str | None]

@@ -19,8 +19,8 @@ from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group, Trajectory
 from worker.engine import Partial, ThinkingState, ThinkTokens
 from worker.engine.thinking import ThinkingTracker
-from worker.loop.buffer import Ticket
 from worker.messages.jobs import Parked
+from worker.messages.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from trainer_core.trajectory import Group, Trajectory
 from worker.engine import KvOnUpdate
 from worker.judge.use import Tally, Use
 from worker.judge.use import metrics as judge_metrics
-from worker.loop.buffer import Batch, Ticket
 from worker.messages.chunk import repack, unpack
 from worker.messages.jobs import Collected, Parked
 from worker.messages.reward_version import Versions
+from worker.messages.ticket import Batch, Ticket
 from worker.rewards.pool import PendingScores, RewardPool
 from worker.rewards.worker import Scored
 from worker.rollout.branches import Brancher, Branches

@@ -14,10 +14,6 @@ HUNG_S = 60.0
 """Time without an answer, or with unfinished work and no engine step, after which a worker counts as hung."""
 
 
-class RolloutError(RuntimeError):
-    """The engines cannot do their work; the message is a sentence for a person."""
-
-
 class HungError(TimeoutError):
     """A worker answers, but its engine makes no step."""
 

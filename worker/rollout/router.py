@@ -18,11 +18,12 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayError, RayTaskError
 
+from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
+from worker.errors import RolloutError
 from worker.messages.jobs import Collected, GroupJob, Load, Parked, Submission, Updated
-from worker.rewards.pool import Notify
 from worker.rollout import health as watch
-from worker.rollout.health import RolloutError, Watch, reason
+from worker.rollout.health import Watch, reason
 
 log = logging.getLogger(__name__)
 

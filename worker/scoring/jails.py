@@ -9,8 +9,8 @@ from queue import LifoQueue
 from typing import Any, TypeVar
 
 from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
+from worker.judge.clock import outside
 from worker.sandbox.pool import JailPool
-from worker.scoring.clock import outside
 
 SPARE_S = 0.05
 """A program is stopped so long after its sample's time: the sample is then an error, and no failed program."""

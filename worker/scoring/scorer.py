@@ -11,7 +11,7 @@ from typing import Any
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import Sample, Score, score
-from worker.scoring.clock import TimedOut
+from worker.judge.clock import TimedOut
 from worker.scoring.trace import shown
 from worker.scoring.watch import Watch
 

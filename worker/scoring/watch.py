@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from worker.scoring.clock import Clock, TimedOut, current
+from worker.judge.clock import Clock, TimedOut, current
 
 LOOK_S = 0.02
 """Pause between two looks: by so much a sample may exceed its time."""

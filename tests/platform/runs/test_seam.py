@@ -16,9 +16,10 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import expire_lease, step_event
 from tests.support.installation import wait_until
+from worker.errors import FencedError
 from worker.link.client import Link
 from worker.link.journal import Journal
-from worker.link.platform import FencedError, Platform, parse_bundle
+from worker.link.platform import Platform, parse_bundle
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from tests.trainer_core.specs import spec
 from trainer_core.methods import filters
 from trainer_core.methods.advantages.pass_k import pass_k
 from trainer_core.methods.filters.tokens import mastered
-from trainer_core.rollout_metrics import succeeded
+from trainer_core.rewards.outcomes import succeeded
 from trainer_core.spec.methods.advantage import PassKAdvantage
 from trainer_core.spec.methods.filters import LengthOutliersFilter, MasteredTokensFilter, RecompositionFilter
 from trainer_core.spec.methods.sft import PositiveExamples

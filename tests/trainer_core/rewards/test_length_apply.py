@@ -7,11 +7,11 @@ import pytest
 
 from tests.trainer_core.specs import spec
 from trainer_core.methods.advantages.assign import assign
+from trainer_core.prompting.plan import length_target
 from trainer_core.rewards.length import reweigh, shape
-from trainer_core.rollout_metrics import pass_rate
+from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.steering.prompt_plan import length_target
 from trainer_core.trajectory import FinishReason, Group, Trajectory
 
 

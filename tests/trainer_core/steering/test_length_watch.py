@@ -9,7 +9,7 @@ import pytest
 from tests.trainer_core.batches import group, trajectory
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.length_bias import partial_correlation
-from trainer_core.rollout_metrics import pass_rate
+from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec.rewards.watch import LengthBias
 from trainer_core.steering.length_watch import LengthWatch
 from trainer_core.trajectory import Group

@@ -8,12 +8,13 @@ import numpy as np
 
 from tests.trainer_core.specs import document
 from trainer_core.methods.advantages.assign import assign
+from trainer_core.prompting.plan import plan_group, with_text
 from trainer_core.rewards.length import reweigh, shape
-from trainer_core.rollout_metrics import pass_rate, step_metrics
+from trainer_core.rewards.outcomes import pass_rate
+from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.steering.prompt_plan import plan_group, with_text
 from trainer_core.steering.replay import ReplayBuffer
 from trainer_core.trajectory import Group, Trajectory
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.trainer_core.specs import spec
-from trainer_core.spec import apply_control
-from trainer_core.steering.prompt_plan import (
+from trainer_core.prompting.plan import (
     SamplePlan,
     check_rows,
     length_target,
@@ -16,6 +15,7 @@ from trainer_core.steering.prompt_plan import (
     thinking_budget,
     with_text,
 )
+from trainer_core.spec import apply_control
 
 ITEM = {"prompt": "12+30=", "answer": "42"}
 TELL = " At most {tokens} tokens."

@@ -22,8 +22,8 @@ from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import Packing, pack
+from trainer_core.update.totals import Totals
 
 ELSEWHERE = torch.device("meta")
 FP8 = {"dtype": "bfloat16", "lm_head_dtype": "float32", "quantization": {"type": "fp8"}}

@@ -23,9 +23,9 @@ from trainer_core.spec.methods.loss import Loss
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.objective.policy_objective import denominators, loss_share
 from trainer_core.update.objective.returns import Known, estimate
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import shards
+from trainer_core.update.totals import Totals
 
 
 def members(union: Any) -> list[Any]:

@@ -18,9 +18,9 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.loss import WEIGHTED_ALREADY
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import Denominators, denominators, loss_share
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import TokenBatch, pack
 from trainer_core.update.packed.sharding import shards
+from trainer_core.update.totals import Totals
 
 LOSSES: list[dict[str, Any]] = [
     {"type": "reinforce"},

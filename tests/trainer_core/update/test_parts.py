@@ -11,9 +11,9 @@ from tests.trainer_core.update.making import make_groups, make_spec, make_trajec
 from trainer_core.update.model import logprobs as logprobs_module
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.optimization.optimizer import ClippedAdamW, learning_rate
 from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
+from trainer_core.update.totals import Totals
 
 
 @pytest.mark.parametrize("chunk", [1, 40, 1 << 24])

@@ -15,9 +15,9 @@ from trainer_core.update.formats.precision import Flow, Flows, as_engine
 from trainer_core.update.formats.quantise import Scales, activation_tile, rounded, weight_tile
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, score
-from trainer_core.update.objective.recording import as_trajectory
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import Packing, pack
+from trainer_core.update.recording import as_trajectory
 
 HALF = Flow(torch.float16)
 SEQUENCES = [[3, 9, 27, 41, 4, 12], list(range(2, 40))]

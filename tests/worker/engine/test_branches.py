@@ -15,9 +15,9 @@ from tests.worker.engine.policies import THINK
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Engine, Request, Sampling
-from worker.loop.buffer import Ticket
 from worker.messages.chunk import pack, unpack
 from worker.messages.jobs import Ask
+from worker.messages.ticket import Ticket
 from worker.rollout.branches import BranchCost, Brancher, branch_metrics
 
 OPEN = (3, 4, *THINK.start_ids)

@@ -16,8 +16,8 @@ from trainer_core.update.hybrid.policy import take_biases
 from trainer_core.update.hybrid.router import BIAS, add_biases, allow_replay, routers
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import load_policy, score
-from trainer_core.update.objective.recording import as_trajectory as plain
 from trainer_core.update.packed.packing import pack
+from trainer_core.update.recording import as_trajectory as plain
 from worker.engine import Completion, Engine, EngineConfig, EngineError, Request, Sampling, WeightsRefusedError
 from worker.learner.weights import WeightBundle, apply_and_probe, probe_sequences
 

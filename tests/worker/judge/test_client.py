@@ -13,8 +13,8 @@ import pytest
 from tests.support.judge_endpoint import JudgeServer, Reply, completion
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.judge.client import JudgeClient
+from worker.judge.clock import Clock, TimedOut, current
 from worker.judge.use import Tally, metrics
-from worker.scoring.clock import Clock, TimedOut, current
 
 Open = Callable[..., JudgeClient]
 

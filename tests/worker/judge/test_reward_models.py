@@ -14,8 +14,8 @@ from tests.support.installation import wait_until
 from trainer_core.rewards import RewardDefinition, Sample, score
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.tools import Tools
+from worker.errors import StartError
 from worker.judge.reward_models import LocalRewardModels
-from worker.link.platform import StartError
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 

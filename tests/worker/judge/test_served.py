@@ -8,12 +8,12 @@ import pytest
 
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, Request, Sampling
+from worker.errors import StartError
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.served import JudgeServer, ServeConfig
 from worker.judge.servers import start_servers
 from worker.judge.use import Tally
-from worker.link.platform import StartError
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 

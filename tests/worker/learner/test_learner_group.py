@@ -13,7 +13,8 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
-from worker.learner.ranks import LearnerGroup, LearnerLost
+from worker.errors import LearnerLost
+from worker.learner.ranks import LearnerGroup
 from worker.learner.weights import WeightBundle
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}

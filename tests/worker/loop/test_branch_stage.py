@@ -17,9 +17,9 @@ from trainer_core.rewards.score import Score
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Completion, Sampling
-from worker.loop.buffer import Ticket
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, GroupJob
+from worker.messages.ticket import Ticket
 from worker.rewards.worker import Scored
 from worker.rollout.branches import Brancher
 from worker.rollout.generation import GenerationStage

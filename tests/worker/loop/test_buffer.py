@@ -9,9 +9,10 @@ from trainer_core.spec import RunSpec
 from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
 from trainer_core.steering.token_age import staleness_metrics
 from trainer_core.trajectory import Group, Trajectory
-from worker.loop.buffer import Ticket, TrajectoryBuffer
+from worker.loop.buffer import TrajectoryBuffer
 from worker.loop.dispatch import may_have_signal, sampling
 from worker.messages.jobs import Parked
+from worker.messages.ticket import Ticket
 
 
 def trajectory(versions: list[int], reward: float | None = None) -> Trajectory:

@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 from tests.worker.loop.conftest import POLICY
 from trainer_core.spec.generation.thinking import NoThinking, TaggedThinking
 from worker.engine.tokenizer import PolicyTokenizer
-from worker.link.platform import StartError
+from worker.errors import StartError
 
 TEXTS = ["66+132=", "Hello,  world\n", "<think>1</think>2", "é", ""]
 

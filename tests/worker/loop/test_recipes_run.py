@@ -17,7 +17,7 @@ from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
 from trainer_core.trajectory import Group
-from worker.loop.buffer import Batch
+from worker.messages.ticket import Batch
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPS = 3

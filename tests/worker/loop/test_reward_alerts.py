@@ -7,8 +7,8 @@ import numpy as np
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from worker.loop.alerts import RewardAlerts, reward_trouble
-from worker.loop.buffer import Batch, Ticket
 from worker.loop.dispatch import sampling
+from worker.messages.ticket import Batch, Ticket
 
 
 def sample(error: str | None = None, **more: Any) -> Trajectory:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainer_core.spec import RunSpec
-from worker.link.platform import StartError
+from worker.errors import StartError
 from worker.messages.reward_version import RewardVersion, Versions
 from worker.rewards.versions import RewardVersions
 

@@ -4,8 +4,8 @@ import kombu
 import pytest
 
 from worker import tasks
-from worker.cluster.actors import ClusterError
 from worker.cluster.app import app, broker_url
+from worker.errors import ClusterError
 
 
 def test_tasks_are_found_by_name_and_take_json_only() -> None:

@@ -14,10 +14,10 @@ from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.graders.exact import ExactGrader
 from trainer_core.rewards.graders.jail import JailError
+from worker.judge.clock import TimedOut
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot
-from worker.scoring.clock import TimedOut
 from worker.scoring.open import ToolSetup, Workbench
 from worker.scoring.scorer import Job, Scorer, waits
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from trainer_core.prompting.plan import length_target
 from trainer_core.rewards.length.decoupled import decoupled
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
 from trainer_core.rewards.length.group import ScoredGroup
@@ -9,8 +10,8 @@ from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
 from trainer_core.rewards.length.l1_exact import l1_exact
 from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
+from trainer_core.rewards.outcomes import succeeded
 from trainer_core.rewards.parts import LENGTH_PART
-from trainer_core.rollout_metrics import succeeded
 from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
@@ -21,7 +22,6 @@ from trainer_core.spec.rewards.length_shaping import (
     MagistralLength,
 )
 from trainer_core.spec.run import RunSpec
-from trainer_core.steering.prompt_plan import length_target
 from trainer_core.trajectory import Group, Trajectory
 
 

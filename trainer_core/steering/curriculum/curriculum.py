@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
+from trainer_core.prompting.plan import check_rows
 from trainer_core.spec.data.curriculum import (
     DifficultyBandCurriculum,
     DifficultyTargetCurriculum,
@@ -19,7 +20,6 @@ from trainer_core.steering.curriculum.hints import HintScaffold
 from trainer_core.steering.curriculum.mixture import Mixture
 from trainer_core.steering.curriculum.order import EpochOrder
 from trainer_core.steering.curriculum.target import DifficultyTarget
-from trainer_core.steering.prompt_plan import check_rows
 
 Rows = Mapping[str, Sequence[dict[str, Any]]]
 Within = EpochOrder | DifficultyPools | GoldilocksOrder | DifficultyTarget

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from trainer_core.prompting.plan import solution_of
 from trainer_core.spec.data.prompting import HintScaffolding
-from trainer_core.steering.prompt_plan import solution_of
 
 
 class HintScaffold:

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from trainer_core.spec import RunSpec
+from trainer_core.update.model.naming import VALUE_HEAD
 from trainer_core.update.model.policy import load_policy
 from trainer_core.update.model.storage import DTYPES, HostMemory, stored
 from trainer_core.update.optimization.engine import UpdateEngine
-from trainer_core.update.optimization.optimizer import VALUE_HEAD
 from trainer_core.update.packed.packing import TokenBatch
 
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from trainer_core.methods.losses import distillation
 from trainer_core.spec.methods.distillation import Distillation
+from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.policy import load_policy, logits
-from trainer_core.update.model.routing import RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
 
 

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from trainer_core.spec.learner.routing import AuxiliaryLoss, LossFreeBalancing, Routing
 from trainer_core.update.hybrid.router import BIAS, add_biases, routers
-from trainer_core.update.model.routing import RouteWatch
-from trainer_core.update.objective.totals import Totals
+from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
+from trainer_core.update.totals import Totals
 
 
 class Balancer:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from kernels.lightning_attention import lightning_attention
-from trainer_core.update.hybrid.runs import Runs
 from trainer_core.update.packed.attention import UnsupportedPolicy
+from trainer_core.update.packed.runs import Runs
 from trainer_core.update.packed.segments import Layout
 
 LAYER = "MiniMaxLightningAttention"

@@ -6,7 +6,7 @@ from trainer_core.spec.learner.routing import LossFreeBalancing, NoBalancing, Ro
 from trainer_core.update.hybrid.balance import Balancer
 from trainer_core.update.hybrid.policy import reads_biases
 from trainer_core.update.hybrid.router import allow_replay, routers
-from trainer_core.update.model.routing import experts_per_token
+from trainer_core.update.hybrid.routing import experts_per_token
 
 
 def prepare_routing(model: PreTrainedModel, spec: Routing, name: str) -> Balancer | None:

@@ -11,8 +11,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from kernels import batch_invariant
+from trainer_core.update.hybrid.routing import experts_per_token
 from trainer_core.update.model.output_layer import find_fused, sum_by_rows
-from trainer_core.update.model.routing import experts_per_token
 
 
 def use_batch_invariance(model: nn.Module) -> bool:

@@ -14,7 +14,9 @@ from transformers.core_model_loading import revert_weight_conversion
 
 from trainer_core.update.hybrid.lightning import is_constant
 from trainer_core.update.hybrid.policy import biases
-from trainer_core.update.optimization.optimizer import VALUE_HEAD
+
+VALUE_HEAD = "value_head"
+"""Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
 
 
 def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

@@ -10,14 +10,14 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from trainer_core.update.formats.precision import Flows, use_precision
 from trainer_core.update.hybrid.policy import mixing_types, prepare
 from trainer_core.update.hybrid.router import replay, routers
+from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
 from trainer_core.update.model.output_layer import asking, can_fuse, find_fused, fuse, undo
-from trainer_core.update.model.routing import RouteWatch
-from trainer_core.update.objective.recording import as_trajectory
 from trainer_core.update.packed import attention
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import TokenBatch, pack
+from trainer_core.update.recording import as_trajectory
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
 NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_jitter_noise")

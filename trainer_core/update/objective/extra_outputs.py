@@ -8,7 +8,7 @@ from trainer_core.methods.losses.dppo import top_k_divergence
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.loss import DPPOLoss, top_tokens
-from trainer_core.update.model.routing import Routes, RouteWatch
+from trainer_core.update.hybrid.routing import Routes, RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
 
 

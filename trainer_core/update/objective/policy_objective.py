@@ -12,8 +12,8 @@ from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import RecomputedProximal
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import TokenBatch, prompt_key, trains
+from trainer_core.update.totals import Totals
 
 
 def denominators(trajectories: Sequence[Trajectory]) -> Denominators:

@@ -13,7 +13,7 @@ from trainer_core.methods.gae import gae, length_adaptive_lambda
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.model.routing import Routes
+from trainer_core.update.hybrid.routing import Routes
 from trainer_core.update.packed.packing import TokenBatch
 
 

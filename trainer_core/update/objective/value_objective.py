@@ -10,8 +10,8 @@ from trainer_core.methods.value_loss import value_loss
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import CriticModel
 from trainer_core.update.objective.returns import Known
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import TokenBatch
+from trainer_core.update.totals import Totals
 
 MOMENTS = ("critic/_return", "critic/_return_square", "critic/_error", "critic/_error_square")
 

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.optimizer import Optimizer
+from trainer_core.update.model.naming import VALUE_HEAD
 
-VALUE_HEAD = "value_head"
-"""Name of a value head in the policy's module: it has a step size of its own, and is no part of the policy."""
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trainer_core.update.hybrid.runs import Runs, build_runs
+from trainer_core.update.packed.runs import Runs, build_runs
 
 MAX_PADDED_SHARE = 0.2
 MAX_BUCKET_SCORES = 1 << 20

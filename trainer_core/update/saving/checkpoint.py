@@ -29,9 +29,8 @@ from transformers import PreTrainedModel
 from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.model import adapter as adapters
 from trainer_core.update.model.adapter import Adapter
-from trainer_core.update.model.naming import apart, as_in_files, as_in_memory
+from trainer_core.update.model.naming import VALUE_HEAD, apart, as_in_files, as_in_memory
 from trainer_core.update.optimization.engine import UpdateEngine
-from trainer_core.update.optimization.optimizer import VALUE_HEAD
 from trainer_core.update.saving.integrity import (
     CheckpointError,
     require_finite,

@@ -11,12 +11,12 @@ from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.hybrid.policy import prepare
-from trainer_core.update.hybrid.runs import build_runs
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, logits, score
 from trainer_core.update.packed import attention
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import Packing, pack
+from trainer_core.update.packed.runs import build_runs
 
 
 def trajectories(seed: int = 3) -> list[Trajectory]:

@@ -6,8 +6,8 @@ import numpy as np
 from torch import Tensor
 
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.objective.totals import Totals
 from trainer_core.update.packed.packing import TokenBatch
+from trainer_core.update.totals import Totals
 
 
 def add_entropy(totals: Totals, batch: TokenBatch, entropies: Tensor) -> None:

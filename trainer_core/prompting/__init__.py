@@ -1,0 +1,1 @@
+"""How a prompt is put to the policy: hints, strategies, told lengths and thinking budgets."""

@@ -1,0 +1,8 @@
+"""Warnings to the person who watches a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Notify = Callable[[str, str], None]
+"""(title, message): a warning to the person who watches the run."""

@@ -1,0 +1,23 @@
+"""Errors that end a run's attempt: each message is a sentence for the person who started the run."""
+
+from __future__ import annotations
+
+
+class StartError(RuntimeError):
+    """The run cannot start; the message is a sentence for the person who started it."""
+
+
+class FencedError(RuntimeError):
+    """The platform does not accept this attempt (any more)."""
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot take the run; the message is a sentence for a person."""
+
+
+class LearnerLost(RuntimeError):
+    """A learner rank is gone. The group cannot be used again: start a new one and load the last checkpoint."""
+
+
+class RolloutError(RuntimeError):
+    """The engines cannot do their work; the message is a sentence for a person."""

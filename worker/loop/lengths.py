@@ -1,0 +1,61 @@
+"""Lengths of prompts and completions against the room that the engines have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.prompting.plan import longest_text, with_text
+from trainer_core.spec import RunSpec
+from worker.errors import StartError
+from worker.loop.parts import Data
+
+
+def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
+    """Refuse a dataset with a prompt that leaves no room for the completion, or that is empty."""
+    room = spec.rollout.engine.max_model_len - spec.rollout.max_tokens
+    for row, prompt in enumerate(prompts):
+        if not 1 <= len(prompt) <= room:
+            raise StartError(
+                f"Row {row} of {name} has a prompt of {len(prompt)} tokens; with max_tokens "
+                f"{spec.rollout.max_tokens} and max_model_len {spec.rollout.engine.max_model_len}, "
+                f"a prompt may have 1 to {room}."
+            )
+
+
+def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose prompts hints, nudges, targets or budgets make longer, as long as they may ever be.
+
+    Raises:
+        StartError: a row lacks a column that they need.
+    """
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            text = longest_text(spec, row)
+        except ValueError as error:
+            raise StartError(f"Row {number}: {error}") from error
+        if text:
+            found.append(with_text(row, text))
+    return found
+
+
+def longest_prompt(sources: dict[str, Data]) -> int:
+    """Tokens of the longest training prompt."""
+    return max(data.longest for data in sources.values())
+
+
+def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:
+    """A rule for controls: completions must fit behind the longest prompt."""
+    return partial(_no_room, longest_prompt(sources))
+
+
+def _no_room(longest: int, spec: RunSpec) -> str | None:
+    limit = spec.rollout.engine.max_model_len - longest
+    if spec.rollout.max_tokens <= limit:
+        return None
+    return f"max_tokens may be at most {limit}: the longest prompt has {longest} tokens of max_model_len"

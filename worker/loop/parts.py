@@ -1,0 +1,49 @@
+"""What a run works with, once it is up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.engine.tokenizer import PolicyTokenizer
+from worker.judge.client import JudgeClient
+from worker.learner.stage import LearningStage
+from worker.loop.evaluation import EvaluationSet
+from worker.rollout.generation import GenerationStage
+from worker.rollout.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows of one dataset and the token ids of their prompts, shape [P] each."""
+
+    rows: list[dict[str, Any]]
+    prompts: list[NDArray[np.int32]]
+    longest: int
+    """Tokens of the longest prompt, with the longest text that training may put behind it."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A run's machinery, up and running."""
+
+    generation: GenerationStage
+    learning: LearningStage
+    tokenizer: PolicyTokenizer
+    sources: dict[str, Data]
+    """Training data by source name."""
+    evaluations: list[EvaluationSet]
+    state: dict[str, Any]
+    """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    timeline: Timeline
+    judges: Callable[[], JudgeClient]
+    """Opens the judge endpoints in this process."""
+    stirred: threading.Event
+    """Set when something has happened that the loop may act on."""
+    seconds: dict[str, float]
+    """How long each part took."""

@@ -1,0 +1,14 @@
+"""A control that has taken effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control that has taken effect."""
+
+    control_id: str
+    revision: int
+    target: str

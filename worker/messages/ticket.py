@@ -1,0 +1,74 @@
+"""Groups on their way through the loop, and the batches that are made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.engine import Sampling
+from worker.messages.control import Control
+from worker.messages.jobs import Ask, GroupJob, Parked
+
+
+@dataclass(slots=True)
+class Ticket:
+    """One group on its way through the loop, pinned at dispatch."""
+
+    group: Group
+    prompt: NDArray[np.int32]
+    """Token ids, shape [P]."""
+    spec: RunSpec
+    """As it was at dispatch: sampling, thinking budget, lengths."""
+    samples: int
+    sampling: Sampling
+    parked: Parked | None = None
+    """What there is of it, after it was stopped."""
+    asks: tuple[Ask, ...] = ()
+    """How each sample is asked, where they differ."""
+    hint: str = ""
+    """Beginning of the reference solution that the prompt shows."""
+    shadows: tuple[str, ...] = ()
+    """Reward versions that score it beside the one that its group is pinned to."""
+
+    @property
+    def rewards(self) -> tuple[str, ...]:
+        """Reward versions that score it: the one that is trained on, then the shadows."""
+        return self.group.reward_ref, *self.shadows
+
+    @property
+    def name(self) -> str:
+        return self.group.group_id
+
+    def job(self) -> GroupJob:
+        """For the engines."""
+        return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks)
+
+    @property
+    def prompts(self) -> list[NDArray[np.int32]]:
+        """Token ids of each sample's prompt."""
+        return [ask.prompt for ask in self.asks] or [self.prompt] * self.samples
+
+
+@dataclass(slots=True)
+class Batch:
+    """The groups that one step learns from, or those of one evaluation."""
+
+    step: int
+    tickets: list[Ticket]
+    controls: tuple[Control, ...] = ()
+    """Controls of the optimizer step, which this batch is the first to be learned under."""
+    revision: int = 0
+    """Newest steering revision that has touched it."""
+
+    @property
+    def groups(self) -> list[Group]:
+        return [ticket.group for ticket in self.tickets]
+
+    @property
+    def spec(self) -> RunSpec:
+        """The newest spec that any of its groups was dispatched under."""
+        return max(self.tickets, key=lambda ticket: ticket.group.steering_revision).spec
