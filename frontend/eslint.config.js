@@ -4,6 +4,7 @@ import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
 import tseslint from "typescript-eslint";
+import { rooms } from "./eslint.rooms.js";
 
 export default tseslint.config(
   { ignores: ["dist", "src/api/generated", "test-results", "playwright-report"] },
@@ -21,6 +22,7 @@ export default tseslint.config(
       "jsx-a11y/no-noninteractive-tabindex": ["error", { tags: [], roles: ["note", "tabpanel"] }],
     },
   },
+  ...rooms,
   {
     files: ["*.config.*", "scripts/**", "public/*.js", "e2e/**"],
     languageOptions: { globals: { ...globals.node, ...globals.browser } },

@@ -1,5 +1,4 @@
 /** The generated client with the documents of `model.ts`, the one place where generated types are narrowed. */
-import type { JsonSchema } from "@/features/schema-form/schema";
 import { newKey } from "@/lib/key";
 import * as api from "./generated/dressage";
 import type * as G from "./generated/dressage.schemas";
@@ -8,6 +7,7 @@ import type {
   BenchJobRow,
   Control,
   Json,
+  JsonSchema,
   List,
   MetricData,
   Recipe,

@@ -19,6 +19,7 @@ export type {
   Memory,
   MetricNameList,
   ModePlan,
+  NewToken,
   Plan,
   Policy,
   RubricProposal,
@@ -28,6 +29,40 @@ export type {
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Spec = { [key: string]: Json };
+
+/** A JSON Schema as pydantic writes it, with the marks of this platform. */
+export interface JsonSchema {
+  type?: string;
+  title?: string;
+  description?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  enum?: Json[];
+  const?: Json;
+  default?: Json;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  discriminator?: { propertyName: string; mapping?: Record<string, string> };
+  additionalProperties?: boolean | JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  pattern?: string;
+  /** Marks of the platform. */
+  unit?: string;
+  steer?: string;
+  widget?: string;
+  formula?: string;
+  source?: string;
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+}
 
 export type RunState = G.LiveRun["state"];
 export type ControlState = G.Control["state"];

@@ -8,21 +8,14 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
-import type { RunState, XAxis } from "@/api/model";
+import type { RunState } from "@/api/model";
+import { rewardSearch } from "@/features/rewards/data/search";
+import { runSearch } from "@/features/runs/data/search";
 import { sessionQuery } from "@/features/session/session";
 import { Shell } from "@/features/shell/Shell";
+import { number, oneOf, text } from "@/lib/search";
 import { ErrorPage, NotFoundPage } from "@/ui/ErrorState";
 import { queryClient } from "./queryClient";
-
-const text = (value: unknown): string | undefined =>
-  typeof value === "string" && value ? value : typeof value === "number" ? String(value) : undefined;
-const number = (value: unknown): number | undefined => {
-  const found = typeof value === "string" ? Number(value) : value;
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
-};
-function oneOf<T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
-  return allowed.find(candidate => candidate === value);
-}
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
@@ -63,7 +56,7 @@ const runs = createRoute({
     state: oneOf(search.state, RUN_STATES),
     q: text(search.q),
   }),
-  component: lazyRouteComponent(() => import("@/features/runs/RunsPage"), "RunsPage"),
+  component: lazyRouteComponent(() => import("@/features/runs/list/RunsPage"), "RunsPage"),
 });
 
 const newRun = createRoute({
@@ -74,43 +67,14 @@ const newRun = createRoute({
     fork: text(search.fork),
     checkpoint: text(search.checkpoint),
   }),
-  component: lazyRouteComponent(() => import("@/features/runs/NewRunPage"), "NewRunPage"),
+  component: lazyRouteComponent(() => import("@/features/runs/create/NewRunPage"), "NewRunPage"),
 });
-
-export const RUN_TABS = ["charts", "rollouts", "events", "controls", "checkpoints", "config"] as const;
-export type RunTab = (typeof RUN_TABS)[number];
-const X_AXES = ["step", "time", "tokens"] as const;
-
-export interface RunSearch {
-  tab?: RunTab;
-  x?: XAxis;
-  smooth?: number;
-  from?: number;
-  to?: number;
-  /** Filters of the rollouts table. */
-  step?: number;
-  source?: string;
-  min?: number;
-  group?: string;
-  kind?: string;
-}
 
 const run = createRoute({
   getParentRoute: () => app,
   path: "/runs/$runId",
-  validateSearch: (search): RunSearch => ({
-    tab: oneOf(search.tab, RUN_TABS),
-    x: oneOf(search.x, X_AXES),
-    smooth: number(search.smooth),
-    from: number(search.from),
-    to: number(search.to),
-    step: number(search.step),
-    source: text(search.source),
-    min: number(search.min),
-    group: text(search.group),
-    kind: text(search.kind),
-  }),
-  component: lazyRouteComponent(() => import("@/features/runs/RunPage"), "RunPage"),
+  validateSearch: runSearch,
+  component: lazyRouteComponent(() => import("@/features/runs/page/RunPage"), "RunPage"),
 });
 
 const datasets = createRoute({
@@ -130,42 +94,18 @@ const dataset = createRoute({
 const rewards = createRoute({
   getParentRoute: () => app,
   path: "/rewards",
-  component: lazyRouteComponent(() => import("@/features/rewards/RewardsPage"), "RewardsPage"),
+  component: lazyRouteComponent(() => import("@/features/rewards/page/RewardsPage"), "RewardsPage"),
 });
 const newReward = createRoute({
   getParentRoute: () => app,
   path: "/rewards/new",
-  component: lazyRouteComponent(() => import("@/features/rewards/NewRewardPage"), "NewRewardPage"),
+  component: lazyRouteComponent(() => import("@/features/rewards/page/NewRewardPage"), "NewRewardPage"),
 });
-export const REWARD_TABS = ["definition", "bench", "proposals", "versions"] as const;
-export type RewardTab = (typeof REWARD_TABS)[number];
-
-export interface RewardSearch {
-  version?: number;
-  tab?: RewardTab;
-  /** Stored rollouts that the bench starts with: a run, and ids with commas between. */
-  run?: string;
-  rollouts?: string;
-  /** The bench job on show. */
-  job?: string;
-  show?: string;
-  /** Proposals of this state. */
-  state?: string;
-}
-
 const reward = createRoute({
   getParentRoute: () => app,
   path: "/rewards/$rewardId",
-  validateSearch: (search): RewardSearch => ({
-    version: number(search.version),
-    tab: oneOf(search.tab, REWARD_TABS),
-    run: text(search.run),
-    rollouts: text(search.rollouts),
-    job: text(search.job),
-    show: text(search.show),
-    state: text(search.state),
-  }),
-  component: lazyRouteComponent(() => import("@/features/rewards/RewardPage"), "RewardPage"),
+  validateSearch: rewardSearch,
+  component: lazyRouteComponent(() => import("@/features/rewards/page/RewardPage"), "RewardPage"),
 });
 const policies = createRoute({
   getParentRoute: () => app,

@@ -5,10 +5,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Control, Run, XAxis } from "@/api/model";
-import { controlsQuery, metricNamesQuery, metricsQuery } from "@/features/runs/queries";
-import runClasses from "@/features/runs/runs.module.css";
+import { controlsQuery, metricNamesQuery, metricsQuery } from "@/features/runs/data/queries";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import ui from "@/ui/ui.module.css";
 import { interpolate } from "./align";
 import { ChartCard } from "./ChartCard";
 import { CHARTS, chartKeys } from "./charts";
@@ -61,7 +61,7 @@ export function ChartsTab({ run }: { run: Run }) {
   );
   return (
     <>
-      <div className={runClasses.toolbar}>
+      <div className={ui.toolbar}>
         <SegmentedControl
           size="xs"
           aria-label="X axis"

@@ -2,11 +2,12 @@
 import { Group, Paper, Text, Title, Tooltip } from "@mantine/core";
 import { IconInfoCircle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { timelineQuery } from "@/features/runs/queries";
+import { timelineQuery } from "@/features/runs/data/queries";
+import type { Span, StepSpans } from "@/features/runs/data/timeline";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import classes from "./timeline.module.css";
-import { busyShare, layout, type Span, type StepSpans, type Timeline } from "./timeline";
+import { busyShare, layout, type Timeline } from "./timeline";
 
 const HINT =
   "Each bar is work of one process during the last steps, on a common clock. White space is waiting. The share at the " +

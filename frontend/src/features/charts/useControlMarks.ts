@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Control, XAxis } from "@/api/model";
 import { marked } from "@/features/controls/model";
-import { metricsQuery } from "@/features/runs/queries";
+import { metricsQuery } from "@/features/runs/data/queries";
 import { interpolate } from "./align";
 import type { ControlMark } from "./ControlMarks";
 

@@ -2,10 +2,10 @@
 import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";
+import { controlsQuery, targetsQuery } from "@/features/runs/data/queries";
+import { isLive } from "@/features/runs/data/states";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
-import { controlsQuery, targetsQuery } from "@/features/runs/queries";
-import { isLive } from "@/features/runs/states";
 import { Loaded } from "@/ui/Loaded";
 import { AllFields } from "./AllFields";
 import { DifficultyBand, SourceWeights } from "./Curriculum";

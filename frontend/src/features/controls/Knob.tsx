@@ -2,8 +2,7 @@
 import { ActionIcon, Alert, Button, Group, Loader, Stack, Text, TextInput, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
-import type { Control, Json, Run, Target } from "@/api/model";
-import type { JsonSchema } from "@/features/schema-form/schema";
+import type { Control, Json, JsonSchema, Run, Target } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";

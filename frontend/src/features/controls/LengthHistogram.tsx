@@ -1,4 +1,4 @@
-import classes from "@/features/charts/charts.module.css";
+import classes from "./controls.module.css";
 
 const BINS = 32;
 const WIDTH = 300;

@@ -1,11 +1,11 @@
 /** Start, pause, resume, checkpoint, stop. */
-import { type RunAct, runs } from "@/api/client";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
+import { type RunAct, runs } from "@/api/client";
 import type { Run } from "@/api/model";
-import { isAtWork, isLive } from "@/features/runs/states";
+import { isAtWork, isLive } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";

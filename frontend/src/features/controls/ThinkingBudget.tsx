@@ -1,8 +1,8 @@
 /** The budget over the thinking lengths of the last rollouts: what it would cut is seen before it is sent. */
-import { telemetry } from "@/api/client";
 import { Badge, Group, Slider, Switch, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { metricsQuery } from "@/features/runs/queries";
+import { telemetry } from "@/api/client";
+import { metricsQuery } from "@/features/runs/data/queries";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { formatPercent } from "@/lib/format";
 import type { KnobState } from "./Knob";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "@/api/http";
-import type { Control, Json, Target } from "@/api/model";
-import type { JsonSchema } from "@/features/schema-form/schema";
+import type { Control, Json, JsonSchema, Target } from "@/api/model";
 import {
   changes,
   conflictOf,

@@ -1,10 +1,10 @@
 /** What the control rail says about a change: pure functions over controls and targets. */
-import type { Control, Json, Spec, Target } from "@/api/model";
 import { Problem } from "@/api/http";
+import type { Control, Json, JsonSchema, Spec, Target } from "@/api/model";
 import { boundsText, isWithin } from "@/features/schema-form/bounds";
 import { parseNumber } from "@/features/schema-form/NumberField";
 import { same } from "@/features/schema-form/pointer";
-import { isObject, type JsonSchema, kindOf, present } from "@/features/schema-form/schema";
+import { isObject, kindOf, present } from "@/features/schema-form/schema";
 import { formatValue } from "@/lib/format";
 
 /** The targets with the values that are in force now; the platform lists them as they will be once all is applied. */

@@ -5,6 +5,7 @@ import { IconUpload } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Dataset, DatasetVersion, Json, Row } from "@/api/model";
+import { datasetQuery, rowsQuery } from "@/features/datasets/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { CopyText } from "@/ui/CopyText";
@@ -16,7 +17,6 @@ import { ShowMore } from "@/ui/ShowMore";
 import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import ui from "@/ui/ui.module.css";
-import { datasetQuery, rowsQuery } from "./queries";
 import { UploadForm } from "./UploadForm";
 
 export function DatasetPage() {

@@ -3,13 +3,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconDatabase, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { datasetsQuery } from "@/features/datasets/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
 import { EmptyState } from "@/ui/EmptyState";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 import { TableFrame } from "@/ui/TableFrame";
-import { datasetsQuery } from "./queries";
 import { UploadForm } from "./UploadForm";
 
 export function DatasetsPage() {

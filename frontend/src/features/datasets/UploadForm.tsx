@@ -1,11 +1,11 @@
 /** Upload with the faults of the file shown by their line numbers; nothing is made when there is one. */
-import { datasets as datasetsApi } from "@/api/client";
 import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { datasets as datasetsApi } from "@/api/client";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
-import { fieldError, restError } from "@/lib/problems";
+import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";

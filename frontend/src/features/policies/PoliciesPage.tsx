@@ -1,13 +1,14 @@
-import { policies as policiesApi } from "@/api/client";
 import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBrain, IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { policies as policiesApi } from "@/api/client";
 import type { Policy } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
+import { policiesQuery } from "@/features/policies/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
-import { fieldError, restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { CopyText } from "@/ui/CopyText";
 import { EmptyState } from "@/ui/EmptyState";
@@ -17,7 +18,6 @@ import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
 import { MONO } from "@/ui/styles";
 import ui from "@/ui/ui.module.css";
-import { policiesQuery } from "./queries";
 
 export function PoliciesPage() {
   const policies = useQuery(policiesQuery);

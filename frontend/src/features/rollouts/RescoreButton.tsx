@@ -3,8 +3,8 @@ import { IconFlask } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Rollout, Run } from "@/api/model";
-import { rewardsQuery } from "@/features/rewards/queries";
-import { MAX_SAMPLES } from "@/features/rewards/samples";
+import { rewardsQuery } from "@/features/rewards/data/queries";
+import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
 import { getIn } from "@/features/schema-form/pointer";
 
 interface Props {

@@ -4,13 +4,12 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Rollout, Run, Spec } from "@/api/model";
-import type { RunSearch } from "@/app/router";
-import { toggled } from "@/features/rewards/bench/bench";
-import { MAX_SAMPLES } from "@/features/rewards/samples";
-import { rolloutsQuery } from "@/features/runs/queries";
-import runClasses from "@/features/runs/runs.module.css";
+import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
+import { rolloutsQuery } from "@/features/runs/data/queries";
+import type { RunSearch } from "@/features/runs/data/search";
 import { getIn } from "@/features/schema-form/pointer";
 import { DASH, formatNumber } from "@/lib/format";
+import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { ShowMore } from "@/ui/ShowMore";
@@ -34,7 +33,7 @@ export function RolloutsTab({ run }: { run: Run }) {
   const filtered = step !== undefined || source !== undefined || min !== undefined;
   return (
     <>
-      <div className={runClasses.toolbar}>
+      <div className={ui.toolbar}>
         <NumberInput
           size="xs"
           w={110}

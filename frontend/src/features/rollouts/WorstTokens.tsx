@@ -1,8 +1,8 @@
 /** The tokens of the last step on which engine and learner disagree most: where a mismatch begins. */
 import { Accordion, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { decodeValue } from "@/features/charts/merge";
-import { type WorstToken, worstTokensQuery } from "@/features/runs/queries";
+import { decodeValue } from "@/features/runs/data/points";
+import { type WorstToken, worstTokensQuery } from "@/features/runs/data/queries";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 

@@ -1,11 +1,11 @@
 /** Label of a field, with its tools beside (not in) it: name, what it means, whether it may be steered, and a way back to the preset. */
 import { ActionIcon, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconInfoCircle, IconSteeringWheel } from "@tabler/icons-react";
+import type { JsonSchema } from "@/api/model";
 import { formatValue, humanize } from "@/lib/format";
 import { boundsText } from "./bounds";
 import { useForm, type FieldProps } from "./context";
 import { getIn, same } from "./pointer";
-import type { JsonSchema } from "./schema";
 import classes from "./form.module.css";
 
 export function fieldName(path: FieldProps["path"]): string {

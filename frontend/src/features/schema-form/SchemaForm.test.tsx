@@ -2,11 +2,11 @@ import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Json } from "@/api/model";
+import type { Json, JsonSchema } from "@/api/model";
 import { renderWith } from "@/test/render";
 import { SCHEMA } from "./fixture";
 import { SchemaForm } from "./SchemaForm";
-import { type JsonSchema, withDefaults } from "./schema";
+import { withDefaults } from "./schema";
 
 const START = withDefaults(SCHEMA, SCHEMA, { sources: [{ name: "add", weight: 2 }] });
 const LIST: JsonSchema = { type: "object", properties: { values: { type: "array", items: {} } } };

@@ -1,9 +1,8 @@
 /** A form drawn from a JSON Schema. The value is plain JSON, owned by the caller; faults are shown at their pointers. */
 import { type ComponentType, useMemo } from "react";
-import type { Json } from "@/api/model";
+import type { Json, JsonSchema } from "@/api/model";
 import { type FieldProps, type PickerProps, SchemaFormContext } from "./context";
 import { ObjectFields } from "./ObjectFields";
-import type { JsonSchema } from "./schema";
 
 interface Props {
   schema: JsonSchema;

@@ -1,6 +1,6 @@
 /** The range that a schema gives a number: in words, and whether a value lies within. */
+import type { JsonSchema } from "@/api/model";
 import { formatValue } from "@/lib/format";
-import type { JsonSchema } from "./schema";
 
 /** Such as "above 0", "0 to 1" or "above 0 and at most 1"; empty without bounds. */
 export function boundsText({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): string {

@@ -1,6 +1,5 @@
 import { createContext, type ComponentType, useContext } from "react";
-import type { Json } from "@/api/model";
-import type { JsonSchema } from "./schema";
+import type { Json, JsonSchema } from "@/api/model";
 import type { Path } from "./pointer";
 
 /** An input for a `widget` hint, such as a choice among the team's datasets. */

@@ -1,5 +1,5 @@
 /** A schema with every shape that the run spec has. Used by tests only. */
-import type { JsonSchema } from "./schema";
+import type { JsonSchema } from "@/api/model";
 
 export const SCHEMA: JsonSchema = {
   type: "object",

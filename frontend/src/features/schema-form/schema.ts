@@ -1,38 +1,5 @@
 /** Reading JSON Schema: the part of it that pydantic writes for specs and reward definitions. */
-import type { Json } from "@/api/model";
-
-export interface JsonSchema {
-  type?: string;
-  title?: string;
-  description?: string;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  items?: JsonSchema;
-  enum?: Json[];
-  const?: Json;
-  default?: Json;
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  discriminator?: { propertyName: string; mapping?: Record<string, string> };
-  additionalProperties?: boolean | JsonSchema;
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  pattern?: string;
-  /** Dressage's own marks. */
-  unit?: string;
-  steer?: string;
-  widget?: string;
-  formula?: string;
-  source?: string;
-  $ref?: string;
-  $defs?: Record<string, JsonSchema>;
-}
+import type { Json, JsonSchema } from "@/api/model";
 
 export type Kind =
   "object" | "union" | "optional" | "array" | "enum" | "const" | "boolean" | "integer" | "number" | "string" | "json";

@@ -1,8 +1,8 @@
-import { session } from "@/api/client";
 import { Button, Group, Modal, PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { fieldError, restError } from "@/lib/problems";
+import { session } from "@/api/client";
+import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";

@@ -2,9 +2,9 @@ import { Button, Center, Group, Paper, PasswordInput, Stack, Text, TextInput, Ti
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { Problem } from "@/api/http";
-import { ThemeToggle } from "@/features/shell/ThemeToggle";
 import { ErrorState } from "@/ui/ErrorState";
 import { Logo } from "@/ui/Logo";
+import { ThemeToggle } from "@/ui/ThemeToggle";
 import { useSignIn } from "./session";
 
 export function SignInPage() {

@@ -13,9 +13,9 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { datasetsQuery } from "@/features/datasets/queries";
-import { rewardsQuery } from "@/features/rewards/queries";
-import { runsQuery } from "@/features/runs/queries";
+import { datasetsQuery } from "@/features/datasets/data/queries";
+import { rewardsQuery } from "@/features/rewards/data/queries";
+import { runsQuery } from "@/features/runs/data/queries";
 import { NAV } from "./nav";
 
 export function CommandPalette() {

@@ -8,12 +8,12 @@ import { Suspense } from "react";
 import { useSession } from "@/features/session/session";
 import { Logo } from "@/ui/Logo";
 import { TableSkeleton } from "@/ui/TableSkeleton";
+import { ThemeToggle } from "@/ui/ThemeToggle";
 import { CommandPalette } from "./CommandPalette";
 import { NAV } from "./nav";
 import classes from "./shell.module.css";
 import { TeamName } from "./TeamName";
 import { TemporaryPassword } from "./TemporaryPassword";
-import { ThemeToggle } from "./ThemeToggle";
 import { UserMenu } from "./UserMenu";
 
 const SEARCH_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";

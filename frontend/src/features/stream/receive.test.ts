@@ -1,8 +1,8 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it } from "vitest";
 import type { Control, MetricData, Run } from "@/api/model";
-import { metricsKey } from "@/features/runs/queries";
-import { forget, withPoints } from "./recent";
+import { metricsKey } from "@/features/runs/data/queries";
+import { forget, withPoints } from "@/features/runs/data/recent";
 import { receive } from "./useRunStream";
 
 let client: QueryClient;

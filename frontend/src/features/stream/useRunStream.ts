@@ -2,10 +2,10 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Control, List, MetricData, Run, RunEvent } from "@/api/model";
-import { type LivePoint, livePoint, needsReload } from "@/features/charts/merge";
-import { addSteps, type StepSpans, stepSpans } from "@/features/charts/timeline";
-import { MAX_POINTS, timelineQuery } from "@/features/runs/queries";
-import { forget, remember, withPoints } from "./recent";
+import { type LivePoint, livePoint, needsReload } from "@/features/runs/data/points";
+import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
+import { forget, remember, withPoints } from "@/features/runs/data/recent";
+import { addSteps, type StepSpans, stepSpans } from "@/features/runs/data/timeline";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
 /** Points of one series beyond which they are asked for again, down-sampled. */

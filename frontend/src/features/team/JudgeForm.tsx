@@ -1,5 +1,4 @@
 /** A judge's address, its key, and how hard it may be asked. */
-import { judges } from "@/api/client";
 import {
   Alert,
   Button,
@@ -16,9 +15,10 @@ import {
 } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { judges } from "@/api/client";
 import type { JudgeEndpoint } from "@/api/model";
-import { policiesQuery } from "@/features/policies/queries";
-import { fieldError, restError } from "@/lib/problems";
+import { fieldError, restError } from "@/api/problems";
+import { policiesQuery } from "@/features/policies/data/queries";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { judgeBody, judgeDraft, type JudgeDraft, keyIsExposed } from "./judge";

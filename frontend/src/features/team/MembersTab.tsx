@@ -1,13 +1,13 @@
-import { team } from "@/api/client";
 import { ActionIcon, Button, Group, Select, Table, Text, TextInput, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { IconTrash, IconUserPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { team } from "@/api/client";
 import type { Member, Role } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
-import { fieldError, restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";

@@ -1,4 +1,3 @@
-import { team } from "@/api/client";
 import {
   ActionIcon,
   Badge,
@@ -15,10 +14,10 @@ import { modals } from "@mantine/modals";
 import { IconKey, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { NewToken } from "@/api/generated/dressage.schemas";
-import type { Role, Token } from "@/api/model";
+import { team } from "@/api/client";
+import type { NewToken, Role, Token } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
 import { DASH, formatAgo } from "@/lib/format";
-import { fieldError, restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";

@@ -1,19 +1,19 @@
 /** The bench: samples, one or two definitions, and what each makes of them, before a run spends anything. */
-import { bench } from "@/api/client";
 import { Button, Group, Paper, Stack, Switch, Text, Title, Tooltip } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { bench } from "@/api/client";
 import type { Reward, RewardVersion } from "@/api/model";
-import { curl } from "@/features/runs/snippets";
+import { restError } from "@/api/problems";
+import { curl } from "@/api/snippets";
+import type { Draft } from "@/features/rewards/definition/useDraft";
+import { isObjectText, type Pasted } from "@/features/rewards/samples/samples";
 import { useCan } from "@/features/session/session";
-import { restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { CopyIcon } from "@/ui/CopyText";
 import { ErrorState } from "@/ui/ErrorState";
-import type { Draft } from "../definition/useDraft";
-import { isObjectText, type Pasted } from "../samples";
 import { benchBody, DRAFT, sampleCount, type Samples } from "./bench";
 import classes from "./bench.module.css";
 import { BenchJobView } from "./BenchJobView";

@@ -3,12 +3,13 @@ import { Button, Checkbox, Group, Paper, Select, Stack, Table, Text } from "@man
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { Row } from "@/api/model";
-import { datasetsQuery, rowsQuery } from "@/features/datasets/queries";
+import { datasetsQuery, rowsQuery } from "@/features/datasets/data/queries";
+import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
+import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
-import { MAX_SAMPLES } from "../samples";
-import { promptOf, type Samples, spread, toggled } from "./bench";
+import { promptOf, type Samples, spread } from "./bench";
 import classes from "./bench.module.css";
 
 type Chosen = Extract<Samples, { kind: "dataset" }>;

@@ -2,9 +2,9 @@ import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { Reward, RewardVersion } from "@/api/model";
-import { fieldError } from "@/lib/problems";
-import type { Draft } from "../definition/useDraft";
-import { rewardsQuery } from "../queries";
+import { fieldError } from "@/api/problems";
+import { rewardsQuery } from "@/features/rewards/data/queries";
+import type { Draft } from "@/features/rewards/definition/useDraft";
 import { DRAFT } from "./bench";
 
 interface Props {

@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
+import { PastedSamples } from "@/features/rewards/samples/PastedSamples";
+import { MAX_SAMPLES, type Pasted, readLines } from "@/features/rewards/samples/samples";
 import { MONO } from "@/ui/styles";
-import { PastedSamples } from "../PastedSamples";
-import { MAX_SAMPLES, type Pasted, readLines } from "../samples";
 import classes from "./bench.module.css";
 
 interface Props {

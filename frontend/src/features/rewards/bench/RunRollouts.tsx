@@ -4,13 +4,14 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { errorText } from "@/api/http";
 import type { Rollout } from "@/api/model";
+import { MAX_SAMPLES } from "@/features/rewards/samples/samples";
 import { RewardCell } from "@/features/rollouts/RewardCell";
-import { rolloutsQuery, runsQuery } from "@/features/runs/queries";
+import { rolloutsQuery, runsQuery } from "@/features/runs/data/queries";
+import { toggled } from "@/lib/toggled";
 import { Loaded } from "@/ui/Loaded";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableSkeleton } from "@/ui/TableSkeleton";
-import { MAX_SAMPLES } from "../samples";
-import { type Samples, toggled } from "./bench";
+import type { Samples } from "./bench";
 import classes from "./bench.module.css";
 
 type Chosen = Extract<Samples, { kind: "run" }>;

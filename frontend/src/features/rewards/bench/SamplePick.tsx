@@ -1,7 +1,7 @@
 /** Where the samples come from: pasted, rows of a dataset, or stored rollouts of a run. */
 import { Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
-import { fieldError } from "@/lib/problems";
-import { MAX_SAMPLES, type Pasted } from "../samples";
+import { fieldError } from "@/api/problems";
+import { MAX_SAMPLES, type Pasted } from "@/features/rewards/samples/samples";
 import { sampleCount, type Samples } from "./bench";
 import classes from "./bench.module.css";
 import { DatasetRows } from "./DatasetRows";

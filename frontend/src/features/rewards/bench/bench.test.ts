@@ -11,7 +11,6 @@ import {
   promptOf,
   shownRows,
   spread,
-  toggled,
 } from "./bench";
 
 const score = (reward: number | null, more: Partial<BenchScore> = {}): BenchScore =>
@@ -88,12 +87,6 @@ describe("the request", () => {
 it("spreads rows evenly and never past the end", () => {
   expect(spread(5, 20)).toEqual([0, 1, 2, 3, 4]);
   expect(spread(100, 4)).toEqual([0, 25, 50, 75]);
-});
-
-it("takes no more than the largest number", () => {
-  expect(toggled([1, 2], 2, 2)).toEqual([1]);
-  expect(toggled([1, 2], 3, 2)).toEqual([1, 2]);
-  expect(toggled([1], 3, 2)).toEqual([1, 3]);
 });
 
 it("writes latencies as people read them", () => {

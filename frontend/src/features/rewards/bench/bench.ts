@@ -1,8 +1,8 @@
 /** What the bench shows of a job, and what it sends: pure functions over documents. */
 import type { BenchBody } from "@/api/client";
 import type { BenchFlag, BenchJob, BenchSample, BenchScore, Json, Spec } from "@/api/model";
+import { type Pasted, toBody } from "@/features/rewards/samples/samples";
 import { DASH, formatNumber } from "@/lib/format";
-import { type Pasted, toBody } from "../samples";
 
 export type Flip = "gained" | "lost" | "unclear";
 
@@ -101,12 +101,6 @@ function samplesBody(chosen: Samples): Json {
 export function spread(size: number, count: number): number[] {
   if (count >= size) return Array.from({ length: size }, (_, index) => index);
   return Array.from({ length: count }, (_, index) => Math.floor((index * size) / count));
-}
-
-/** Adds or takes away one member, up to a largest number. */
-export function toggled<T>(list: T[], member: T, max: number): T[] {
-  if (list.includes(member)) return list.filter(one => one !== member);
-  return list.length < max ? [...list, member] : list;
 }
 
 /** 4.2 ms, 380 ms, 1.4 s. */

@@ -1,14 +1,13 @@
 /** The form of a definition, with the rubric editor in the place of the rubric grader's plain fields. */
 import { useMemo } from "react";
 import type { FieldError } from "@/api/http";
-import type { Json, Spec } from "@/api/model";
-import { PICKERS } from "@/features/runs/pickers";
-import type { JsonSchema } from "@/features/schema-form/schema";
+import type { Json, JsonSchema, Spec } from "@/api/model";
+import { PICKERS } from "@/features/pickers/pickers";
+import { PreviewContext } from "@/features/rewards/rubric/PreviewContext";
+import { RubricFields } from "@/features/rewards/rubric/RubricFields";
+import { FIRST, objectOf, type Pasted } from "@/features/rewards/samples/samples";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
 import { useCan } from "@/features/session/session";
-import { PreviewContext } from "../rubric/PreviewContext";
-import { RubricFields } from "../rubric/RubricFields";
-import { FIRST, objectOf, type Pasted } from "../samples";
 
 const EDITORS = { rubric: RubricFields };
 

@@ -3,9 +3,9 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Spec } from "@/api/model";
+import { FIRST, type Pasted } from "@/features/rewards/samples/samples";
 import { sessionQuery } from "@/features/session/session";
 import { renderWith } from "@/test/render";
-import { FIRST, type Pasted } from "../samples";
 import { QuickTry } from "./QuickTry";
 
 const json = (body: unknown) =>

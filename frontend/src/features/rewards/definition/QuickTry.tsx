@@ -1,17 +1,17 @@
 /** Scores samples with the definition as it stands in the form, at once, where no jail and no judge is needed. */
-import { datasets as datasetsApi, rewards } from "@/api/client";
 import { Button, Group, Paper, Select, Stack, Text, Title } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { datasets as datasetsApi, rewards } from "@/api/client";
 import { errorText } from "@/api/http";
 import type { Dataset, Row, Spec } from "@/api/model";
-import { datasetsQuery } from "@/features/datasets/queries";
+import { restError } from "@/api/problems";
+import { datasetsQuery } from "@/features/datasets/data/queries";
+import { PastedSamples } from "@/features/rewards/samples/PastedSamples";
+import { fromRow, isObjectText, type Pasted, toBody } from "@/features/rewards/samples/samples";
 import { useCan } from "@/features/session/session";
-import { restError } from "@/lib/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
-import { PastedSamples } from "../PastedSamples";
-import { fromRow, isObjectText, type Pasted, toBody } from "../samples";
 import { TryResultLine } from "./TryResultLine";
 
 const AT_FIELDS = /^\/samples\/\d+\/(output_text|item|completion_tokens)$/;

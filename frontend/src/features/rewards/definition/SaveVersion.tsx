@@ -1,13 +1,13 @@
 /** The last look before a version is made: what differs from the newest one, and why. */
-import { rewards } from "@/api/client";
 import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { rewards } from "@/api/client";
 import type { FieldError } from "@/api/http";
-import type { Reward, RewardVersion, Spec } from "@/api/model";
-import { ChangeList } from "@/features/runs/ChangeList";
-import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
+import type { JsonSchema, Reward, RewardVersion, Spec } from "@/api/model";
+import { ChangeList } from "@/features/schema-form/ChangeList";
+import { withDefaults } from "@/features/schema-form/schema";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";

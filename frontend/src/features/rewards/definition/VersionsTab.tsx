@@ -1,11 +1,11 @@
 /** Every version with what it changed. */
 import { Group, Paper, Stack, Text, Title } from "@mantine/core";
-import type { RewardVersion } from "@/api/model";
-import { ChangeList } from "@/features/runs/ChangeList";
-import { type JsonSchema, withDefaults } from "@/features/schema-form/schema";
+import type { JsonSchema, RewardVersion } from "@/api/model";
+import { describeDefinition } from "@/features/rewards/data/describe";
+import { ChangeList } from "@/features/schema-form/ChangeList";
+import { withDefaults } from "@/features/schema-form/schema";
 import { formatTime } from "@/lib/format";
 import { TextLink } from "@/ui/TextLink";
-import { describeDefinition } from "../describe";
 import { definitionChanges } from "./changes";
 
 export function VersionsTab({ schema, versions }: { schema: JsonSchema; versions: RewardVersion[] }) {

@@ -1,5 +1,5 @@
 import { type FieldError, Problem } from "@/api/http";
-import { faultsWithin } from "@/lib/problems";
+import { faultsWithin } from "@/api/problems";
 
 /** Faults of a refused definition, with pointers into the definition itself. */
 export function definitionErrors(error: unknown): FieldError[] {

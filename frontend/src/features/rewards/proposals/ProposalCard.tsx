@@ -2,10 +2,10 @@
 import { Badge, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { Reward, RubricProposal } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
 import { NumberField } from "@/features/schema-form/NumberField";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatNumber } from "@/lib/format";
-import { fieldError, restError } from "@/lib/problems";
 import { ErrorState } from "@/ui/ErrorState";
 import { Pre } from "@/ui/Pre";
 import { TextLink } from "@/ui/TextLink";

@@ -1,0 +1,63 @@
+/**
+ * The rooms of the console and the floors they stand on. A room is one folder of `src/`; it imports rooms on floors
+ * below its own and nothing else. So no two rooms know each other, and a circle through several rooms cannot arise.
+ *
+ * Files of a room say `./name` to each other and `@/room/name` across rooms. With that, the text of an import tells
+ * its room, and ESLint's own rules suffice: no plugin, no resolver. Inside a room files may call one another in
+ * circles; the fields of a schema form do, because schemas nest.
+ */
+export const FLOORS = [
+  ["lib", "theme"],
+  ["api"],
+  ["ui"],
+  // Know no object of the platform.
+  ["features/session", "features/schema-form"],
+  // What others may know of a feature: its queries, their merging with the stream, its view state.
+  ["features/datasets/data", "features/policies/data", "features/rewards/data", "features/runs/data"],
+  ["features/stream", "features/pickers", "features/controls", "features/rewards/samples", "features/runs/forecast"],
+  ["features/charts", "features/rollouts"],
+  ["features/rewards/rubric"],
+  ["features/rewards/definition"],
+  ["features/rewards/bench", "features/rewards/proposals"],
+  // Pages. Only the router knows them.
+  [
+    "features/datasets",
+    "features/policies",
+    "features/rewards/page",
+    "features/runs/create",
+    "features/runs/list",
+    "features/runs/page",
+    "features/shell",
+    "features/team",
+  ],
+  ["app"],
+];
+
+/** Rooms that the files of a room may import. */
+export function below(room) {
+  return FLOORS.slice(
+    0,
+    FLOORS.findIndex(floor => floor.includes(room)),
+  ).flat();
+}
+
+const slash = text => text.replaceAll("/", "\\u002F");
+
+function rules(room, allowed) {
+  // An import of a file of this project that is neither `./name` nor `@/<allowed room>/name`.
+  const names = allowed.length > 0 ? `(?!(?:${allowed.join("|")})/[^/]+$)` : "";
+  const regex = `^(?:\\.\\./|@/${names})`;
+  const message =
+    `The room ${room} imports its own files as "./name" and rooms on floors below it as "@/room/name"; ` +
+    "the floors stand in eslint.rooms.js.";
+  return {
+    "no-restricted-imports": ["error", { patterns: [{ regex, message }] }],
+    "no-restricted-syntax": ["error", { selector: `ImportExpression > Literal[value=/${slash(regex)}/]`, message }],
+  };
+}
+
+/** ESLint's configuration of the rooms: one entry for the sources of each, one for its tests. */
+export const rooms = FLOORS.flat().flatMap(room => [
+  { files: [`src/${room}/*.{ts,tsx}`], rules: rules(room, below(room)) },
+  { files: [`src/${room}/*.test.{ts,tsx}`], rules: rules(room, [...below(room), "test"]) },
+]);

@@ -1,0 +1,108 @@
+/** A first version: a name, a definition, and samples to try it on. */
+import { Button, Group, Paper, Skeleton, Stack, TextInput, Title } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { rewards } from "@/api/client";
+import type { Json, JsonSchema, Spec } from "@/api/model";
+import { fieldError } from "@/api/problems";
+import { rewardSchemaQuery } from "@/features/rewards/data/queries";
+import classes from "@/features/rewards/definition/definition.module.css";
+import { DefinitionForm } from "@/features/rewards/definition/DefinitionForm";
+import { definitionErrors } from "@/features/rewards/definition/errors";
+import { QuickTry } from "@/features/rewards/definition/QuickTry";
+import { useDraft, forgetDraft } from "@/features/rewards/definition/useDraft";
+import { FIRST, type Pasted } from "@/features/rewards/samples/samples";
+import { initialValue } from "@/features/schema-form/schema";
+import { useCan } from "@/features/session/session";
+import { useSubmit } from "@/lib/useSubmit";
+import { Crumbs } from "@/ui/Crumbs";
+import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { PageHeader } from "@/ui/PageHeader";
+
+export function NewRewardPage() {
+  const schema = useQuery(rewardSchemaQuery);
+  return (
+    <Loaded query={schema} skeleton={<Skeleton height={480} aria-label="Loading" />}>
+      {found => <NewReward schema={found} />}
+    </Loaded>
+  );
+}
+
+const KEY = "new";
+
+function NewReward({ schema }: { schema: JsonSchema }) {
+  const [base] = useState(() => firstDefinition(schema));
+  const draft = useDraft(KEY, base);
+  const [name, setName] = useState("");
+  const [samples, setSamples] = useState<Pasted[]>([FIRST]);
+  const editor = useCan("editor");
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const save = useSubmit({
+    mutationFn: () => rewards.create(name, draft.definition),
+    onSuccess: async made => {
+      forgetDraft(KEY);
+      await client.invalidateQueries({ queryKey: ["rewards"] });
+      void navigate({ to: "/rewards/$rewardId", params: { rewardId: made.id }, search: {} });
+    },
+  });
+  return (
+    <>
+      <Crumbs to="/rewards" label="Rewards" here="new" />
+      <PageHeader title="New reward" />
+      <div className={classes.split}>
+        <Stack gap="sm">
+          <Paper p="md" component="section" aria-label="Definition">
+            <Title order={2} mb="xs">
+              Definition
+            </Title>
+            <TextInput
+              label="Name"
+              value={name}
+              onChange={event => setName(event.currentTarget.value)}
+              error={fieldError(save.error, "/name") ?? fieldError(save.error, "/slug")}
+              maxLength={120}
+              required
+              mb="sm"
+            />
+            <DefinitionForm
+              schema={schema}
+              definition={draft.definition}
+              base={base}
+              errors={definitionErrors(save.error)}
+              samples={samples}
+              onChange={draft.set}
+            />
+          </Paper>
+          {save.error && <ErrorState error={save.error} />}
+          {editor && (
+            <Group justify="flex-end" className={classes.bar}>
+              <Button
+                loading={save.isPending}
+                disabled={!name.trim()}
+                onClick={() => save.mutate()}
+                data-testid="save-reward"
+              >
+                Create the reward
+              </Button>
+            </Group>
+          )}
+        </Stack>
+        <div className={classes.side}>
+          <QuickTry definition={draft.definition} samples={samples} onSamples={setSamples} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** One component, so that the form begins with something to change. */
+function firstDefinition(schema: JsonSchema): Spec {
+  const made = initialValue(schema, schema) as Spec;
+  const components = made.components as Json[] | undefined;
+  const first = components?.[0];
+  if (typeof first === "object" && first !== null && !Array.isArray(first)) first.name = "correct";
+  return made;
+}

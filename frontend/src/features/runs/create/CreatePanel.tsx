@@ -1,0 +1,111 @@
+import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
+import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
+import type { Spec } from "@/api/model";
+import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
+import { MemoryPanel } from "@/features/runs/forecast/MemoryPanel";
+import { PlanPanel } from "@/features/runs/forecast/PlanPanel";
+import { ChangeList } from "@/features/schema-form/ChangeList";
+import type { Change } from "@/features/schema-form/pointer";
+import { useCan } from "@/features/session/session";
+import { ErrorState } from "@/ui/ErrorState";
+import classes from "./create.module.css";
+import type { Checked } from "./useValidation";
+
+interface Props {
+  spec: Spec;
+  changes: Change[];
+  baseLabel: string;
+  checked: Checked;
+  named: boolean;
+  pending: "start" | "draft" | null;
+  error: unknown;
+  onCreate: (start: boolean) => void;
+  onReveal: (section: string) => void;
+}
+
+/** Faults, prediction, differences, and the two ways to create the run. */
+export function CreatePanel(props: Props) {
+  const { spec, changes, baseLabel, checked, named, pending, error, onCreate, onReveal } = props;
+  const operator = useCan("operator");
+  const editor = useCan("editor");
+  const ready = named && checked.validation?.valid === true && !checked.checking;
+  return (
+    <div className={classes.side}>
+      <Stack gap="sm">
+        <Paper p="sm">
+          <Stack gap={8}>
+            <Button
+              leftSection={<IconPlayerPlay size={15} />}
+              disabled={!ready || !operator || pending !== null}
+              loading={pending === "start"}
+              onClick={() => onCreate(true)}
+              data-testid="create-and-start"
+            >
+              Create and start
+            </Button>
+            <Button
+              variant="default"
+              disabled={!ready || !editor || pending !== null}
+              loading={pending === "draft"}
+              onClick={() => onCreate(false)}
+              data-testid="create-draft"
+            >
+              Create as draft
+            </Button>
+            <ValidationNote checked={checked} onReveal={onReveal} />
+            {!operator && (
+              <Text size="xs" c="dimmed">
+                {editor ? "Starting runs needs the role of operator." : "Creating runs needs the role of editor."}
+              </Text>
+            )}
+          </Stack>
+        </Paper>
+        {error !== null && <ErrorState error={error} />}
+        <PlanPanel spec={spec} valid={checked.validation?.valid === true && !checked.checking} />
+        <ExplainPanel explanation={checked.validation?.explanation} />
+        <MemoryPanel memory={checked.validation?.explanation?.memory} />
+        <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
+          <Title order={3} mb={6}>
+            Changed from {baseLabel}
+          </Title>
+          <ChangeList changes={changes} empty="Nothing." />
+        </Paper>
+      </Stack>
+    </div>
+  );
+}
+
+function ValidationNote({ checked, onReveal }: { checked: Checked; onReveal: (section: string) => void }) {
+  if (checked.error) return <ErrorState error={checked.error} />;
+  const errors = checked.validation?.errors ?? [];
+  if (errors.length > 0) {
+    return (
+      <Alert
+        color="red"
+        p="xs"
+        role="alert"
+        title={errors.length === 1 ? "One fault" : `${errors.length} faults`}
+        data-testid="spec-errors"
+      >
+        {errors.slice(0, 8).map(fault => {
+          const section = fault.pointer.split("/")[1] ?? "";
+          return (
+            <div key={fault.pointer + fault.detail} style={{ fontSize: 12.5, marginTop: 4 }}>
+              <Anchor component="button" type="button" size="xs" className="mono" onClick={() => onReveal(section)}>
+                {fault.pointer.slice(1).replaceAll("/", ".") || "spec"}
+              </Anchor>
+              <br />
+              {fault.detail}
+            </div>
+          );
+        })}
+      </Alert>
+    );
+  }
+  return (
+    <Text size="xs" c="dimmed" role="status" style={{ display: "flex", alignItems: "center", gap: 6, minHeight: 20 }}>
+      {checked.checking ? <Loader size={12} /> : <IconCheck size={14} color="var(--c-good)" />}
+      {checked.checking ? "Checking" : "The platform accepts this spec"}
+    </Text>
+  );
+}

@@ -1,0 +1,119 @@
+/** The form of a new run beside its differences, faults and the buttons that create it. */
+import { Tabs, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { runs } from "@/api/client";
+import type { Json, JsonSchema, Spec } from "@/api/model";
+import { PICKERS } from "@/features/pickers/pickers";
+import { diff } from "@/features/schema-form/pointer";
+import { SchemaForm } from "@/features/schema-form/SchemaForm";
+import { newKey } from "@/lib/key";
+import { useSubmit } from "@/lib/useSubmit";
+import { LeaveGuard } from "@/ui/LeaveGuard";
+import { CodeTab } from "./CodeTab";
+import { CreatePanel } from "./CreatePanel";
+import classes from "./create.module.css";
+import { SectionNav, SpecSections } from "./SpecSections";
+import { TextTab } from "./TextTab";
+import { useValidation } from "./useValidation";
+
+interface Props {
+  schema: JsonSchema;
+  base: Spec;
+  baseLabel: string;
+  name: string;
+  fork?: { run: string; checkpoint: string | null };
+}
+
+const NO_ERRORS: { pointer: string; detail: string }[] = [];
+
+export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: Props) {
+  const [spec, setSpec] = useState<Spec>(base);
+  const [name, setName] = useState(firstName);
+  const [key, setKey] = useState(newKey);
+  const [open, setOpen] = useState<Set<string>>(
+    () => new Set(["policy", "data", "reward", "rollout", "thinking", "schedule", "optimizer"]),
+  );
+  const navigate = useNavigate();
+  const checked = useValidation(spec);
+  const errors = checked.validation?.errors ?? NO_ERRORS;
+  const create = useSubmit({
+    mutationFn: async (start: boolean) => {
+      if (!fork) return runs.create({ name, spec, start }, key);
+      const run = await runs.fork(fork.run, { name, spec, checkpoint: fork.checkpoint }, key);
+      if (start) await runs.act(run.id, "start");
+      return run;
+    },
+    onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id }, ignoreBlocker: true }),
+    // The same key with another body is refused; a corrected document is a new request.
+    onError: () => setKey(newKey()),
+  });
+  const changes = diff(base as Json, spec as Json);
+  const toggle = (section: string, next: boolean) =>
+    setOpen(previous => {
+      const changed = new Set(previous);
+      if (next) changed.add(section);
+      else changed.delete(section);
+      return changed;
+    });
+  const reveal = (section: string) => {
+    toggle(section, true);
+    document.getElementById(`section-${section}`)?.scrollIntoView({ block: "start" });
+  };
+  return (
+    <div className={classes.newRun}>
+      <LeaveGuard when={changes.length > 0 || name !== firstName}>
+        What you have changed from {baseLabel} is kept only by creating the run, as a draft for example.
+      </LeaveGuard>
+      <SectionNav schema={schema} value={spec} base={base} errors={errors} onReveal={reveal} />
+      <div style={{ minWidth: 0 }}>
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+          maxLength={120}
+          required
+          mb="md"
+          maw={480}
+          error={name.trim() ? undefined : "A run needs a name."}
+        />
+        <Tabs defaultValue="form" keepMounted={false}>
+          <Tabs.List mb="md">
+            <Tabs.Tab value="form">Form</Tabs.Tab>
+            <Tabs.Tab value="text">YAML / JSON</Tabs.Tab>
+            <Tabs.Tab value="code">As API</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="form">
+            <SchemaForm
+              schema={schema}
+              value={spec}
+              base={base}
+              errors={errors}
+              pickers={PICKERS}
+              onChange={next => setSpec(next as Spec)}
+            >
+              <SpecSections schema={schema} value={spec} open={open} onToggle={toggle} onChange={setSpec} />
+            </SchemaForm>
+          </Tabs.Panel>
+          <Tabs.Panel value="text">
+            <TextTab value={spec} onChange={next => setSpec(next as Spec)} errors={errors} />
+          </Tabs.Panel>
+          <Tabs.Panel value="code">
+            <CodeTab name={name} spec={spec} />
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+      <CreatePanel
+        spec={spec}
+        changes={changes}
+        baseLabel={baseLabel}
+        checked={checked}
+        named={name.trim() !== ""}
+        pending={create.isPending ? (create.variables ? "start" : "draft") : null}
+        error={create.error}
+        onCreate={start => create.mutate(start)}
+        onReveal={reveal}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+/** A run from a preset, from scratch, or as a fork: form, text, or program. */
+import { Alert, Skeleton, Stack } from "@mantine/core";
+import { IconGitFork } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Json, Spec } from "@/api/model";
+import { checkpointsQuery, recipesQuery, runQuery, specSchemaQuery } from "@/features/runs/data/queries";
+import { withDefaults } from "@/features/schema-form/schema";
+import { ErrorState } from "@/ui/ErrorState";
+import { PageHeader } from "@/ui/PageHeader";
+import { NewRunForm } from "./NewRunForm";
+import { PresetPicker } from "./PresetPicker";
+
+export function NewRunPage() {
+  const { recipe, fork, checkpoint } = useSearch({ from: "/app/runs/new" });
+  const navigate = useNavigate({ from: "/runs/new" });
+  const schema = useQuery(specSchemaQuery);
+  const recipes = useQuery(recipesQuery);
+  const parent = useQuery({ ...runQuery(fork ?? ""), enabled: fork !== undefined });
+  const checkpoints = useQuery({ ...checkpointsQuery(fork ?? ""), enabled: fork !== undefined });
+  const needed = fork === undefined ? [schema, recipes] : [schema, recipes, parent, checkpoints];
+  const failed = needed.find(query => query.isError && query.data === undefined);
+  if (failed) return <ErrorState error={failed.error} retry={() => void failed.refetch()} />;
+  if (!schema.data || !recipes.data || needed.some(query => query.data === undefined)) {
+    return (
+      <Stack aria-busy="true" aria-label="Loading">
+        <Skeleton height={30} width={200} />
+        <Skeleton height={90} />
+        <Skeleton height={480} />
+      </Stack>
+    );
+  }
+  const preset = recipes.data.find(one => one.name === recipe) ?? recipes.data[0];
+  const from = fork ? parent.data : undefined;
+  const start = (from?.effective_spec ?? from?.spec ?? preset?.spec ?? {}) as Json;
+  const base = withDefaults(schema.data, schema.data, start) as Spec;
+  const origin = checkpoints.data?.data.find(one => one.id === checkpoint) ?? checkpoints.data?.data[0];
+  return (
+    <>
+      <PageHeader
+        title={from ? "Fork a run" : "New run"}
+        description={from ? undefined : "Choose a preset, change what you need, and start."}
+      />
+      {from ? (
+        <Alert color="petrol" variant="light" icon={<IconGitFork size={18} />} mb="md" py="xs">
+          {origin
+            ? `A new run with the weights of “${from.name}” at step ${origin.step}. Its steps count from 1.`
+            : `A new run like “${from.name}”, which has no checkpoint: it begins with the base policy.`}
+        </Alert>
+      ) : (
+        <PresetPicker
+          recipes={recipes.data}
+          value={preset?.name ?? ""}
+          onChange={name => void navigate({ search: { recipe: name }, replace: true })}
+        />
+      )}
+      <NewRunForm
+        key={`${from?.id ?? ""}${preset?.name ?? ""}`}
+        schema={schema.data}
+        base={base}
+        baseLabel={from ? "the run it is forked from" : "the preset"}
+        name={from ? `${from.name} (fork)` : (preset?.title ?? "")}
+        fork={from && { run: from.id, checkpoint: origin?.id ?? null }}
+      />
+    </>
+  );
+}

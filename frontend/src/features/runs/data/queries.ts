@@ -1,0 +1,153 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { controls, page, runs, spec, telemetry } from "@/api/client";
+import type { Recipe, RunState, Target, XAxis } from "@/api/model";
+import { addSteps, SHOWN_STEPS, stepSpans } from "./timeline";
+import { withPoints } from "./recent";
+
+export const runsQuery = (state?: RunState) =>
+  queryOptions({
+    queryKey: ["runs", { state: state ?? null }],
+    queryFn: ({ signal }) => runs.list(state, signal),
+    placeholderData: keepPreviousData,
+  });
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id],
+    queryFn: ({ signal }) => runs.read(id, signal),
+  });
+
+export const controlsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "controls"],
+    queryFn: ({ signal }) => controls.list(id, signal),
+  });
+
+export const targetsQuery = (id: string, revision: number) =>
+  queryOptions({
+    queryKey: ["run", id, "targets", revision],
+    queryFn: ({ signal }) => controls.targets(id, signal),
+    select: (found): Target[] => found.data,
+    placeholderData: keepPreviousData,
+  });
+
+export const MAX_POINTS = 600;
+
+export interface Window {
+  x: XAxis;
+  from?: number;
+  to?: number;
+}
+
+export const metricNamesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "metric-names"],
+    queryFn: ({ signal }) => telemetry.names(id, signal),
+    select: (found): string[] => found.data.map(one => one.name),
+  });
+
+/** Key of the drawn metrics; the stream writes into the one without a window. */
+export const metricsKey = (id: string, { x, from, to }: Window) =>
+  ["run", id, "metrics", x, from ?? null, to ?? null] as const;
+
+export const metricsQuery = (id: string, keys: string[], window: Window) =>
+  queryOptions({
+    queryKey: [...metricsKey(id, window), keys.join(",")],
+    queryFn: async ({ client, signal }) => {
+      const data = await telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal);
+      return window.from === undefined && window.to === undefined ? withPoints(client, id, keys, data) : data;
+    },
+    enabled: keys.length > 0,
+    staleTime: Infinity, // the stream keeps it fresh
+    refetchOnWindowFocus: false,
+    placeholderData: keepPreviousData,
+  });
+
+/** Log-probabilities that JSON cannot carry arrive as words. */
+export interface WorstToken {
+  group_id: string;
+  sample: number;
+  position: number;
+  token_id: number;
+  text?: string;
+  behaviour_logprob: number | string;
+  learner_logprob: number | string;
+  version: number;
+}
+
+export interface RolloutFilter {
+  step?: number;
+  source?: string;
+  min?: number;
+}
+
+export const rolloutsQuery = (id: string, filter: RolloutFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["run", id, "rollouts", filter],
+    queryFn: ({ signal, pageParam }) =>
+      telemetry.rollouts(
+        id,
+        { step: filter.step, source: filter.source, min_reward: filter.min, limit: 64, ...page(pageParam) },
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: page => (page.has_more ? page.next : null),
+    placeholderData: keepPreviousData,
+  });
+
+/** All kinds but the ones that come with every step. */
+const EVERY_KIND = "state,desired,control,eval,rubric_proposals,checkpoint,alert,log,run";
+
+export const eventsQuery = (id: string, kind?: string) =>
+  infiniteQueryOptions({
+    queryKey: ["run", id, "events", kind ?? null],
+    queryFn: ({ signal, pageParam }) =>
+      telemetry.events(
+        id,
+        { kind: kind ?? EVERY_KIND, limit: 100, ...(pageParam === null ? {} : { after: Number(pageParam) }) },
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: page => (page.has_more ? page.next : null),
+  });
+
+/** The tokens of the last step on which engine and learner disagree most. */
+export const worstTokensQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "rollouts", "worst"],
+    queryFn: async ({ signal }) => {
+      const found = await telemetry.events(id, { kind: "rollouts", limit: 1 }, signal);
+      const event = found.data[0];
+      return { step: event?.step ?? null, tokens: (event?.data.worst_tokens ?? []) as unknown as WorstToken[] };
+    },
+  });
+
+export const timelineQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "timeline"],
+    queryFn: async ({ signal }) => {
+      const found = await telemetry.events(id, { kind: "step", limit: SHOWN_STEPS }, signal);
+      const steps = found.data.map(stepSpans).filter(one => one !== null);
+      return steps.length > 0 ? addSteps([], steps) : [];
+    },
+    staleTime: Infinity, // the stream keeps it fresh
+  });
+
+export const checkpointsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["run", id, "checkpoints"],
+    queryFn: ({ signal }) => runs.checkpoints(id, signal),
+  });
+
+export const specSchemaQuery = queryOptions({
+  queryKey: ["spec", "schema"],
+  queryFn: ({ signal }) => spec.schema(signal),
+  staleTime: Infinity,
+});
+
+export const recipesQuery = queryOptions({
+  queryKey: ["spec", "recipes"],
+  queryFn: ({ signal }) => spec.recipes(signal),
+  select: (found): Recipe[] => found.data,
+  staleTime: Infinity,
+});

@@ -1,0 +1,35 @@
+import { Button } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { runs } from "@/api/client";
+import { recipesQuery } from "@/features/runs/data/queries";
+import { useCan } from "@/features/session/session";
+import { newKey } from "@/lib/key";
+import { useSubmit } from "@/lib/useSubmit";
+import { toastError } from "@/ui/toast";
+
+/** One click from an empty team to a run that trains. */
+export function DemoRunButton() {
+  const recipes = useQuery(recipesQuery);
+  const demo = recipes.data?.find(recipe => recipe.name === "demo");
+  const operator = useCan("operator");
+  const navigate = useNavigate();
+  const create = useSubmit({
+    mutationFn: () => runs.create({ name: demo?.title ?? "Demo", spec: demo?.spec ?? {}, start: operator }, newKey()),
+    onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id } }),
+    onError: error => toastError("The demo run was not created", error),
+  });
+  if (recipes.isSuccess && !demo) return null;
+  return (
+    <Button
+      leftSection={<IconPlayerPlay size={15} />}
+      loading={create.isPending}
+      disabled={!demo}
+      onClick={() => create.mutate()}
+      data-testid="create-demo-run"
+    >
+      Create the demo run
+    </Button>
+  );
+}

@@ -1,0 +1,130 @@
+import { Anchor, Paper, Progress, Table, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { Link } from "@tanstack/react-router";
+import type { Run } from "@/api/model";
+import { isAtWork } from "@/features/runs/data/states";
+import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
+import { StateBadge } from "@/ui/StateBadge";
+import { TableFrame } from "@/ui/TableFrame";
+import { RewardTrend } from "./RewardTrend";
+import classes from "./list.module.css";
+
+export function RunsTable({ runs }: { runs: Run[] }) {
+  const narrow = useMediaQuery("(max-width: 48em)");
+  if (narrow) return <RunCards runs={runs} />;
+  return (
+    <TableFrame label="Runs">
+      <Table highlightOnHover data-testid="runs-table">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Run</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th w={190}>Progress</Table.Th>
+            <Table.Th>Reward</Table.Th>
+            <Table.Th ta="right">Held out</Table.Th>
+            <Table.Th ta="right">Left</Table.Th>
+            <Table.Th>Policy</Table.Th>
+            <Table.Th>By</Table.Th>
+            <Table.Th ta="right">Created</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.map(run => (
+            <Table.Tr key={run.id}>
+              <Table.Td maw={280}>
+                <RunLink run={run} />
+              </Table.Td>
+              <Table.Td title={run.state_reason || undefined}>
+                <StateBadge state={run.state} />
+              </Table.Td>
+              <Table.Td>
+                <RunProgress run={run} />
+              </Table.Td>
+              <Table.Td>
+                <RewardTrend run={run} />
+              </Table.Td>
+              <Table.Td ta="right">{formatNumber(run.summary.eval, 3)}</Table.Td>
+              <Table.Td ta="right">{left(run)}</Table.Td>
+              <Table.Td className="mono">{run.policy}</Table.Td>
+              <Table.Td maw={160}>
+                <Text size="sm" truncate>
+                  {run.created_by}
+                </Text>
+              </Table.Td>
+              <Table.Td ta="right" title={run.created_at} style={{ whiteSpace: "nowrap" }}>
+                {formatAgo(run.created_at)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableFrame>
+  );
+}
+
+/** One card per run, for narrow screens. */
+function RunCards({ runs }: { runs: Run[] }) {
+  return (
+    <div className={classes.cards} data-testid="runs-table">
+      {runs.map(run => (
+        <Paper key={run.id} p="sm" className={classes.card}>
+          <div className={classes.cardHead}>
+            <RunLink run={run} />
+            <StateBadge state={run.state} />
+          </div>
+          <RunProgress run={run} />
+          <div className={classes.cardFoot}>
+            <RewardTrend run={run} />
+            <Text size="xs" c="dimmed" className="num">
+              {left(run) === DASH ? formatAgo(run.created_at) : `${left(run)} left`}
+            </Text>
+          </div>
+        </Paper>
+      ))}
+    </div>
+  );
+}
+
+function RunLink({ run }: { run: Run }) {
+  return (
+    <Anchor
+      component={Link}
+      to={`/runs/${run.id}`}
+      fw={550}
+      size="sm"
+      c="var(--c-text)"
+      truncate
+      display="block"
+      title={run.name}
+    >
+      {run.name}
+    </Anchor>
+  );
+}
+
+function RunProgress({ run }: { run: Run }) {
+  if (run.state === "queued") {
+    return (
+      <Text size="xs" c="dimmed">
+        {run.queue_position === null ? "waiting" : `place ${run.queue_position} in the queue`}
+      </Text>
+    );
+  }
+  return (
+    <div>
+      <Progress
+        value={run.total_steps ? (run.step / run.total_steps) * 100 : 0}
+        size={4}
+        aria-label={`Step ${run.step} of ${run.total_steps}`}
+        color={run.state === "failed" ? "red" : run.state === "paused" ? "yellow" : "petrol"}
+      />
+      <Text size="xs" c="dimmed" mt={3} className="num">
+        {run.step.toLocaleString("en-GB")} / {run.total_steps.toLocaleString("en-GB")}
+      </Text>
+    </div>
+  );
+}
+
+function left(run: Run): string {
+  return isAtWork(run.state) ? formatDuration(run.summary.eta_seconds) : DASH;
+}

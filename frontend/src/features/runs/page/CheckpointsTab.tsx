@@ -1,0 +1,101 @@
+import { Anchor, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
+import { IconDownload, IconGitFork } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Checkpoint, Run } from "@/api/model";
+import { checkpointsQuery } from "@/features/runs/data/queries";
+import { useCan } from "@/features/session/session";
+import { formatAgo, formatBytes } from "@/lib/format";
+import { Loaded } from "@/ui/Loaded";
+import { Nothing } from "@/ui/Nothing";
+import { TableFrame } from "@/ui/TableFrame";
+
+const REASONS: Record<string, string> = {
+  schedule: "by schedule",
+  requested: "asked for",
+  before_control: "before a control",
+  final: "at the end",
+};
+
+export function CheckpointsTab({ run }: { run: Run }) {
+  const checkpoints = useQuery(checkpointsQuery(run.id));
+  const editor = useCan("editor");
+  return (
+    <Loaded query={checkpoints}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <Nothing>
+            No checkpoint yet. The worker saves them by the run’s schedule, before controls, and when you ask.
+          </Nothing>
+        ) : (
+          <TableFrame label="Checkpoints">
+            <Table data-testid="checkpoints-table">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th ta="right">Step</Table.Th>
+                  <Table.Th>Why</Table.Th>
+                  <Table.Th ta="right">Size</Table.Th>
+                  <Table.Th>Saved</Table.Th>
+                  <Table.Th>Manifest</Table.Th>
+                  <Table.Th pos="relative">
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {[...data]
+                  .sort((a, b) => b.step - a.step)
+                  .map(row => (
+                    <Table.Tr key={row.id}>
+                      <Table.Td ta="right">{row.step}</Table.Td>
+                      <Table.Td>{REASONS[row.reason] ?? row.reason}</Table.Td>
+                      <Table.Td ta="right">{formatBytes(row.bytes)}</Table.Td>
+                      <Table.Td title={row.created_at}>{formatAgo(row.created_at)}</Table.Td>
+                      <Table.Td className="mono" title={row.manifest_sha256}>
+                        {row.manifest_sha256.slice(0, 12)}
+                      </Table.Td>
+                      <Table.Td>
+                        <Actions run={run} row={row} editor={editor} />
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+              </Table.Tbody>
+            </Table>
+          </TableFrame>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: boolean }) {
+  if (row.available === false) {
+    return (
+      <Text size="xs" c="dimmed" ta="right">
+        deleted by the keep rule
+      </Text>
+    );
+  }
+  return (
+    <Group gap={6} justify="flex-end" wrap="nowrap">
+      <Button
+        component="a"
+        href={`/api/v1/checkpoints/${row.id}/download`}
+        download
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconDownload size={13} />}
+        data-testid="download-checkpoint"
+      >
+        Download
+      </Button>
+      {editor && (
+        <Anchor component={Link} to={`/runs/new?fork=${run.id}&checkpoint=${row.id}`} size="xs">
+          <Group gap={4} wrap="nowrap">
+            <IconGitFork size={13} /> Fork from here
+          </Group>
+        </Anchor>
+      )}
+    </Group>
+  );
+}

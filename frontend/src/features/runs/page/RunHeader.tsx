@@ -1,0 +1,138 @@
+import { ActionIcon, Anchor, Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
+import { IconCopy, IconDots, IconGitFork, IconPencil, IconTerminal2 } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import { runs } from "@/api/client";
+import type { Run } from "@/api/model";
+import { curl } from "@/api/snippets";
+import { useCan } from "@/features/session/session";
+import { formatAgo } from "@/lib/format";
+import { useSubmit } from "@/lib/useSubmit";
+import { StateBadge } from "@/ui/StateBadge";
+import { toast, toastError } from "@/ui/toast";
+import classes from "./page.module.css";
+
+export function RunHeader({ run }: { run: Run }) {
+  const [editing, setEditing] = useState(false);
+  const editor = useCan("editor");
+  useEffect(() => {
+    document.title = `${run.name} · Dressage`;
+  }, [run.name]);
+  const copy = (text: string, what: string) =>
+    void navigator.clipboard.writeText(text).then(
+      () => toast(`${what} copied.`),
+      error => toastError("Nothing was copied", error),
+    );
+  const parent = typeof run.parent === "object" && run.parent !== null ? run.parent : null;
+  return (
+    <div className={classes.header}>
+      <div style={{ minWidth: 0, flex: "1 1 260px" }}>
+        <Group gap={10} wrap="nowrap">
+          {editing ? (
+            <Rename run={run} onDone={() => setEditing(false)} />
+          ) : (
+            <Title order={1} style={{ overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap" }}>
+              {run.name}
+            </Title>
+          )}
+          <StateBadge state={run.state} size="md" />
+        </Group>
+        <Text size="xs" c="dimmed" mt={2} truncate>
+          <span className="mono">{run.policy}</span> · by {run.created_by} · {formatAgo(run.created_at)}
+          {run.attempt > 1 && ` · attempt ${run.attempt}`}
+          {parent && (
+            <>
+              {" "}
+              · from{" "}
+              <Anchor component={Link} to={`/runs/${parent.run}`} size="xs">
+                {parent.name ?? parent.run}
+              </Anchor>
+              {typeof parent.step === "number" && ` at step ${parent.step}`}
+            </>
+          )}
+        </Text>
+      </div>
+      <Group gap={6} wrap="nowrap">
+        {editor && (
+          <Button
+            component={Link}
+            to={`/runs/new?fork=${run.id}`}
+            size="xs"
+            variant="default"
+            leftSection={<IconGitFork size={14} />}
+          >
+            Fork
+          </Button>
+        )}
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="default" size={30} aria-label="More about this run">
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {editor && (
+              <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setEditing(true)}>
+                Rename
+              </Menu.Item>
+            )}
+            <Menu.Item leftSection={<IconCopy size={15} />} onClick={() => copy(run.id, "The id was")}>
+              Copy the run’s id
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<IconTerminal2 size={15} />}
+              onClick={() => copy(curl("GET", `/runs/${run.id}`), "The command was")}
+            >
+              Copy as curl
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<IconTerminal2 size={15} />}
+              onClick={() =>
+                copy(
+                  curl("POST", `/runs/${run.id}/controls`, { target: "thinking.budget", value: 64, reason: "" }, [
+                    `If-Match: "${run.revision}"`,
+                  ]),
+                  "The command was",
+                )
+              }
+            >
+              Copy a control as curl
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+    </div>
+  );
+}
+
+function Rename({ run, onDone }: { run: Run; onDone: () => void }) {
+  const [name, setName] = useState(run.name);
+  const client = useQueryClient();
+  const rename = useSubmit({
+    mutationFn: () => runs.rename(run.id, name),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["run", run.id], exact: true });
+      onDone();
+    },
+    onError: error => toastError("The run keeps its name", error),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rename.mutate();
+  };
+  return (
+    <form onSubmit={submit} style={{ flex: 1, maxWidth: 420 }}>
+      <TextInput
+        value={name}
+        onChange={event => setName(event.currentTarget.value)}
+        onBlur={onDone}
+        onKeyDown={event => event.key === "Escape" && onDone()}
+        aria-label="Name of the run"
+        ref={input => input?.focus()}
+        maxLength={120}
+        disabled={rename.isPending}
+      />
+    </form>
+  );
+}

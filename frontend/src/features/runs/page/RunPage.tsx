@@ -1,0 +1,114 @@
+/** A run: header, phase strip, tabs, and the control rail beside them (a sheet from below on narrow screens). */
+import { Button, Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
+import { useDisclosure, useMediaQuery } from "@mantine/hooks";
+import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { ChartsTab } from "@/features/charts/ChartsTab";
+import { ControlRail } from "@/features/controls/ControlRail";
+import { runQuery } from "@/features/runs/data/queries";
+import { RUN_TABS, type RunTab } from "@/features/runs/data/search";
+import { isLive } from "@/features/runs/data/states";
+import { useRunStream } from "@/features/stream/useRunStream";
+import { humanize } from "@/lib/format";
+import { ErrorState, isNotThere, NotFoundPage } from "@/ui/ErrorState";
+import { TableSkeleton } from "@/ui/TableSkeleton";
+import { PhaseStrip } from "./PhaseStrip";
+import { RunHeader } from "./RunHeader";
+import classes from "./page.module.css";
+
+const RolloutsTab = lazy(() => import("@/features/rollouts/RolloutsTab").then(m => ({ default: m.RolloutsTab })));
+const EventsTab = lazy(() => import("./EventsTab").then(m => ({ default: m.EventsTab })));
+const ControlsTab = lazy(() => import("@/features/controls/ControlsTab").then(m => ({ default: m.ControlsTab })));
+const CheckpointsTab = lazy(() => import("./CheckpointsTab").then(m => ({ default: m.CheckpointsTab })));
+const ConfigTab = lazy(() => import("./ConfigTab").then(m => ({ default: m.ConfigTab })));
+
+export function RunPage() {
+  const { runId } = useParams({ from: "/app/runs/$runId" });
+  const { tab = "charts" } = useSearch({ from: "/app/runs/$runId" });
+  const navigate = useNavigate({ from: "/runs/$runId" });
+  const [sheet, { open, close }] = useDisclosure(false);
+  const wide = useMediaQuery("(min-width: 62em)", true);
+  const stream = useRunStream(runId);
+  const query = useQuery({
+    ...runQuery(runId),
+    // The age of the worker's lease moves although nothing happens.
+    refetchInterval: ({ state }) => (state.data && !isLive(state.data.state) ? false : 10_000),
+  });
+  if (query.isPending) return <PageSkeleton />;
+  if (isNotThere(query.error)) return <NotFoundPage />;
+  if (query.data === undefined) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  const run = query.data;
+  return (
+    <>
+      <RunHeader run={run} />
+      <PhaseStrip run={run} stream={stream} updatedAt={query.dataUpdatedAt} />
+      <div className={classes.body}>
+        <Tabs
+          value={tab}
+          onChange={next =>
+            void navigate({
+              search: previous => ({ ...previous, tab: next === "charts" ? undefined : (next as RunTab) }),
+            })
+          }
+          keepMounted={false}
+        >
+          <Tabs.List mb="sm" style={{ flexWrap: "nowrap", overflowX: "auto", overflowY: "hidden" }}>
+            {RUN_TABS.map(one => (
+              <Tabs.Tab key={one} value={one}>
+                {humanize(one)}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Suspense fallback={<TableSkeleton />}>
+            <Tabs.Panel value="charts">
+              <ChartsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="rollouts">
+              <RolloutsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="events">
+              <EventsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="controls">
+              <ControlsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="checkpoints">
+              <CheckpointsTab run={run} />
+            </Tabs.Panel>
+            <Tabs.Panel value="config">
+              <ConfigTab run={run} />
+            </Tabs.Panel>
+          </Suspense>
+        </Tabs>
+        {wide ? (
+          <aside className={classes.rail} aria-label="Controls">
+            <ControlRail run={run} />
+          </aside>
+        ) : (
+          <>
+            <div className={classes.mobileBar}>
+              <Button leftSection={<IconAdjustmentsHorizontal size={16} />} onClick={open} data-testid="open-controls">
+                Steer this run
+              </Button>
+            </div>
+            <Drawer opened={sheet} onClose={close} position="bottom" size="82%" title="Steer this run" radius="md">
+              <ControlRail run={run} />
+            </Drawer>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function PageSkeleton() {
+  return (
+    <Stack aria-busy="true" aria-label="Loading">
+      <Skeleton height={30} width={320} />
+      <Skeleton height={52} />
+      <Skeleton height={420} />
+    </Stack>
+  );
+}
