@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
     explanation = explain(spec, *sizes)
     if given.json:
-        print(json.dumps(explanation.to_json(), indent=2, ensure_ascii=False))
+        print(json.dumps(asdict(explanation), indent=2, ensure_ascii=False))
     else:
         print(render(explanation), end="")
     return 0

@@ -1,6 +1,7 @@
 """People, teams and clients for the platform's tests."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -9,6 +10,7 @@ from rest_framework.test import APIClient
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.teams.models import Membership, Team, User
+from tests.platform.openapi import check_answer
 
 PASSWORD = "correct horse battery"
 
@@ -24,6 +26,19 @@ def empty_cache() -> Iterator[None]:
     """Throttles begin from nothing in each test."""
     cache.clear()
     yield
+
+
+@pytest.fixture(autouse=True)
+def answers_are_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every answer that a test gets is compared with the OpenAPI document."""
+    request = APIClient.request
+
+    def checked(client: APIClient, **options: Any) -> Any:
+        response = request(client, **options)
+        check_answer(response)
+        return response
+
+    monkeypatch.setattr(APIClient, "request", checked)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What a run spec amounts to, in plain words and numbers. Imports without torch: the console shows it, too."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from trainer_core.explain.band import Band, bands
 from trainer_core.explain.batch import EffectiveBatch, effective_batch
@@ -25,10 +24,6 @@ class Explanation:
     """Names of metrics, those of the first method first."""
     memory: Memory | None
     """None where the policy's size is not known."""
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-able."""
-        return {**asdict(self), "memory": None if self.memory is None else self.memory.to_json()}
 
 
 def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize | None = None) -> Explanation:

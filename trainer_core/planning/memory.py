@@ -4,8 +4,7 @@ Counted is what the policy's sizes decide; an interpreter with its libraries tak
 process beside it. On an accelerator DeepSpeed's buckets come to it.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from trainer_core.planning.activations import activation_bytes
 from trainer_core.planning.policy_size import PolicySize
@@ -47,22 +46,17 @@ class LearnerMemory:
     """Gradients copied together before they are added up over the ranks; after the activations are gone."""
     export: int
     """Whole weights on their way to the engines, between updates."""
+    standing: int = field(init=False, default=0)
+    """Bytes that are taken all the time."""
+    peak: int = field(init=False, default=0)
+    """Bytes that are taken at the worst moment of a step."""
 
-    @property
-    def standing(self) -> int:
-        """What is there all the time."""
+    def __post_init__(self) -> None:
         own = self.weights + self.gathered + self.masters + self.moments
-        return own + self.reference + self.proximal + self.teacher + self.critic
-
-    @property
-    def peak(self) -> int:
-        """At the worst moment of a step."""
+        standing = own + self.reference + self.proximal + self.teacher + self.critic
         computing = self.activations + (self.gradients if self.accumulates else 0)
-        return self.standing + max(computing, self.gradients + self.reducing, self.export)
-
-    def to_json(self) -> dict[str, int | bool]:
-        """JSON-able, with its two sums."""
-        return {**asdict(self), "standing": self.standing, "peak": self.peak}
+        object.__setattr__(self, "standing", standing)
+        object.__setattr__(self, "peak", standing + max(computing, self.gradients + self.reducing, self.export))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +69,23 @@ class EngineMemory:
     kv_cache: int
     kv_tokens: int
     """Tokens that the cache holds."""
+    total: int = field(init=False, default=0)
+    """Sum of weights, output layer and cache."""
 
-    @property
-    def total(self) -> int:
-        """Of all three."""
-        return self.weights + self.output_layer + self.kv_cache
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", self.weights + self.output_layer + self.kv_cache)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A run's memory."""
+    """A run's memory, without what libraries take."""
 
     learner: LearnerMemory
-    """As the spec has it."""
+    """One rank, as the spec has it."""
     choices: tuple[LearnerMemory, ...]
     """The same learner at every ZeRO stage that the spec allows, with its ranks and with twice as many up to eight."""
     engine: EngineMemory
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-able, sums included; bytes."""
-        return {
-            "learner": self.learner.to_json(),
-            "choices": [one.to_json() for one in self.choices],
-            "engine": {**asdict(self.engine), "total": self.engine.total},
-        }
+    """One rollout engine."""
 
 
 def memory(

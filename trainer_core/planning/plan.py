@@ -6,7 +6,7 @@ from trainer_core.planning.modes import all_modes, chosen_mode
 from trainer_core.planning.rates import Rates
 from trainer_core.planning.simulate import simulate
 from trainer_core.planning.split import Split, best_split
-from trainer_core.planning.workload import LoopMode, PlanError, Workload, workload
+from trainer_core.planning.workload import LoopMode, ModeName, PlanError, Workload, workload
 from trainer_core.spec import RunSpec
 
 MAX_GPUS = 65_536
@@ -16,8 +16,9 @@ MAX_GPUS = 65_536
 class ModePlan:
     """What to expect of one mode on one split. Seconds are per step."""
 
-    mode: str
+    mode: ModeName
     max_staleness: int
+    """Bound, in versions."""
     rollout_gpus: int
     learner_gpus: int
     rollout_workers: int

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from trainer_core.planning.rates import Rates
 from trainer_core.spec import RunSpec
@@ -41,11 +42,14 @@ class Workload:
         return max(tokens / (learner.tokens_per_s * speedup), longest / learner.tokens_per_s)
 
 
+ModeName = Literal["sync", "streamed", "async", "in_flight"]
+
+
 @dataclass(frozen=True, slots=True)
 class LoopMode:
     """A way to interleave generation and learning."""
 
-    name: str
+    name: ModeName
     max_staleness: int = 0
     """A group is dispatched when at most this many updates will lie between it and its own."""
     streams: bool = False

@@ -6,9 +6,11 @@ from drf_spectacular.drainage import get_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.serializers import JSONField
+from rest_framework.fields import _UnvalidatedField
+from rest_framework.serializers import DictField, JSONField
 
-from dressage.common import pydantic_schema  # noqa: F401  (registers itself)
+from dressage.common import documents, pydantic_schema  # noqa: F401  (register themselves)
+from dressage.common.json_component import JSON_REFERENCE, register_json
 from dressage.common.permissions import AllowAny
 from dressage.common.serializers import PydanticField
 
@@ -67,12 +69,29 @@ class ProblemAutoSchema(AutoSchema):
         return parameters
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> dict[str, Any]:
-        schema = get_override(field, "field", {})
-        if isinstance(field, JSONField) and isinstance(schema, dict) and "type" not in schema:
-            # Any JSON, null included. drf-spectacular would write "anything, or else null", which nothing null fits.
-            described = {"description": str(field.help_text)} if field.help_text else {}
-            return {**{key: value for key, value in schema.items() if key != "nullable"}, **described}
+        if isinstance(field, JSONField | DictField):
+            schema = self._any_json(field)
+            if schema is not None:
+                return schema
         return super()._map_serializer_field(field, direction, bypass_extensions)
+
+    def _any_json(self, field: JSONField | DictField) -> dict[str, Any] | None:
+        """The schema of a field that holds any JSON, or an object of any; None for a field whose type is declared.
+
+        drf-spectacular would write "anything, or else null", which nothing null fits.
+        """
+        declared = get_override(field, "field", {})
+        if isinstance(field, JSONField):
+            if not isinstance(declared, dict) or {"type", "oneOf"} & declared.keys():
+                return None
+            schema: dict[str, Any] = dict(JSON_REFERENCE)
+        elif isinstance(field.child, _UnvalidatedField):
+            schema = {"type": "object", "additionalProperties": JSON_REFERENCE}
+        else:
+            return None
+        register_json(self.registry)
+        text = field.help_text or declared.get("description")
+        return {**schema, "description": str(text)} if text else schema
 
     def _get_response_bodies(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         bodies = super()._get_response_bodies(*args, **kwargs)

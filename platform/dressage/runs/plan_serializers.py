@@ -1,10 +1,13 @@
 """Bodies of the planner's endpoint."""
 
+from dataclasses import dataclass
+
 from rest_framework import serializers
 
+from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.runs.serializers import RunSpecField
-from trainer_core.planning import Rates
+from trainer_core.planning import Plan, Rates
 
 
 class RatesField(PydanticField, model=Rates):
@@ -23,35 +26,13 @@ class PlanRequestSerializer(serializers.Serializer):
     price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
 
 
-class ModePlanSerializer(serializers.Serializer):
-    """What to expect of one mode on one split."""
-
-    mode = serializers.ChoiceField(["sync", "streamed", "async", "in_flight"])
-    max_staleness = serializers.IntegerField(help_text="Bound, in versions.")
-    rollout_gpus = serializers.IntegerField()
-    learner_gpus = serializers.IntegerField()
-    rollout_workers = serializers.IntegerField()
-    learner_ranks = serializers.IntegerField()
-    unused_gpus = serializers.IntegerField(help_text="Of those given, that would not make the step shorter.")
-    step_seconds = serializers.FloatField()
-    total_seconds = serializers.FloatField(help_text="All steps, without start-up, evaluations and checkpoints.")
-    generate_seconds = serializers.FloatField(help_text="Of a step, in which the mean engine generates.")
-    learn_seconds = serializers.FloatField(help_text="Of a step, in which the learner learns and publishes.")
-    load_seconds = serializers.FloatField(help_text="Of a step, in which engines stand still for new weights.")
-    engine_idle_share = serializers.FloatField()
-    learner_idle_share = serializers.FloatField()
-    tokens_per_s = serializers.FloatField(help_text="Completion tokens learned per second.")
-    staleness = serializers.FloatField(help_text="Mean number of updates between a group's dispatch and its own.")
-    gpu_hours = serializers.FloatField(help_text="Of the whole run.")
-    cost = serializers.FloatField(allow_null=True, help_text="`gpu_hours` times `price`; null without a price.")
-
-
-class PlanSerializer(serializers.Serializer):
+@dataclass(frozen=True, slots=True)
+class PlanDocument(Plan):
     """Time and cost of a run before it starts."""
 
-    gpus = serializers.IntegerField()
-    source = serializers.CharField(help_text="Where the rates come from.")
-    run = serializers.CharField(allow_null=True, help_text="The run whose times told the rates.")
-    mean_tokens = serializers.FloatField(help_text="Mean completion length.")
-    current = ModePlanSerializer(help_text="The spec as it stands.")
-    modes = ModePlanSerializer(many=True, help_text="The best split of each mode.")
+    run: str | None
+    """The run whose times told the rates."""
+
+
+class PlanSerializer(DocumentSerializer, document=PlanDocument):
+    """A plan and where its rates come from."""

@@ -5,9 +5,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import FieldErrorSerializer, PydanticField
 from dressage.runs.states import ControlState, DesiredState, RunState
+from trainer_core.explain import Explanation
 from trainer_core.spec import RunSpec
+from trainer_core.spec.recipes import Recipe
 
 _APPLY_AT = {"oneOf": [{"type": "string", "enum": ["next"]}, {"type": "integer", "minimum": 1}]}
 
@@ -186,11 +189,8 @@ class CheckpointSerializer(serializers.Serializer):
     available = serializers.BooleanField(help_text="False once the worker has deleted the files of an old one.")
 
 
-class RecipeSerializer(serializers.Serializer):
-    name = serializers.CharField()
-    title = serializers.CharField()
-    description = serializers.CharField()
-    spec = serializers.DictField(help_text="As written: defaults are not filled in.")
+class RecipeSerializer(DocumentSerializer, document=Recipe):
+    """A named preset."""
 
 
 class RecipeListSerializer(serializers.Serializer):
@@ -202,80 +202,8 @@ class ValidateSerializer(serializers.Serializer):
     spec = serializers.DictField(help_text="A run spec that may be faulty.")
 
 
-class EffectiveBatchSerializer(serializers.Serializer):
-    prompts_per_step = serializers.IntegerField()
-    samples_per_prompt = serializers.IntegerField()
-    samples_per_step = serializers.IntegerField()
-    tokens_per_step = serializers.IntegerField(help_text="At most: every completion at its maximum length.")
-    updates_per_step = serializers.IntegerField()
-    prompts_per_update = serializers.IntegerField()
-    samples_per_update = serializers.IntegerField()
-    tokens_per_update = serializers.IntegerField()
-    steps = serializers.IntegerField()
-    samples = serializers.IntegerField(help_text="In the whole run.")
-    updates = serializers.IntegerField(help_text="In the whole run.")
-
-
-class BandSerializer(serializers.Serializer):
-    path = serializers.CharField(help_text="Part of the spec that weighs by this ratio.")
-    ratio = serializers.CharField(help_text="Which importance ratio, as a formula.")
-    ratio_min = serializers.FloatField(allow_null=True)
-    ratio_max = serializers.FloatField(allow_null=True)
-    ratios = serializers.ListField(child=serializers.FloatField())
-    positive = serializers.ListField(child=serializers.FloatField(), help_text="Weight where the advantage is above 0.")
-    negative = serializers.ListField(child=serializers.FloatField(), help_text="Weight where the advantage is below 0.")
-
-
-class MethodSerializer(serializers.Serializer):
-    path = serializers.CharField()
-    title = serializers.CharField()
-    formula = serializers.CharField()
-    source = serializers.CharField()
-    parameters = serializers.DictField(child=serializers.JSONField())
-    when = serializers.CharField()
-    watch = serializers.ListField(child=serializers.CharField())
-
-
-class LearnerMemorySerializer(serializers.Serializer):
-    zero_stage = serializers.IntegerField()
-    ranks = serializers.IntegerField()
-    weights = serializers.IntegerField()
-    gathered = serializers.IntegerField(help_text="Whole weights while they are computed with, under ZeRO 3.")
-    gradients = serializers.IntegerField()
-    masters = serializers.IntegerField(help_text="float32 copies that AdamW steps, under ZeRO.")
-    moments = serializers.IntegerField()
-    reference = serializers.IntegerField()
-    proximal = serializers.IntegerField()
-    teacher = serializers.IntegerField()
-    critic = serializers.IntegerField()
-    activations = serializers.IntegerField(help_text="Of one micro-batch, at the worst moment.")
-    accumulates = serializers.BooleanField(help_text="Whether gradients stay while the next micro-batch is computed.")
-    reducing = serializers.IntegerField(help_text="Gradients copied before they are added up over the ranks.")
-    export = serializers.IntegerField(help_text="Whole weights on their way to the engines, between updates.")
-    standing = serializers.IntegerField(help_text="What is there all the time.")
-    peak = serializers.IntegerField(help_text="At the worst moment of a step.")
-
-
-class EngineMemorySerializer(serializers.Serializer):
-    weights = serializers.IntegerField()
-    output_layer = serializers.IntegerField(help_text="A float32 copy, where it projects in float32.")
-    kv_cache = serializers.IntegerField()
-    kv_tokens = serializers.IntegerField(help_text="Tokens that the cache holds.")
-    total = serializers.IntegerField()
-
-
-class MemorySerializer(serializers.Serializer):
-    learner = LearnerMemorySerializer(help_text="One rank, as the spec has it; bytes, without libraries.")
-    choices = LearnerMemorySerializer(many=True, help_text="One rank at other ZeRO stages and numbers of ranks.")
-    engine = EngineMemorySerializer(help_text="One rollout engine; bytes.")
-
-
-class ExplanationSerializer(serializers.Serializer):
-    batch = EffectiveBatchSerializer()
-    bands = BandSerializer(many=True)
-    methods = MethodSerializer(many=True)
-    watch = serializers.ListField(child=serializers.CharField(), help_text="Names of metrics worth watching.")
-    memory = MemorySerializer(allow_null=True, help_text="Null where the policy's size is not known.")
+class ExplanationSerializer(DocumentSerializer, document=Explanation):
+    """What a spec amounts to."""
 
 
 class ValidationSerializer(serializers.Serializer):

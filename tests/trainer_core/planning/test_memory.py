@@ -117,7 +117,7 @@ def test_explain_tells_the_memory(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["explain", str(path), "--policy", str(STARTER), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["memory"]
     assert told["learner"]["peak"] > told["learner"]["standing"] > told["learner"]["weights"]
-    assert explain(spec()).to_json()["memory"] is None
+    assert explain(spec()).memory is None
     assert main(["explain", str(path), "--policy", str(tmp_path)]) == 2
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UnknownSize, match="no safetensors"):

@@ -105,9 +105,9 @@ export interface AuditEntry {
   target_type: string;
   target_id: string;
   /** What it was; null when it is new. */
-  before: unknown;
+  before: Json;
   /** What it became; null when it is gone. */
-  after: unknown;
+  after: Json;
   reason: string;
   /** SHA-256 over this entry and the hash of the one before. */
   hash: string;
@@ -128,21 +128,27 @@ export interface AuditVerification {
   first_broken: AuditVerificationFirstBroken;
 }
 
+/**
+ * Lower edge; null where there is none.
+ */
 export type BandRatioMin = number | null;
 
 export type BandRatioMax = number | null;
 
+/**
+ * One picture: the weight over the ratio.
+ */
 export interface Band {
-  /** Part of the spec that weighs by this ratio. */
   path: string;
-  /** Which importance ratio, as a formula. */
+  /** Which ratio it is. */
   ratio: string;
+  /** Lower edge; null where there is none. */
   ratio_min: BandRatioMin;
   ratio_max: BandRatioMax;
   ratios: number[];
-  /** Weight where the advantage is above 0. */
+  /** Weight of a token with A > 0 at each ratio. */
   positive: number[];
-  /** Weight where the advantage is below 0. */
+  /** Weight of a token with A < 0. */
   negative: number[];
 }
 
@@ -311,7 +317,7 @@ export interface BenchJudge {
 /**
  * The dataset row.
  */
-export type BenchSampleItem = {[key: string]: unknown};
+export type BenchSampleItem = {[key: string]: Json};
 
 export type BenchSampleCompletionTokens = number | null;
 
@@ -667,9 +673,9 @@ export interface Control {
   target: string;
   boundary: BoundaryEnum;
   /** Any JSON value of the target's type. */
-  before: unknown;
+  before: Json;
   /** Any JSON value of the target's type. */
-  value: unknown;
+  value: Json;
   state: ControlStateEnum;
   apply_at: ControlApplyAt;
   reason: string;
@@ -947,7 +953,7 @@ export type DatasetRowAnswer = string | null;
 /**
  * The whole row as uploaded.
  */
-export type DatasetRowRow = {[key: string]: unknown};
+export type DatasetRowRow = {[key: string]: Json};
 
 export interface DatasetRow {
   /** Position in the version, from 0. */
@@ -1023,30 +1029,36 @@ export const DivergenceEnum = {
   kl: 'kl',
 } as const;
 
+/**
+ * Counts before filters; tokens are completion tokens, at most.
+ */
 export interface EffectiveBatch {
   prompts_per_step: number;
   samples_per_prompt: number;
   samples_per_step: number;
-  /** At most: every completion at its maximum length. */
   tokens_per_step: number;
   updates_per_step: number;
   prompts_per_update: number;
   samples_per_update: number;
   tokens_per_update: number;
   steps: number;
-  /** In the whole run. */
+  /** Over the whole run. */
   samples: number;
-  /** In the whole run. */
+  /** Optimizer updates over the whole run. */
   updates: number;
 }
 
+/**
+ * One rollout engine, in bytes.
+ */
 export interface EngineMemory {
   weights: number;
-  /** A float32 copy, where it projects in float32. */
+  /** A float32 copy, where the engine is asked to project in float32. */
   output_layer: number;
   kv_cache: number;
   /** Tokens that the cache holds. */
   kv_tokens: number;
+  /** Sum of weights, output layer and cache. */
   total: number;
 }
 
@@ -1091,7 +1103,7 @@ export const EvaluationMetricEnum = {
 
 export type EventStep = number | null;
 
-export type EventData = {[key: string]: unknown};
+export type EventData = {[key: string]: Json};
 
 /**
  * Something that happened in a run.
@@ -1131,17 +1143,21 @@ export const ExecutionEnum = {
 } as const;
 
 /**
- * Null where the policy's size is not known.
+ * null where the policy's size is not known.
  */
 export type ExplanationMemory = Memory | null;
 
+/**
+ * A spec, resolved.
+ */
 export interface Explanation {
   batch: EffectiveBatch;
+  /** The loss's first, then those of the corrections. */
   bands: Band[];
   methods: Method[];
-  /** Names of metrics worth watching. */
+  /** Names of metrics, those of the first method first. */
   watch: string[];
-  /** Null where the policy's size is not known. */
+  /** null where the policy's size is not known. */
   memory: ExplanationMemory;
 }
 
@@ -1284,6 +1300,13 @@ export const HowEnum = {
   min: 'min',
 } as const;
 
+export type JsonOneOf = {[key: string]: Json};
+
+/**
+ * Any JSON value.
+ */
+export type Json = null | boolean | number | string | Json[] | JsonOneOf;
+
 export type JudgeEndpointBaseUrl = string | null;
 
 export type JudgeEndpointPolicy = string | null;
@@ -1330,6 +1353,9 @@ export interface LastCheckpoint {
   reason: string;
 }
 
+/**
+ * One learner rank, in bytes.
+ */
 export interface LearnerMemory {
   zero_stage: number;
   ranks: number;
@@ -1342,19 +1368,21 @@ export interface LearnerMemory {
   moments: number;
   reference: number;
   proximal: number;
+  /** Whole on every rank; 0 where its size is not known. */
   teacher: number;
+  /** A critic of its own, with gradients and moments. */
   critic: number;
   /** Of one micro-batch, at the worst moment. */
   activations: number;
-  /** Whether gradients stay while the next micro-batch is computed. */
+  /** Whether an update has several micro-batches: then the gradients of the first stay while the next is computed. */
   accumulates: boolean;
-  /** Gradients copied before they are added up over the ranks. */
+  /** Gradients copied together before they are added up over the ranks; after the activations are gone. */
   reducing: number;
   /** Whole weights on their way to the engines, between updates. */
   export: number;
-  /** What is there all the time. */
+  /** Bytes that are taken all the time. */
   standing: number;
-  /** At the worst moment of a step. */
+  /** Bytes that are taken at the worst moment of a step. */
   peak: number;
 }
 
@@ -1443,12 +1471,15 @@ export interface Member {
   created_at: string;
 }
 
+/**
+ * A run's memory, without what libraries take.
+ */
 export interface Memory {
-  /** One rank, as the spec has it; bytes, without libraries. */
+  /** One rank, as the spec has it. */
   learner: LearnerMemory;
-  /** One rank at other ZeRO stages and numbers of ranks. */
+  /** The same learner at every ZeRO stage that the spec allows, with its ranks and with twice as many up to eight. */
   choices: LearnerMemory[];
-  /** One rollout engine; bytes. */
+  /** One rollout engine. */
   engine: EngineMemory;
 }
 
@@ -1473,15 +1504,25 @@ export const MessagesEnum = {
   messages: 'messages',
 } as const;
 
-export type MethodParameters = {[key: string]: unknown};
+/**
+ * Its own fields, defaults included; nested methods apart.
+ */
+export type MethodParameters = {[key: string]: Json};
 
+/**
+ * One chosen method.
+ */
 export interface Method {
+  /** Where it stands in the spec, such as `corrections.0`. */
   path: string;
   title: string;
   formula: string;
   source: string;
+  /** Its own fields, defaults included; nested methods apart. */
   parameters: MethodParameters;
+  /** When to use it. */
   when: string;
+  /** Metrics that tell whether it works. */
   watch: string[];
 }
 
@@ -1513,12 +1554,12 @@ export interface Metrics {
 }
 
 /**
- * `gpu_hours` times `price`; null without a price.
+ * `gpu_hours` times the price of one; null without a price.
  */
 export type ModePlanCost = number | null;
 
 /**
- * What to expect of one mode on one split.
+ * What to expect of one mode on one split. Seconds are per step.
  */
 export interface ModePlan {
   mode: ModePlanModeEnum;
@@ -1533,30 +1574,24 @@ export interface ModePlan {
   step_seconds: number;
   /** All steps, without start-up, evaluations and checkpoints. */
   total_seconds: number;
-  /** Of a step, in which the mean engine generates. */
+  /** In which the mean engine generates. */
   generate_seconds: number;
-  /** Of a step, in which the learner learns and publishes. */
+  /** In which the learner learns and publishes. */
   learn_seconds: number;
-  /** Of a step, in which engines stand still for new weights. */
+  /** In which engines stand still for new weights. */
   load_seconds: number;
   engine_idle_share: number;
   learner_idle_share: number;
   /** Completion tokens learned per second. */
   tokens_per_s: number;
-  /** Mean number of updates between a group's dispatch and its own. */
+  /** Mean number of updates between the dispatch of a group and its own. */
   staleness: number;
-  /** Of the whole run. */
+  /** Of the whole run, unused GPUs left out. */
   gpu_hours: number;
-  /** `gpu_hours` times `price`; null without a price. */
+  /** `gpu_hours` times the price of one; null without a price. */
   cost: ModePlanCost;
 }
 
-/**
- * * `sync` - sync
-* `streamed` - streamed
-* `async` - async
-* `in_flight` - in_flight
- */
 export type ModePlanModeEnum = typeof ModePlanModeEnum[keyof typeof ModePlanModeEnum];
 
 
@@ -1870,7 +1905,7 @@ export interface PasswordRequest {
 /**
  * The dataset row, such as `{prompt, answer}`.
  */
-export type PastedSampleRequestItem = {[key: string]: unknown};
+export type PastedSampleRequestItem = {[key: string]: Json};
 
 export interface PastedSampleRequest {
   /** @maxLength 100000 */
@@ -2021,14 +2056,14 @@ export interface Plan {
   gpus: number;
   /** Where the rates come from. */
   source: string;
-  /** The run whose times told the rates. */
-  run: PlanRun;
   /** Mean completion length. */
   mean_tokens: number;
-  /** The spec as it stands. */
+  /** The spec as it stands: its mode, workers and ranks. */
   current: ModePlan;
   /** The best split of each mode. */
   modes: ModePlan[];
+  /** The run whose times told the rates. */
+  run: PlanRun;
 }
 
 export interface PlanRequestRequest {
@@ -2335,16 +2370,15 @@ export const ReasonEnum = {
   final: 'final',
 } as const;
 
-/**
- * As written: defaults are not filled in.
- */
-export type RecipeSpec = {[key: string]: unknown};
+export type RecipeSpec = {[key: string]: Json};
 
+/**
+ * A named preset. `spec` is the document as written; `RunSpec.model_validate` fills in the defaults.
+ */
 export interface Recipe {
   name: string;
   title: string;
   description: string;
-  /** As written: defaults are not filled in. */
   spec: RecipeSpec;
 }
 
@@ -3319,7 +3353,7 @@ export interface Rollout {
   prompt: string;
   completion: string;
   /** The reference answer of the dataset's row: any JSON. */
-  answer: unknown;
+  answer: Json;
   reward: RolloutReward;
   reward_parts: RolloutRewardParts;
   reward_error: RolloutRewardError;
@@ -3435,12 +3469,12 @@ export interface Run {
 /**
  * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
  */
-export type RunGraderRequestGrader = {[key: string]: unknown};
+export type RunGraderRequestGrader = {[key: string]: Json};
 
 /**
  * The dataset row, for `{{item.…}}`.
  */
-export type RunGraderRequestItem = {[key: string]: unknown};
+export type RunGraderRequestItem = {[key: string]: Json};
 
 export interface RunGraderRequest {
   /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
@@ -6600,7 +6634,7 @@ export interface StageControlRequest {
    */
   target: string;
   /** Any JSON value of the target's type. */
-  value: unknown;
+  value: Json;
   apply_at?: StageControlRequestApplyAt;
   /** @maxLength 2000 */
   reason?: string;
@@ -6642,13 +6676,13 @@ export interface Summary {
 /**
  * JSON Schema of the field.
  */
-export type TargetSchema = {[key: string]: unknown};
+export type TargetSchema = {[key: string]: Json};
 
 export interface Target {
   path: string;
   boundary: BoundaryEnum;
   /** Any JSON value of the target's type. */
-  value: unknown;
+  value: Json;
   /** JSON Schema of the field. */
   schema: TargetSchema;
 }
@@ -6747,7 +6781,7 @@ export interface User {
 /**
  * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
  */
-export type ValidateGraderGrader = {[key: string]: unknown};
+export type ValidateGraderGrader = {[key: string]: Json};
 
 export interface ValidateGrader {
   /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
@@ -6757,7 +6791,7 @@ export interface ValidateGrader {
 /**
  * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
  */
-export type ValidateGraderRequestGrader = {[key: string]: unknown};
+export type ValidateGraderRequestGrader = {[key: string]: Json};
 
 export interface ValidateGraderRequest {
   /** A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`. */
@@ -6767,7 +6801,7 @@ export interface ValidateGraderRequest {
 /**
  * A run spec that may be faulty.
  */
-export type ValidateRequestSpec = {[key: string]: unknown};
+export type ValidateRequestSpec = {[key: string]: Json};
 
 export interface ValidateRequest {
   /** A run spec that may be faulty. */

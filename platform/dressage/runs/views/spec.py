@@ -1,5 +1,7 @@
 """The run spec: its schema, recipes, and a check without consequences."""
 
+from dataclasses import asdict
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from pydantic import ValidationError
@@ -10,7 +12,7 @@ from dressage.common.permissions import IsViewer
 from dressage.common.views import ApiView, TeamRequest
 from dressage.policies.selectors import policy_size
 from dressage.runs import references
-from dressage.runs.serializers import RecipeListSerializer, ValidateSerializer, ValidationSerializer
+from dressage.runs.serializers import RecipeListSerializer, RecipeSerializer, ValidateSerializer, ValidationSerializer
 from trainer_core.explain import explain
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import list_recipes
@@ -27,11 +29,7 @@ class RecipesView(ApiView):
     @extend_schema(operation_id="listRecipes", tags=["spec"], responses=RecipeListSerializer)
     def get(self, request: TeamRequest) -> Response:
         """Complete specs to begin with."""
-        found = [
-            {"name": recipe.name, "title": recipe.title, "description": recipe.description, "spec": recipe.spec}
-            for recipe in list_recipes()
-        ]
-        return Response({"object": "list", "data": found})
+        return Response({"object": "list", "data": RecipeSerializer(list_recipes(), many=True).data})
 
 
 class ValidateSpecView(ApiView):
@@ -52,5 +50,5 @@ class ValidateSpecView(ApiView):
         found = references.resolve(request.team, spec)
         errors = found.errors
         size, teacher = (None if one is None else policy_size(one) for one in (found.policy, found.teacher))
-        resolved, explanation = spec.model_dump(mode="json"), explain(spec, size, teacher).to_json()
+        resolved, explanation = spec.model_dump(mode="json"), asdict(explain(spec, size, teacher))
         return Response({"valid": not errors, "errors": errors, "resolved": resolved, "explanation": explanation})

@@ -1,0 +1,142 @@
+"""JSON Schema of dataclasses and TypedDicts as answers hold them: every field is there, ``Any`` is any JSON value."""
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Annotated, Any
+
+from django.utils.module_loading import import_string
+from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter, WithJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from dressage.common.json_component import JSON_REFERENCE
+
+SUFFIX = "Document"
+"""Not part of the component's name: ``RunDocument`` is the component ``Run``."""
+_COMPONENTS = "#/components/schemas/"
+_MODEL = "x-model"
+"""Stands in the schema for a model's component until the whole schema is there: pydantic refuses foreign references."""
+
+Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A time of RFC 3339 in UTC."""
+
+
+class Stored:
+    """Mark of a document that was validated when stored, as in ``Annotated[dict[str, Any], Stored(RunSpec)]``."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        self.model = model
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {_MODEL: f"{self.model.__module__}.{self.model.__qualname__}"}
+
+
+def component_name(document: type) -> str:
+    """Name of the OpenAPI component of a dataclass or TypedDict."""
+    return document.__name__.removesuffix(SUFFIX)
+
+
+@cache
+def document_schema(document: type) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Schema of ``document``, and those of its parts by the names of their components."""
+    schema = _generated(document)
+    parts = schema.pop("$defs", {})
+    return _linked(schema), {name.removesuffix(SUFFIX): _linked(part) for name, part in parts.items()}
+
+
+@cache
+def models_of(document: type) -> tuple[type[BaseModel], ...]:
+    """The pydantic models that ``document`` or one of its parts holds in stored form."""
+    return tuple(import_string(path) for path in sorted(set(_model_paths(_generated(document)))))
+
+
+def _generated(document: type) -> dict[str, Any]:
+    adapter: TypeAdapter[Any] = TypeAdapter(document)
+    return adapter.json_schema(
+        mode="serialization", ref_template=f"{_COMPONENTS}{{model}}", schema_generator=_DocumentSchema
+    )
+
+
+class _DocumentSchema(GenerateJsonSchema):
+    """Pydantic's schema without titles, with attribute docstrings, and with all fields required that answers hold."""
+
+    def any_schema(self, schema: core_schema.AnySchema) -> JsonSchemaValue:
+        return {_MODEL: ""}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return bool(field.get("required", total)) if field["type"] == "typed-dict-field" else True
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        return _described(super().dataclass_schema(schema), schema["cls"])
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        return _described(super().typed_dict_schema(schema), schema["cls"])
+
+
+def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
+    schema.pop("title", None)
+    schema.pop("additionalProperties", None)
+    texts = _attribute_docstrings(cls)
+    for name, member in schema.get("properties", {}).items():
+        if name in texts:
+            member["description"] = texts[name]
+    if "description" in schema:
+        schema["description"] = _as_text(schema["description"])
+    return schema
+
+
+@cache
+def _attribute_docstrings(cls: type) -> dict[str, str]:
+    """The strings that stand below the fields of ``cls`` and of its bases."""
+    found: dict[str, str] = {}
+    for base in reversed(getattr(cls, "__orig_bases__", cls.__bases__)):
+        if isinstance(base, type) and "__annotations__" in vars(base):
+            found |= _attribute_docstrings(base)
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(definition, ast.ClassDef)
+    for pair in pairwise(definition.body):
+        match pair:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = _as_text(inspect.cleandoc(text))
+    return found
+
+
+def _as_text(docstring: str) -> str:
+    """The docstring in the words of the API: Markdown, where one backtick does what two do here, and JSON's null."""
+    return re.sub(r"\bNone\b", "null", docstring.replace("``", "`"))
+
+
+def _linked(node: Any) -> Any:
+    """The schema with references where marks of models stand."""
+    if isinstance(node, list):
+        return [_linked(member) for member in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _linked(member) for key, member in node.items() if key != _MODEL}
+    if "$ref" in found:
+        found["$ref"] = found["$ref"].removesuffix(SUFFIX)
+    if _MODEL in node:
+        found |= {"$ref": _COMPONENTS + node[_MODEL].rpartition(".")[2]} if node[_MODEL] else JSON_REFERENCE
+    return found
+
+
+def _model_paths(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for member in node:
+            yield from _model_paths(member)
+    elif isinstance(node, dict):
+        if node.get(_MODEL):
+            yield node[_MODEL]
+        for member in node.values():
+            yield from _model_paths(member)

@@ -1,0 +1,24 @@
+"""The OpenAPI component of any JSON value, so that generated clients have one type for it."""
+
+from typing import Any
+
+from drf_spectacular.plumbing import ComponentRegistry, ResolvedComponent
+
+JSON_REFERENCE = {"$ref": "#/components/schemas/Json"}
+_JSON: dict[str, Any] = {
+    "description": "Any JSON value.",
+    "oneOf": [
+        {"type": "null"},
+        {"type": "boolean"},
+        {"type": "number"},
+        {"type": "string"},
+        {"type": "array", "items": JSON_REFERENCE},
+        {"type": "object", "additionalProperties": JSON_REFERENCE},
+    ],
+}
+
+
+def register_json(registry: ComponentRegistry) -> None:
+    """Put the component ``Json`` into the document, unless it is there."""
+    component = ResolvedComponent(name="Json", type=ResolvedComponent.SCHEMA, object="Json", schema=_JSON)
+    registry.register_on_missing(component)
