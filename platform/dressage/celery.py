@@ -30,4 +30,4 @@ app.conf.update(
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
     },
 )
-app.autodiscover_tasks(["dressage.runs", "dressage.rewards", "dressage.telemetry", "dressage.datasets"])
+app.autodiscover_tasks(["dressage.runs", "dressage.bench"])

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "dressage.rewards",
     "dressage.policies",
     "dressage.runs",
+    "dressage.bench",
     "dressage.telemetry",
     "dressage.compat",
 ]

@@ -10,6 +10,7 @@ urlpatterns = [
     path("api/v1/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("dressage.teams.urls")),
     path("api/v1/", include("dressage.datasets.urls")),
+    path("api/v1/", include("dressage.bench.urls")),
     path("api/v1/", include("dressage.rewards.urls")),
     path("api/v1/", include("dressage.policies.urls")),
     path("api/v1/", include("dressage.runs.urls")),

@@ -1,1 +1,1 @@
-"""Versioned reward definitions and the reward bench."""
+"""Versioned reward definitions, the judges they ask, and proposals for their rubrics."""

@@ -1,10 +1,8 @@
-"""Routes of rewards, judges, the bench and proposals."""
+"""Routes of rewards, judges and proposals."""
 
 from django.urls import path
 
 from dressage.rewards import views
-from dressage.rewards.bench import link
-from dressage.rewards.bench import views as bench
 from dressage.rewards.judges import views as judges
 from dressage.rewards.proposals import views as proposals
 
@@ -12,8 +10,6 @@ urlpatterns = [
     path("rewards", views.RewardsView.as_view()),
     path("rewards/try", views.TryRewardView.as_view()),
     path("rewards/schema", views.RewardSchemaView.as_view()),
-    path("rewards/bench", bench.BenchJobsView.as_view()),
-    path("rewards/bench/<str:bench_id>", bench.BenchJobView.as_view()),
     path("rewards/<str:reward_id>", views.RewardView.as_view()),
     path("rewards/<str:reward_id>/versions", views.RewardVersionsView.as_view()),
     path("rewards/<str:reward_id>/proposals", proposals.ProposalsView.as_view()),
@@ -21,7 +17,4 @@ urlpatterns = [
     path("rewards/<str:reward_id>/proposals/<str:proposal_id>/retire", proposals.RetireProposalView.as_view()),
     path("judge-endpoints", judges.JudgeEndpointsView.as_view()),
     path("judge-endpoints/<str:endpoint_id>", judges.JudgeEndpointView.as_view()),
-    path("link/bench/<str:job_id>", link.BenchTakeView.as_view()),
-    path("link/bench/<str:job_id>/lease", link.BenchLeaseView.as_view()),
-    path("link/bench/<str:job_id>/result", link.BenchResultView.as_view()),
 ]

@@ -12,8 +12,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
 from dressage.common.views import ApiView, TeamRequest
-from dressage.rewards import selectors, services
-from dressage.rewards.bench import trial
+from dressage.rewards import selectors, services, trial
 from dressage.rewards.serializers import (
     CreateRewardSerializer,
     CreateRewardVersionSerializer,

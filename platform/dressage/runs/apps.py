@@ -8,3 +8,9 @@ class RunsConfig(AppConfig):
 
     name = "dressage.runs"
     label = "runs"
+
+    def ready(self) -> None:
+        from dressage.rewards.judges.usage import register_user_of_judges
+        from dressage.runs.judge_usage import run_that_asks
+
+        register_user_of_judges(run_that_asks)

@@ -14,13 +14,13 @@ from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
+from dressage.bench.samples import sample_document
+from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import create_dataset
 from dressage.policies.models import Policy
-from dressage.rewards.bench.samples import sample_document
-from dressage.rewards.bench.services import create_bench_job
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.proposals.services import store_proposals
@@ -42,7 +42,14 @@ RUBRIC = {
         }
     ]
 }
-OURS = ("dressage.teams", "dressage.datasets", "dressage.rewards", "dressage.policies", "dressage.compat")
+OURS = (
+    "dressage.teams",
+    "dressage.datasets",
+    "dressage.rewards",
+    "dressage.bench",
+    "dressage.policies",
+    "dressage.compat",
+)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import openai
 import pytest
 from openai.types.fine_tuning.alpha import GraderRunResponse
 
+from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.compat.graders import running
-from dressage.rewards.bench.tokens import bench_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.rewards.bench.trial import Pasted, try_out
 from dressage.rewards.models import Reward
+from dressage.rewards.trial import Pasted, try_out
 from trainer_core.rewards import RewardDefinition
 
 MIXED = {

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.db import connection
 
+from dressage.bench.samples import sample_document
+from dressage.bench.services import create_bench_job, give_up
 from dressage.common.actors import Actor
 from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
-from dressage.rewards.bench.samples import sample_document
-from dressage.rewards.bench.services import create_bench_job, give_up
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
 from dressage.teams.models import Team

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from dressage.rewards.bench.trial import MAX_TEXT
+from dressage.rewards.trial import MAX_TEXT
 
 _HELP = "A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`."
 

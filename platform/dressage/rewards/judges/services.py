@@ -10,7 +10,7 @@ from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.secrets import seal
-from dressage.rewards.judges.usage import run_that_asks
+from dressage.rewards.judges.usage import user_of_judge
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -59,12 +59,11 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
 
 @transaction.atomic
 def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> None:
-    """Forget a judge and its key. Raises a 409 problem while a run that has not ended asks it."""
+    """Forget a judge and its key. Raises a 409 problem while somebody uses it, such as a run that has not ended."""
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-    name = run_that_asks(team, locked.slug)
-    if name is not None:
-        detail = f"The run {name!r} asks this judge. Wait for its end, or cancel it."
-        raise conflict(detail, code="judge_in_use")
+    user = user_of_judge(team, locked.slug)
+    if user is not None:
+        raise conflict(user, code="judge_in_use")
     record_audit(team, actor, "judge.delete", "judge", locked.id, before=_facts(locked))
     locked.delete()
 

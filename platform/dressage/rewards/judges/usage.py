@@ -1,36 +1,20 @@
-"""Whether a run asks a judge. It may name it through its reward, its shadows, or as the one that proposes items."""
+"""Who uses a judge. Rooms that know users of judges register a question here; rewards know none of them."""
 
-from functools import cache
+from collections.abc import Callable
 
-from django.db.models import Prefetch
-
-from dressage.rewards.selectors import version_by_ref
-from dressage.runs.models import Control, Run
-from dressage.runs.reward_versions import TARGETS, named_by
-from dressage.runs.states import FINISHED, ControlState
 from dressage.teams.models import Team
-from trainer_core.rewards import RewardDefinition
+
+UserOfJudge = Callable[[Team, str], str | None]
+"""(team, slug of a judge) to a sentence such as ``The run 'x' asks this judge.``; None when nobody does."""
+_QUESTIONS: list[UserOfJudge] = []
 
 
-def run_that_asks(team: Team, slug: str) -> str | None:
-    """Name of the oldest run of the team that has not ended and needs the judge ``slug``, now or once a staged control
-    is in effect; None when there is none."""
+def register_user_of_judges(question: UserOfJudge) -> None:
+    """Ask this before a judge is deleted. For ``AppConfig.ready``; a second call with the same question is harmless."""
+    if question not in _QUESTIONS:
+        _QUESTIONS.append(question)
 
-    @cache
-    def asks(ref: str) -> bool:
-        try:
-            definition = RewardDefinition.model_validate(version_by_ref(team, ref).definition)
-        except LookupError:
-            return False
-        return slug in definition.endpoints
 
-    staged = Control.objects.filter(state=ControlState.STAGED, target__in=TARGETS)
-    unfinished = Run.objects.for_team(team).exclude(state__in=FINISHED).order_by("created_at")
-    for run in unfinished.prefetch_related(Prefetch("controls", staged, to_attr="staged")):
-        reward = run.effective_spec["reward"]
-        refs = [reward["definition"], *reward.get("shadow", ())]
-        refs += [ref for control in run.staged for ref in named_by(control.target, control.value)]
-        proposer = (reward.get("evolve") or {}).get("endpoint")
-        if proposer == slug or any(asks(ref) for ref in refs):
-            return run.name
-    return None
+def user_of_judge(team: Team, slug: str) -> str | None:
+    """The first user that is found, as a sentence; None when nobody uses the judge."""
+    return next((user for question in _QUESTIONS if (user := question(team, slug)) is not None), None)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from dressage.rewards.bench.tokens import bench_token
+from dressage.bench.tokens import bench_token
 from dressage.rewards.models import BenchJob
 
 logger = structlog.get_logger(__name__)

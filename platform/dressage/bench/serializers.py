@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
+from dressage.bench.sources import BenchSamples
 from dressage.common.serializers import PydanticField
-from dressage.rewards.bench.sources import BenchSamples
 from dressage.rewards.models.bench import BenchState
 from dressage.rewards.serializers import RewardDefinitionField, ThinkingTagsSerializer
 from trainer_core.rewards.probes import ProbeKind

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.rewards.bench.bell import ring_bench
-from dressage.rewards.bench.services import fail
+from dressage.bench.bell import ring_bench
+from dressage.bench.services import fail
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 

@@ -1,8 +1,8 @@
-"""Celery tasks of rewards."""
+"""Celery tasks of the bench."""
 
 from celery import shared_task
 
-from dressage.rewards.bench.sweep import sweep_bench
+from dressage.bench.sweep import sweep_bench
 
 
 @shared_task(name="rewards.sweep_bench")

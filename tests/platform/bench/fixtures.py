@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.rewards.bench.tokens import bench_token
+from dressage.bench.tokens import bench_token
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
 PASTED = [

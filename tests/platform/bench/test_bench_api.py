@@ -8,15 +8,15 @@ import pytest
 from django.test import TestCase
 from rest_framework.test import APIClient
 
+from dressage.bench.tokens import bench_token
 from dressage.datasets.services import create_dataset
-from dressage.rewards.bench.tokens import bench_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob, JudgeEndpoint
 from dressage.rewards.services import create_reward
 from dressage.runs.models import Run
 from dressage.teams.models import AuditEntry, Team
 from dressage.telemetry.models import Rollout
-from tests.platform.rewards.bench_fixtures import DEFINITION, PASTED, BenchWorker, bench_score
+from tests.platform.bench.fixtures import DEFINITION, PASTED, BenchWorker, bench_score
 from tests.platform.runs.fixtures import Worker
 from tests.platform.runs.test_link import ROW
 from trainer_core.rewards import RewardDefinition
@@ -288,7 +288,7 @@ def test_lists_are_light_and_hide_single_answers(
 
 
 def test_too_many_at_once(start_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dressage.rewards.bench.services.MAX_OPEN", 2)
+    monkeypatch.setattr("dressage.bench.services.MAX_OPEN", 2)
     start_bench()
     job = start_bench()
     assert start_bench(429)["error"]["code"] == "too_many_bench_jobs"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from dressage.bench.report import report
 from dressage.rewards import needs
-from dressage.rewards.bench.report import report
 from dressage.rewards.models import BenchJob
 from dressage.runs.documents import iso
 from trainer_core.rewards import RewardDefinition

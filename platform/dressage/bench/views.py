@@ -6,16 +6,16 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
+from dressage.bench import selectors, services
+from dressage.bench.documents import bench_document, bench_row
+from dressage.bench.samples import collect
+from dressage.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, validated
 from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards import needs
-from dressage.rewards.bench import selectors, services
-from dressage.rewards.bench.documents import bench_document, bench_row
-from dressage.rewards.bench.samples import collect
-from dressage.rewards.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
 from dressage.rewards.selectors import version_by_ref
 from trainer_core.rewards import RewardDefinition
 

@@ -8,9 +8,9 @@ import pytest
 from django.db.models.functions import Now
 from django.test import TestCase
 
-from dressage.rewards.bench.sweep import sweep_bench
+from dressage.bench.sweep import sweep_bench
 from dressage.rewards.models import BenchJob
-from tests.platform.rewards.bench_fixtures import BenchWorker, bench_score
+from tests.platform.bench.fixtures import BenchWorker, bench_score
 
 GOOD = {"results": [[bench_score(1.0), bench_score(0.0)]]}
 

@@ -9,5 +9,6 @@ PREFIX = "bnc_"
 
 def bench_token(job_id: str) -> str:
     """An HMAC of the job's id under the installation's secret key (256 bits)."""
+    # The salt is the room's former name: tokens of open jobs stay good.
     digest = salted_hmac("dressage.rewards.bench", job_id, algorithm="sha256").digest()
     return PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")

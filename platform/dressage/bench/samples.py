@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from dressage.bench.sources import FromDataset, FromRun, PastedSample
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import rows_at
 from dressage.datasets.selectors import version_by_ref as dataset_version
-from dressage.rewards.bench.sources import FromDataset, FromRun, PastedSample
 from dressage.runs.models import Run
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout

@@ -2,24 +2,28 @@
 
 import json
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from dressage.bench.bell import ring_bench
+from dressage.bench.samples import probe_samples
+from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
 from dressage.common.problems import Problem, conflict, invalid
 from dressage.common.secrets import secret_hash
-from dressage.rewards.bench.bell import ring_bench
-from dressage.rewards.bench.samples import probe_samples
-from dressage.rewards.bench.tokens import bench_token
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition
 
+LEASE_S = 30.0
+"""Seconds after which a worker that has not asked again is believed dead."""
 MAX_OPEN = 20
 """Jobs of one team that may wait for results at a time."""
 MAX_BYTES = 16 << 20
@@ -50,7 +54,7 @@ def create_bench_job(
         actor: who asks.
         definitions: one or two.
         source: where the samples come from.
-        samples: as ``dressage.rewards.bench.samples`` makes them, without probes.
+        samples: as ``dressage.bench.samples`` makes them, without probes.
         thinking: tags around thoughts, ``{start, end}``.
         timeout_s: longest time that one sample's score may take.
         probed: whether to add adversarial probes.
@@ -89,6 +93,19 @@ def create_bench_job(
     )
     ring_bench(job)
     return job
+
+
+@transaction.atomic
+def take(job_id: str) -> None:
+    """Begin the lease of the worker that has taken the job or goes on with it. Raises a 409 problem when it is over."""
+    job = BenchJob.objects.select_for_update().get(pk=job_id)
+    if job.state not in OPEN:
+        raise conflict(f"The job is {job.state}.", code="job_is_over")
+    if job.state == BenchState.QUEUED:
+        job.tries += 1
+    job.state, job.started_at = BenchState.RUNNING, job.started_at or timezone.now()
+    job.save(update_fields=["state", "tries", "started_at"])
+    BenchJob.objects.filter(pk=job_id).update(lease_expires_at=Now() + timedelta(seconds=LEASE_S))
 
 
 @transaction.atomic

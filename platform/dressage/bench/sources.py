@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
 
-from dressage.rewards.bench.trial import MAX_SAMPLES, MAX_TEXT
+from dressage.rewards.trial import MAX_SAMPLES, MAX_TEXT
 
 MAX_PICKED = 200
 """Samples taken from a dataset or a run."""

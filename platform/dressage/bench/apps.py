@@ -1,0 +1,10 @@
+"""Django application of the reward bench."""
+
+from django.apps import AppConfig
+
+
+class BenchConfig(AppConfig):
+    """Holds no models: a job's row, ``BenchJob``, is one of rewards, whose table it has always been."""
+
+    name = "dressage.bench"
+    label = "bench"

@@ -1,0 +1,57 @@
+"""The endpoints of a bench job's worker: between platform and workers, so the public schema leaves them out."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dressage.bench.documents import worker_job
+from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
+from dressage.bench.link.schemas import BenchResult
+from dressage.bench.services import LEASE_S, give_up, take, take_result
+from dressage.common.problems import Problem, conflict, validated
+from dressage.runs.link.parser import LinkParser
+
+
+class BenchLinkView(APIView):
+    """Base: only the job's own token."""
+
+    authentication_classes = (BenchLinkAuthentication,)
+    permission_classes = (IsOwnJob,)
+    parser_classes = (LinkParser,)
+
+
+class BenchTakeView(BenchLinkView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request, job_id: str) -> Response:
+        """What to score. Takes the job; 409 when it is over."""
+        try:
+            document = worker_job(request.auth, LEASE_S)
+        except Problem as problem:
+            give_up(job_id, problem.detail)
+            raise conflict(problem.detail, code="job_is_over") from problem
+        take(job_id)
+        return Response(document)
+
+
+class BenchLeaseView(BenchLinkView):
+    @extend_schema(exclude=True)
+    def post(self, request: Request, job_id: str) -> Response:
+        """The worker is at it still: renews its lease; 409 when the job is over."""
+        take(job_id)
+        return Response({"lease_s": LEASE_S})
+
+
+class BenchResultView(BenchLinkView):
+    @extend_schema(exclude=True)
+    def post(self, request: Request, job_id: str) -> Response:
+        """The scores, or why there are none."""
+        try:
+            body = validated(BenchResult, request.data)
+            results = None if body.results is None else [[s.model_dump() for s in scores] for scores in body.results]
+            job = take_result(job_id, results, body.judge and body.judge.model_dump(), body.error)
+        except Problem as problem:
+            if problem.status == 422:  # the same worker would say the same again
+                give_up(job_id, f"The worker's answer cannot be read: {problem.detail}")
+            raise
+        return Response({"state": job.state})
