@@ -94,14 +94,14 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "dressage.common.auth.TokenAuthentication",
-        "dressage.common.auth.TeamSessionAuthentication",
+        "dressage.teams.authentication.TokenAuthentication",
+        "dressage.teams.authentication.TeamSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["dressage.common.permissions.IsViewer"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["dressage.common.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "dressage.common.schema.ProblemAutoSchema",
-    "EXCEPTION_HANDLER": "dressage.common.problems.exception_handler",
+    "EXCEPTION_HANDLER": "dressage.common.problem_responses.exception_handler",
     "DEFAULT_THROTTLE_RATES": {"login": "10/min"},
     "UNAUTHENTICATED_USER": None,
 }

@@ -19,6 +19,6 @@ urlpatterns = [
     re_path(r"^(?!api/|ws/|static/|assets/).*$", console),
 ]
 
-handler400 = "dressage.common.problems.bad_request"
-handler404 = "dressage.common.problems.page_not_found"
-handler500 = "dressage.common.problems.server_error"
+handler400 = "dressage.common.problem_responses.bad_request"
+handler404 = "dressage.common.problem_responses.page_not_found"
+handler500 = "dressage.common.problem_responses.server_error"

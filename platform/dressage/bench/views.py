@@ -14,9 +14,9 @@ from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, validated
-from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards import needs
 from dressage.rewards.selectors import version_by_ref
+from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.rewards import RewardDefinition
 
 DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}

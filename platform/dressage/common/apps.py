@@ -4,13 +4,13 @@ from django.apps import AppConfig
 
 
 class CommonConfig(AppConfig):
-    """Sets up structured logs and tells drf-spectacular how clients sign in."""
+    """Sets up structured logs and tells drf-spectacular how problems and pydantic models look."""
 
     name = "dressage.common"
     label = "common"
 
     def ready(self) -> None:
-        from dressage.common import schema  # noqa: F401  (registers the authentication schemes)
+        from dressage.common import schema  # noqa: F401  (registers the extensions)
         from dressage.common.logs import configure
 
         configure()

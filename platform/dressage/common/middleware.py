@@ -9,7 +9,8 @@ from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 from dressage.common.ids import new_id
-from dressage.common.problems import Problem, problem_response
+from dressage.common.problem_responses import problem_response
+from dressage.common.problems import Problem
 
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 

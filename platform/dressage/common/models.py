@@ -1,15 +1,12 @@
 """Model bases: prefixed ids, and rows that belong to a team."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
 
 from dressage.common.ids import new_id
-
-if TYPE_CHECKING:
-    from dressage.teams.models import Team
 
 
 class PrefixedIdField(models.CharField):
@@ -48,8 +45,8 @@ class PrefixedModel(models.Model):
 class TeamQuerySet(models.QuerySet):
     """Rows that belong to a team, directly or through ``team_path``."""
 
-    def for_team(self, team: "Team") -> Self:
-        """Only the team's rows. Every read and write of the API starts here."""
+    def for_team(self, team: models.Model) -> Self:
+        """The rows of a ``dressage.teams.models.Team`` alone. Every read and write of the API starts here."""
         return self.filter(**{getattr(self.model, "team_path", "team"): team})
 
 

@@ -1,9 +1,8 @@
-"""OpenAPI: how clients sign in, the problems every operation may answer, and the idempotency header."""
+"""OpenAPI: the problems every operation may answer, and the idempotency header."""
 
 from typing import Any
 
 from drf_spectacular.drainage import get_override
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.fields import _UnvalidatedField
@@ -12,7 +11,7 @@ from rest_framework.serializers import DictField, JSONField
 from dressage.common import documents, pydantic_schema  # noqa: F401  (register themselves)
 from dressage.common.json_component import JSON_REFERENCE, register_json
 from dressage.common.permissions import AllowAny
-from dressage.common.serializers import PydanticField
+from dressage.common.serializers import ProblemSerializer, PydanticField
 
 __all__ = ["ProblemAutoSchema", "PydanticField"]
 
@@ -25,27 +24,6 @@ _DESCRIPTIONS = {
     "422": "The request is invalid; `errors` names each fault.",
     "429": "Too many requests.",
 }
-
-
-class TokenScheme(OpenApiAuthenticationExtension):
-    target_class = "dressage.common.auth.TokenAuthentication"
-    name = "apiToken"
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        return {"type": "http", "scheme": "bearer", "bearerFormat": "drs_…", "description": "API token of a team."}
-
-
-class SessionScheme(OpenApiAuthenticationExtension):
-    target_class = "dressage.common.auth.TeamSessionAuthentication"
-    name = "session"
-
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        return {
-            "type": "apiKey",
-            "in": "cookie",
-            "name": "sessionid",
-            "description": "Browser session; writes also send X-CSRFToken.",
-        }
 
 
 class ProblemAutoSchema(AutoSchema):
@@ -118,6 +96,4 @@ class ProblemAutoSchema(AutoSchema):
         return sorted(statuses)
 
     def _problem_reference(self) -> dict[str, Any]:
-        from dressage.common.serializers import ProblemSerializer
-
         return self.resolve_serializer(ProblemSerializer, "response").ref

@@ -13,7 +13,6 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import MAX_LIMIT, limit_of
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView, TeamRequest
 from dressage.datasets import selectors, services
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
@@ -22,6 +21,7 @@ from dressage.datasets.serializers import (
     DatasetVersionSerializer,
     UploadSerializer,
 )
+from dressage.teams.api import ApiView, TeamRequest
 
 
 def opened(upload: UploadedFile) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
-from dressage.common.views import ApiView, TeamRequest
 from dressage.policies import selectors, services
 from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class PoliciesView(ApiView):

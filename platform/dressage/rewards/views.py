@@ -11,7 +11,6 @@ from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
-from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards import selectors, services, trial
 from dressage.rewards.serializers import (
     CreateRewardSerializer,
@@ -21,6 +20,7 @@ from dressage.rewards.serializers import (
     TryRewardResultSerializer,
     TryRewardSerializer,
 )
+from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.rewards import RewardDefinition
 
 

@@ -8,3 +8,6 @@ class TeamsConfig(AppConfig):
 
     name = "dressage.teams"
     label = "teams"
+
+    def ready(self) -> None:
+        from dressage.teams import schema  # noqa: F401  (registers the authentication schemes)

@@ -5,7 +5,8 @@ from pydantic import ValidationError
 from rest_framework import serializers
 
 from dressage.common.errors import flatten, join
-from dressage.common.problems import Problem, as_problem, document, validated
+from dressage.common.problem_responses import as_problem, document
+from dressage.common.problems import Problem, validated
 from dressage.common.serializers import PydanticField
 from trainer_core.rewards import RewardDefinition
 

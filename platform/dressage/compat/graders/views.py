@@ -4,13 +4,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.permissions import IsEditor, IsViewer
-from dressage.common.views import ApiView, TeamRequest
 from dressage.compat.graders.reading import read_grader
 from dressage.compat.graders.response import run_response
 from dressage.compat.graders.running import run_grader
 from dressage.compat.graders.serializers import GraderRunSerializer, RunGraderSerializer, ValidateGraderSerializer
 from dressage.rewards import needs
 from dressage.rewards.judges.selectors import judge_endpoints
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class ValidateGraderView(ApiView):

@@ -6,13 +6,13 @@ from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsAdmin
-from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards.judges import selectors, services
 from dressage.rewards.judges.serializers import (
     CreateJudgeEndpointSerializer,
     JudgeEndpointSerializer,
     UpdateJudgeEndpointSerializer,
 )
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class JudgeEndpointsView(ApiView):

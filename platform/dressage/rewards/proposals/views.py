@@ -6,7 +6,6 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView, TeamRequest
 from dressage.rewards.models.proposal import ProposalState
 from dressage.rewards.proposals import selectors, services
 from dressage.rewards.proposals.serializers import (
@@ -17,6 +16,7 @@ from dressage.rewards.proposals.serializers import (
     RubricProposalSerializer,
 )
 from dressage.rewards.selectors import reward as reward_of
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class ProposalsView(ApiView):

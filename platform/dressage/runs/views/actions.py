@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor, IsOperator
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import branches, selectors, services
 from dressage.runs.serializers import ForkSerializer, RunSerializer
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class ActionView(ApiView):

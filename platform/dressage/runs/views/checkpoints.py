@@ -9,11 +9,11 @@ from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage
 from dressage.common.problems import Problem
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import selectors
 from dressage.runs.archive import Archive
 from dressage.runs.documents import checkpoint_document
 from dressage.runs.serializers import CheckpointSerializer
+from dressage.teams.api import ApiView, TeamRequest
 
 _TRAINING_STATE = frozenset({"training", "manifest.json"})
 

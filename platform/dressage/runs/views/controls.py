@@ -11,7 +11,6 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.problems import Problem
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import branches, controls, selectors
 from dressage.runs.documents import control_document
 from dressage.runs.serializers import (
@@ -22,6 +21,7 @@ from dressage.runs.serializers import (
     StageControlSerializer,
     TargetListSerializer,
 )
+from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.spec import targets
 
 _ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')

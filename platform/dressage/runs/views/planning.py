@@ -7,10 +7,10 @@ from rest_framework.response import Response
 
 from dressage.common.permissions import IsViewer
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import planning
 from dressage.runs.models import Run
 from dressage.runs.plan_serializers import PlanRequestSerializer, PlanSerializer
+from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.planning import PlanError, plan
 
 

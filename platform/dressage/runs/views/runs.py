@@ -11,11 +11,11 @@ from dressage.common.paging import CursorPage
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import invalid
 from dressage.common.roles import Role
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs import selectors, services
 from dressage.runs.documents import run_document
 from dressage.runs.serializers import CreateRunSerializer, LiveRunSerializer, RunSerializer, UpdateRunSerializer
 from dressage.runs.states import RunState
+from dressage.teams.api import ApiView, TeamRequest
 
 
 class RunsView(ApiView):

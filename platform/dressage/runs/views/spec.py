@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from dressage.common.errors import FieldError, join, pydantic_errors
 from dressage.common.permissions import IsViewer
-from dressage.common.views import ApiView, TeamRequest
 from dressage.policies.selectors import policy_size
 from dressage.runs import references
 from dressage.runs.serializers import RecipeListSerializer, RecipeSerializer, ValidateSerializer, ValidationSerializer
+from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.explain import explain
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import list_recipes

@@ -5,8 +5,8 @@ from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import IsAdmin
-from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors
+from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSerializer
 
 

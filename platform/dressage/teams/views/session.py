@@ -11,11 +11,11 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dressage.common.auth import SESSION_TEAM, enforce_csrf
 from dressage.common.permissions import AllowAny
 from dressage.common.problems import Problem, not_found
-from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors, services
+from dressage.teams.api import ApiView, TeamRequest
+from dressage.teams.authentication import SESSION_TEAM, enforce_csrf
 from dressage.teams.models import User
 from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, PasswordSerializer, SessionSerializer
 from dressage.teams.throttling import AccountThrottle, AddressThrottle

@@ -6,8 +6,8 @@ from rest_framework.response import Response
 
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
-from dressage.common.views import ApiView, TeamRequest
 from dressage.teams import selectors, services
+from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.serializers import CreateTokenSerializer, NewTokenSerializer, TokenSerializer, with_secret
 
 

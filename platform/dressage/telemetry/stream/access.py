@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user
 
-from dressage.common.auth import SESSION_TEAM, TokenAuthentication
+from dressage.teams.authentication import SESSION_TEAM, TokenAuthentication
 from dressage.teams.models import Membership
 from dressage.teams.selectors import membership_for
 from dressage.teams.services import use_token

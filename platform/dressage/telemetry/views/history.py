@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage, limit_of
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs.selectors import plain_run
+from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.documents import event_document, rollout_document
 from dressage.telemetry.serializers import EventPageSerializer, RolloutSerializer

@@ -8,8 +8,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.response import Response
 
 from dressage.common.problems import invalid
-from dressage.common.views import ApiView, TeamRequest
 from dressage.runs.selectors import plain_run
+from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.serializers import MetricNameListSerializer, MetricsSerializer
 

@@ -10,6 +10,9 @@ from rest_framework.request import Request
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
+from dressage.teams.models import Team
+from dressage.teams.selectors import membership_for
+from dressage.teams.services import use_token
 
 SESSION_TEAM = "team_id"
 
@@ -24,7 +27,7 @@ def enforce_csrf(request: Request) -> None:
         raise PermissionDenied(f"CSRF check failed: {reason}", code="csrf_failed")
 
 
-def attach(request: Request, *, team: Any, role: Role, actor: Actor) -> None:
+def attach(request: Request, *, team: Team, role: Role, actor: Actor) -> None:
     """Make the caller known to views, services and log lines."""
     http: Any = request._request
     http.team, http.role, http.actor = team, role, actor
@@ -38,8 +41,6 @@ class TokenAuthentication(BaseAuthentication):
     prefix = "drs_"
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        from dressage.teams.services import use_token
-
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         secret = secret.strip()
         # Other bearer secrets, such as those of the link, belong to other authenticators.
@@ -59,8 +60,6 @@ class TeamSessionAuthentication(BaseAuthentication):
     """The browser's session. The membership is read on every request, so that a removal acts at once."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        from dressage.teams.selectors import membership_for
-
         user = getattr(request._request, "user", None)
         if user is None or not user.is_authenticated or not user.is_active:
             return None

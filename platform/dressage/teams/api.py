@@ -1,6 +1,6 @@
-"""The base of the API's views: they check the caller and the body, and hand over to services and selectors."""
+"""The base of the API's views, which act for the caller's team: they check, and call services and selectors."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from rest_framework.request import Request
@@ -12,18 +12,16 @@ from dressage.common.actors import Actor
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import RoleByMethod
 from dressage.common.roles import Role
-
-if TYPE_CHECKING:
-    from dressage.teams.models import Team, User
+from dressage.teams.models import Team, User
 
 
 class TeamRequest(Request):
-    """A request as views see it once ``dressage.common.auth`` has found out who calls."""
+    """A request as views see it once ``dressage.teams.authentication`` has found out who calls."""
 
-    team: "Team"
+    team: Team
     role: Role
     actor: Actor
-    user: "User"
+    user: User
 
 
 class ApiView(RoleByMethod, APIView):

@@ -1,0 +1,133 @@
+"""Errors as RFC 9457 problem documents, with OpenAI's ``error`` member added so that its clients understand them.
+
+Apart from ``problems``, which services raise, since REST framework reads its settings when its views are imported.
+"""
+
+import errno
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from pydantic import ValidationError as PydanticError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from dressage.common.errors import FieldError, flatten, join, pydantic_errors
+from dressage.common.problems import Problem, not_found, unprocessable
+
+logger = structlog.get_logger(__name__)
+CONTENT_TYPE = "application/problem+json"
+
+
+def document(problem: Problem, instance: str) -> dict[str, Any]:
+    """The body of the response."""
+    first = problem.errors[0]["pointer"] if problem.errors else None
+    return {
+        "type": f"urn:dressage:problem:{problem.code}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "instance": instance,
+        "errors": problem.errors,
+        "error": {
+            "message": problem.detail,
+            "type": "server_error" if problem.status >= 500 else "invalid_request_error",
+            "param": first.lstrip("/").replace("/", ".") or None if first else None,
+            "code": problem.code,
+        },
+        **problem.extra,
+    }
+
+
+def as_problem(error: Exception) -> Problem | None:
+    """The problem that an exception means to the client; None for a fault of ours."""
+    match error:
+        case Problem():
+            return error
+        case PydanticError():
+            return unprocessable(
+                [FieldError(pointer=join(*path), detail=text) for path, text in pydantic_errors(error)]
+            )
+        case exceptions.ValidationError():
+            return unprocessable(list(flatten(error.detail)))
+        case exceptions.Throttled():
+            wait = max(1, round(error.wait or 1))
+            return Problem(
+                429,
+                "Too many requests",
+                f"Try again in {wait} s.",
+                code="throttled",
+                headers={"Retry-After": str(wait)},
+            )
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            # `auth_header` is set by REST framework's view just before it calls the handler.
+            challenge = getattr(error, "auth_header", None) or 'Bearer realm="api"'
+            return Problem(
+                401, "Not signed in", str(error.detail), code=_code(error), headers={"WWW-Authenticate": challenge}
+            )
+        case exceptions.APIException():
+            return Problem(
+                error.status_code, str(error.default_detail).rstrip("."), str(error.detail), code=_code(error)
+            )
+        case Http404():
+            return not_found()
+        case PermissionDenied():
+            return Problem(403, "Not allowed", str(error) or "Not allowed.", code="permission_denied")
+        case RequestDataTooBig() | TooManyFilesSent() | TooManyFieldsSent():
+            return Problem(413, "Request too large", str(error), code="too_large")
+        case OSError(errno=errno.ENOSPC):
+            return Problem(507, "No space left", "The platform's disk is full. Nothing was stored.", code="disk_full")
+        case OperationalError() | RedisConnectionError():
+            return Problem(
+                503, "Temporarily unavailable", "A part of the platform is away. Try again.", code="unavailable"
+            )
+    return None
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """REST framework's hook. Unknown exceptions go on to Django, which logs them and answers ``server_error``."""
+    problem = as_problem(error)
+    if problem is None:
+        return None
+    if problem.status >= 500:
+        logger.error("unavailable", exc_info=error)
+    set_rollback()
+    body = document(problem, context["request"].path)
+    return Response(body, status=problem.status, headers=problem.headers, content_type=CONTENT_TYPE)
+
+
+def problem_response(problem: Problem, path: str) -> HttpResponse:
+    """A problem outside of REST framework's views."""
+    return JsonResponse(
+        document(problem, path), status=problem.status, headers=problem.headers, content_type=CONTENT_TYPE
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Django's handler500."""
+    request_id = getattr(request, "request_id", "")
+    problem = Problem(500, "Internal error", f"This is a fault of the platform. Its log has it as {request_id}.")
+    return problem_response(problem, request.path)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's handler404."""
+    return problem_response(
+        Problem(404, "Not found", "There is nothing at this address.", code="not_found"), request.path
+    )
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Django's handler400: refused hosts, broken encodings, oversized bodies."""
+    problem = as_problem(exception) or Problem(400, "Bad request", "The request could not be understood.")
+    return problem_response(problem, request.path)
+
+
+def _code(error: exceptions.APIException) -> str:
+    codes = error.get_codes()
+    return codes if isinstance(codes, str) else ""
