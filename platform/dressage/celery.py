@@ -8,11 +8,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 
 from django.conf import settings
 
-
-def broker_url(redis_url: str) -> str:
-    """Celery's spelling of a Redis URL: Unix sockets have a scheme of their own."""
-    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
-
+from trainer_core.link.ring import broker_url
 
 app = Celery("dressage", broker=broker_url(settings.REDIS_URL))
 app.conf.update(

@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 
 from dressage.bench.tokens import bench_token
 from dressage.rewards.models import BenchJob
+from trainer_core.link import ring
 
 logger = structlog.get_logger(__name__)
 
@@ -26,6 +27,6 @@ def _send(arguments: dict[str, Any]) -> None:
     from dressage.celery import app
 
     try:
-        app.send_task("worker.tasks.bench", kwargs=arguments, queue="cluster", retry=False, ignore_result=True)
+        app.send_task(ring.BENCH, kwargs=arguments, queue=ring.QUEUE, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:
-        logger.warning("message lost", task="worker.tasks.bench", job=arguments["job_id"], error=str(error))
+        logger.warning("message lost", task=ring.BENCH, job=arguments["job_id"], error=str(error))

@@ -6,6 +6,8 @@ from dressage.bench.report import report
 from dressage.rewards import needs
 from dressage.rewards.models import BenchJob
 from dressage.runs.documents import iso
+from trainer_core.link.bench import BenchJob as LinkBenchJob
+from trainer_core.link.bench import BenchSample, LabelledDefinition, ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
 
@@ -38,15 +40,20 @@ def bench_document(job: BenchJob) -> dict[str, Any]:
     }
 
 
-def worker_job(job: BenchJob, lease_s: float) -> dict[str, Any]:
+def job_for_worker(job: BenchJob, lease_s: float) -> LinkBenchJob:
     """A job as its worker gets it, with the keys of judges: for the link alone."""
     definitions = [RewardDefinition.model_validate(entry["definition"]) for entry in job.definitions]
-    return {
-        "id": job.id,
-        "definitions": [{"label": entry["label"], "definition": entry["definition"]} for entry in job.definitions],
-        "samples": [{key: value for key, value in sample.items() if key != "stored"} for sample in job.samples],
-        "thinking": job.thinking,
-        "timeout_s": job.timeout_s,
-        "lease_s": lease_s,
-        **needs.worker_documents(job.team, definitions),
-    }
+    needed = needs.for_workers(job.team, definitions)
+    return LinkBenchJob(
+        id=job.id,
+        definitions=tuple(
+            LabelledDefinition(label=entry["label"], definition=definition)
+            for entry, definition in zip(job.definitions, definitions, strict=True)
+        ),
+        samples=tuple(BenchSample.model_validate(sample) for sample in job.samples),
+        thinking=job.thinking and ThinkingTags.model_validate(job.thinking),
+        timeout_s=job.timeout_s,
+        lease_s=lease_s,
+        judges=needed.judges,
+        reward_models=needed.reward_models,
+    )

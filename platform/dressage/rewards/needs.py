@@ -1,19 +1,33 @@
 """What a definition needs of the team besides itself: judges that it asks and reward models that it loads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
 from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
-from dressage.rewards.judges.selectors import judge_endpoints, unfit, worker_document
+from dressage.rewards.judges.selectors import for_workers as judge_for_workers
+from dressage.rewards.judges.selectors import judge_endpoints, unfit
 from dressage.teams.models import Team
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import JudgedGrader, RewardModelGrader
 from trainer_core.spec.base import SpecModel
 
 Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What workers need beside definitions."""
+
+    judges: dict[str, JudgeEndpoint]
+    """By slug, with keys."""
+    reward_models: dict[str, Path]
+    """Folders by the policy's slug."""
 
 
 def named_endpoints(definition: SpecModel) -> Iterator[tuple[Place, str]]:
@@ -60,10 +74,8 @@ def require(team: Team, definition: SpecModel, *path: str | int) -> None:
         raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
 
 
-def worker_documents(
-    team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()
-) -> dict[str, dict[str, Any]]:
-    """``{judges, reward_models}`` of what the definitions need, for workers: with keys.
+def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()) -> Needs:
+    """What the definitions need. For the link alone.
 
     Args:
         team: whose.
@@ -78,10 +90,10 @@ def worker_documents(
     loaded = {slug for definition in definitions for slug in definition.reward_models}
     judges = judge_endpoints(team).filter(slug__in=asked).select_related("team")
     models = Policy.objects.for_team(team).filter(slug__in=loaded)
-    return {
-        "judges": {judge.slug: worker_document(judge) for judge in judges},
-        "reward_models": {policy.slug: policy.path for policy in models},
-    }
+    return Needs(
+        judges={judge.slug: judge_for_workers(judge) for judge in judges},
+        reward_models={policy.slug: Path(policy.path) for policy in models},
+    )
 
 
 def _graders(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:

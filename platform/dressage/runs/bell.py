@@ -9,6 +9,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from dressage.runs.tokens import link_token
+from trainer_core.link import ring
 
 logger = structlog.get_logger(__name__)
 
@@ -21,12 +22,12 @@ def ring_start(run_id: str, attempt: int) -> None:
         "link_url": settings.LINK_URL,
         "link_token": link_token(run_id, attempt),
     }
-    transaction.on_commit(partial(_send, "worker.tasks.start", "cluster", arguments))
+    transaction.on_commit(partial(_send, ring.START, ring.QUEUE, arguments))
 
 
 def ring_stop(run_id: str, attempt: int) -> None:
     """Ask the cluster to kill what is left of an attempt."""
-    transaction.on_commit(partial(_send, "worker.tasks.stop", "cluster", {"run_id": run_id, "attempt": attempt}))
+    transaction.on_commit(partial(_send, ring.STOP, ring.QUEUE, {"run_id": run_id, "attempt": attempt}))
 
 
 def ring_reconcile() -> None:

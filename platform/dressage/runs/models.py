@@ -9,6 +9,7 @@ from django.db import models
 from dressage.common.actors import Actor
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 from dressage.runs.states import ControlState, DesiredState, RunState
+from trainer_core.link.events import CHECKPOINT_REASONS
 
 
 class Run(TeamModel):
@@ -112,7 +113,7 @@ class Checkpoint(PrefixedModel):
     """Under the run's folder, relative to it."""
     bytes = models.PositiveBigIntegerField()
     manifest_sha256 = models.CharField(max_length=64)
-    reason = models.CharField(max_length=20)
+    reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in CHECKPOINT_REASONS])
     policy_version = models.PositiveIntegerField()
 
     objects = TeamQuerySet.as_manager()

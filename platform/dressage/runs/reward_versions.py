@@ -9,6 +9,7 @@ from dressage.rewards import needs
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.models import Team
+from trainer_core.link.reward import RewardVersion as LinkRewardVersion
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
@@ -43,20 +44,20 @@ def bundle_parts(team: Team, spec: RunSpec, trained: RewardVersion) -> dict[str,
     """``{judges, reward_models, shadow}`` of a bundle, with the keys of judges: for the link alone.
 
     ``judges`` and ``reward_models`` are all that any version needs, and the judge that proposes rubric items;
-    ``shadow`` is ``{ref: {definition, judges, reward_models}}``. Raises a 422 problem for a version that is gone.
+    ``shadow`` has versions by reference. Raises a 422 problem for a version that is gone.
     """
-    shadow = documents(team, spec.reward.shadow)
+    shadow = for_workers(team, spec.reward.shadow)
     evolve = spec.reward.evolve
-    own = needs.worker_documents(team, [_definition(trained)], [evolve.endpoint] if evolve is not None else [])
-    merged: dict[str, Any] = {key: dict(own[key]) for key in ("judges", "reward_models")}
-    for document in shadow.values():
-        for key in merged:
-            merged[key] |= document[key]
-    return {**merged, "shadow": shadow}
+    own = needs.for_workers(team, [_definition(trained)], [evolve.endpoint] if evolve is not None else [])
+    judges, reward_models = dict(own.judges), dict(own.reward_models)
+    for version in shadow.values():
+        judges |= version.judges
+        reward_models |= version.reward_models
+    return {"judges": judges, "reward_models": reward_models, "shadow": shadow}
 
 
-def documents(team: Team, refs: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """``{ref: {definition, judges, reward_models}}``, with the keys of judges: for the link alone.
+def for_workers(team: Team, refs: Iterable[str]) -> dict[str, LinkRewardVersion]:
+    """Versions by reference, with the keys of judges: for the link alone.
 
     Raises:
         Problem: 422 for a version that is gone.
@@ -67,7 +68,9 @@ def documents(team: Team, refs: Iterable[str]) -> dict[str, dict[str, Any]]:
             version = version_by_ref(team, ref)
         except LookupError as error:
             raise Problem(422, "Invalid request", str(error), code="unknown_reference") from error
-        found[ref] = {"definition": version.definition, **needs.worker_documents(team, [_definition(version)])}
+        definition = _definition(version)
+        needed = needs.for_workers(team, [definition])
+        found[ref] = LinkRewardVersion(definition=definition, judges=needed.judges, reward_models=needed.reward_models)
     return found
 
 

@@ -9,6 +9,7 @@ from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import FieldErrorSerializer, PydanticField
 from dressage.runs.states import ControlState, DesiredState, RunState
 from trainer_core.explain import Explanation
+from trainer_core.link.events import CHECKPOINT_REASONS
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe
 
@@ -183,7 +184,7 @@ class CheckpointSerializer(serializers.Serializer):
     step = serializers.IntegerField()
     bytes = serializers.IntegerField()
     manifest_sha256 = serializers.CharField()
-    reason = serializers.ChoiceField(["schedule", "requested", "before_control", "final"])
+    reason = serializers.ChoiceField(CHECKPOINT_REASONS)
     policy_version = serializers.IntegerField()
     created_at = serializers.DateTimeField()
     available = serializers.BooleanField(help_text="False once the worker has deleted the files of an old one.")

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from dressage.config import Config
-from dressage.rewards.judges.selectors import unfit, worker_document
+from dressage.rewards.judges.selectors import for_workers, unfit
 from dressage.rewards.models import JudgeEndpoint
 
 LOCAL = ["127.0.0.0/8", "::1/128"]
@@ -58,7 +58,7 @@ def test_on_the_internet_only_what_is_public(api: Callable[..., APIClient], sett
 def test_what_is_allowed(api: Callable[..., APIClient], settings: Any, host: str) -> None:
     settings.JUDGE_NETWORKS = (ip_network("10.20.0.0/16"),)
     assert create(api, f"https://{host}/v1").status_code == 201
-    assert worker_document(JudgeEndpoint.objects.get())["networks"] == ["10.20.0.0/16"]
+    assert for_workers(JudgeEndpoint.objects.get()).wire()["networks"] == ["10.20.0.0/16"]
 
 
 def test_a_stored_address_that_is_allowed_no_more(api: Callable[..., APIClient], settings: Any) -> None:

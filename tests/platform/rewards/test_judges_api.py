@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from dressage.policies.models import Policy
 from dressage.rewards.judges.secrets import UnsealError, seal, unseal
-from dressage.rewards.judges.selectors import worker_document
+from dressage.rewards.judges.selectors import for_workers
 from dressage.rewards.models import JudgeEndpoint, RewardVersion
 from dressage.rewards.needs import missing, named_endpoints, named_reward_models
 from dressage.teams.models import AuditEntry, Team
@@ -57,11 +57,11 @@ def test_a_key_is_never_seen_again(admin: APIClient) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT string_agg(row_to_json(j)::text, '') FROM rewards_judgeendpoint j")
         assert KEY not in cursor.fetchone()[0]
-    assert worker_document(JudgeEndpoint.objects.get())["api_key"] == KEY + "2"
+    assert for_workers(JudgeEndpoint.objects.get()).wire()["api_key"] == KEY + "2"
     assert AuditEntry.objects.get(action="judge.update").after["key_changed"] is True
     forgotten = admin.patch(path, {"api_key": None}, format="json").json()
     assert forgotten["has_key"] is False
-    assert worker_document(JudgeEndpoint.objects.get())["api_key"] is None
+    assert for_workers(JudgeEndpoint.objects.get()).wire()["api_key"] is None
 
 
 def test_a_key_goes_to_no_other_address(admin: APIClient, team: Team) -> None:
@@ -70,14 +70,14 @@ def test_a_key_goes_to_no_other_address(admin: APIClient, team: Team) -> None:
         refused = admin.patch(path, {"base_url": address}, format="json")
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "key_needed")
         assert [error["pointer"] for error in refused.json()["errors"]] == ["/api_key"]
-    kept = worker_document(JudgeEndpoint.objects.get())
+    kept = for_workers(JudgeEndpoint.objects.get()).wire()
     assert (kept["base_url"], kept["api_key"]) == ("https://judge.example/v1", KEY)
     assert AuditEntry.objects.filter(action="judge.update").count() == 0
     same = admin.patch(path, {"base_url": "https://judge.example/v1/", "name": "Same"}, format="json")
     assert (same.status_code, same.json()["has_key"]) == (200, True)
     moved = admin.patch(path, {"base_url": "https://elsewhere.example/v1", "api_key": KEY + "2"}, format="json")
     assert moved.status_code == 200
-    assert worker_document(JudgeEndpoint.objects.get())["api_key"] == KEY + "2"
+    assert for_workers(JudgeEndpoint.objects.get()).wire()["api_key"] == KEY + "2"
     bare = admin.patch(path, {"base_url": "https://third.example/v1", "api_key": None}, format="json").json()
     assert (bare["base_url"], bare["has_key"]) == ("https://third.example/v1", False)
     assert admin.patch(path, {"base_url": "https://judge.example/v1"}, format="json").status_code == 200
@@ -137,7 +137,7 @@ def test_a_judge_that_the_cluster_serves(admin: APIClient, team: Team) -> None:
     register(team)
     made = create(admin, base_url=None, policy="small", api_key=None).json()
     assert (made["base_url"], made["policy"], made["has_key"]) == (None, "small", False)
-    document = worker_document(JudgeEndpoint.objects.get())
+    document = for_workers(JudgeEndpoint.objects.get()).wire()
     assert (document["base_url"], document["model_dir"], document["api_key"]) == (None, "/policies/small", None)
 
 

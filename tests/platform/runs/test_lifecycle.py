@@ -134,6 +134,26 @@ def test_a_pause_of_its_own_waits_for_a_person(
     assert worker.sync()["desired_state"] == "running"
 
 
+@pytest.mark.parametrize(
+    ("data", "desired"),
+    [
+        ({"reason": "asked to pause", "by_request": True}, "running"),
+        ({"reason": "put to sleep", "by_request": True}, "running"),
+        ({"reason": "asked to pause", "by_request": False}, "paused"),
+        ({"reason": "asked to pause"}, "running"),  # of a worker from before the flag
+        ({"reason": "a guard"}, "paused"),
+        ({}, "paused"),
+    ],
+)
+def test_a_flag_tells_whose_pause_it_is(
+    launch: Callable[..., tuple[Run, Worker]], data: dict[str, Any], desired: str
+) -> None:
+    run, worker = launch()
+    event = {"kind": "state", "data": {"state": "paused", **data}}
+    assert worker.sync(event)["desired_state"] == desired
+    assert (row(run)["state"], row(run)["state_reason"]) == ("paused", data.get("reason", ""))
+
+
 def test_a_late_pause_does_not_undo_a_resume(
     launch: Callable[..., tuple[Run, Worker]], team: Team, actor: Actor
 ) -> None:

@@ -5,12 +5,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dressage.bench.documents import worker_job
+from dressage.bench.documents import job_for_worker
 from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
-from dressage.bench.link.schemas import BenchResult
 from dressage.bench.services import LEASE_S, give_up, take, take_result
 from dressage.common.problems import Problem, conflict, validated
 from dressage.runs.link.parser import LinkParser
+from trainer_core.link.bench import BenchLease, BenchResult
 
 
 class BenchLinkView(APIView):
@@ -26,12 +26,12 @@ class BenchTakeView(BenchLinkView):
     def get(self, request: Request, job_id: str) -> Response:
         """What to score. Takes the job; 409 when it is over."""
         try:
-            document = worker_job(request.auth, LEASE_S)
+            job = job_for_worker(request.auth, LEASE_S)
         except Problem as problem:
             give_up(job_id, problem.detail)
             raise conflict(problem.detail, code="job_is_over") from problem
         take(job_id)
-        return Response(document)
+        return Response(job.wire())
 
 
 class BenchLeaseView(BenchLinkView):
@@ -39,7 +39,7 @@ class BenchLeaseView(BenchLinkView):
     def post(self, request: Request, job_id: str) -> Response:
         """The worker is at it still: renews its lease; 409 when the job is over."""
         take(job_id)
-        return Response({"lease_s": LEASE_S})
+        return Response(BenchLease(lease_s=LEASE_S).wire())
 
 
 class BenchResultView(BenchLinkView):

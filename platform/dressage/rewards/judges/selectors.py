@@ -1,9 +1,10 @@
 """Reads of judge endpoints."""
 
-from typing import Any
+from pathlib import Path
 
 from django.conf import settings
 from django.db.models import QuerySet
+from pydantic import SecretStr
 
 from dressage.common.problems import Problem, not_found
 from dressage.policies.selectors import policy_by_name
@@ -11,6 +12,7 @@ from dressage.rewards.judges.addresses import refusal
 from dressage.rewards.judges.secrets import UnsealError, unseal
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
+from trainer_core.link.judge import JudgeEndpoint as LinkJudgeEndpoint
 
 
 def judge_endpoints(team: Team) -> QuerySet[JudgeEndpoint]:
@@ -44,7 +46,7 @@ def unfit(endpoint: JudgeEndpoint) -> str | None:
     return None
 
 
-def worker_document(endpoint: JudgeEndpoint) -> dict[str, Any]:
+def for_workers(endpoint: JudgeEndpoint) -> LinkJudgeEndpoint:
     """The judge as workers need it, with its key. For the link alone: never for the API, logs, events or the audit log.
 
     Raises:
@@ -55,15 +57,15 @@ def worker_document(endpoint: JudgeEndpoint) -> dict[str, Any]:
         raise Problem(422, "Invalid request", reason, code="unfit_judge")
     api_key = unseal(endpoint.api_key_sealed) if endpoint.api_key_sealed else None
     model_dir = policy_by_name(endpoint.team, endpoint.policy).path if endpoint.policy else None
-    return {
-        "base_url": endpoint.base_url or None,
-        "model": endpoint.model,
-        "api_key": api_key,
-        "model_dir": model_dir,
-        "networks": [str(network) for network in settings.JUDGE_NETWORKS],
-        "max_in_flight": endpoint.max_in_flight,
-        "timeout_s": endpoint.timeout_s,
-        "retries": endpoint.retries,
-        "price_prompt": endpoint.price_prompt,
-        "price_completion": endpoint.price_completion,
-    }
+    return LinkJudgeEndpoint(
+        base_url=endpoint.base_url or None,
+        model=endpoint.model,
+        api_key=None if api_key is None else SecretStr(api_key),
+        model_dir=None if model_dir is None else Path(model_dir),
+        networks=tuple(settings.JUDGE_NETWORKS),
+        max_in_flight=endpoint.max_in_flight,
+        timeout_s=endpoint.timeout_s,
+        retries=endpoint.retries,
+        price_prompt=endpoint.price_prompt,
+        price_completion=endpoint.price_completion,
+    )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from dressage.runs.controls import IN_EFFECT, record_control_event, spec_with
-from dressage.runs.link.schemas import Applied
 from dressage.runs.models import Control, Run
 from dressage.runs.states import By, ControlState, control_may_move
+from trainer_core.link.commands import Applied
 from trainer_core.spec import ControlError
 
 _LATE = "The cancellation came when it was in effect already."

@@ -1,16 +1,18 @@
 """What an attempt starts from."""
 
-from typing import Any
+from pathlib import Path
 
 from dressage.common.problems import conflict
 from dressage.runs import references, reward_versions
 from dressage.runs.attempts import LEASE_S
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import ControlState
+from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, Resume, RewardRef
+from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
 
-def bundle(attempt: Attempt) -> dict[str, Any]:
+def bundle(attempt: Attempt) -> Bundle:
     """The bundle of the run's present attempt. Raises a 422 problem when a reference is gone."""
     run = attempt.run
     spec = RunSpec.model_validate(run.effective_spec)
@@ -21,33 +23,26 @@ def bundle(attempt: Attempt) -> dict[str, Any]:
     revisions = run.controls.filter(state__in=in_effect).order_by("-revision").values_list("revision", flat=True)
     run.run_dir.mkdir(parents=True, exist_ok=True)
     own_weights = bool(run.origin_manifest_sha256) and not run.continues
-    return {
-        "run_id": run.id,
-        "attempt": attempt.number,
-        "spec": spec.model_dump(mode="json"),
-        "revision": revisions.first() or 0,
-        "policy": {
-            "name": found.policy.slug,
-            "path": str(run.origin_path) if own_weights else found.policy.path,
-        },
-        "teacher": None if found.teacher is None else {"name": found.teacher.slug, "path": found.teacher.path},
-        "reward": {"ref": found.reward.ref, "definition": found.reward.definition},
+    return Bundle(
+        run_id=run.id,
+        attempt=attempt.number,
+        spec=spec,
+        revision=revisions.first() or 0,
+        policy=PolicyRef(name=found.policy.slug, path=run.origin_path if own_weights else Path(found.policy.path)),
+        teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
+        reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
         **reward_versions.bundle_parts(run.team, spec, found.reward),
-        "datasets": {
-            ref: {
-                "url": f"/api/v1/link/runs/{run.id}/datasets/{ref}",
-                "sha256": version.sha256,
-                "rows": version.rows,
-            }
+        datasets={
+            ref: DatasetRef(url=f"/api/v1/link/runs/{run.id}/datasets/{ref}", sha256=version.sha256, rows=version.rows)
             for ref, version in found.datasets.items()
         },
-        "resume": _resume(run, attempt),
-        "run_dir": str(run.run_dir),
-        "lease_s": LEASE_S,
-    }
+        resume=_resume(run, attempt),
+        run_dir=run.run_dir,
+        lease_s=LEASE_S,
+    )
 
 
-def _resume(run: Run, attempt: Attempt) -> dict[str, Any] | None:
+def _resume(run: Run, attempt: Attempt) -> Resume | None:
     checkpoint = attempt.checkpoint
     if checkpoint is not None:
         path, digest = checkpoint.folder, checkpoint.manifest_sha256
@@ -57,4 +52,4 @@ def _resume(run: Run, attempt: Attempt) -> dict[str, Any] | None:
         raise conflict("The checkpoint of this attempt is gone.", code="checkpoint_gone")
     else:
         return None
-    return {"step": attempt.resume_step, "path": str(path), "manifest_sha256": digest}
+    return Resume(step=attempt.resume_step, path=path, manifest_sha256=digest)

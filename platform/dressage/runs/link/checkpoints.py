@@ -4,10 +4,10 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from dressage.runs.link.schemas import CheckpointData
 from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
+from trainer_core.link.events import CheckpointData, CheckpointReason
 
-_WEIGHT = ("schedule", "final", "requested", "before_control")
+_WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "final", "requested", "before_control")
 """Of several reasons for one folder, the later in this list is shown."""
 
 

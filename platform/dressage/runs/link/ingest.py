@@ -15,14 +15,13 @@ from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
 from dressage.runs.documents import checkpoint_document, iso
 from dressage.runs.lifecycle import TransitionRefused, transition
-from dressage.runs.link import schemas
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
 from dressage.runs.states import By, DesiredState, RunState
 from dressage.telemetry.store import Bulk, encode, write
+from trainer_core.link import events as link
+from trainer_core.link.events import LinkEvent
 
-ASKED = "asked to pause"
-"""Reason of a pause that people wanted; any other one is the run's own, and only people end it."""
 _PACE_MEMORY = 0.8
 
 
@@ -35,14 +34,11 @@ class Ingest:
         self.changed = False
         """Whether browsers have something new to see."""
 
-    def take(self, events: list[schemas.LinkEvent]) -> None:
+    def take(self, events: list[LinkEvent]) -> None:
         """Take new events, in order, and write them."""
         for event in events:
-            reader = schemas.KINDS.get(event.kind)
             try:
-                if reader is None:
-                    raise ValueError(f"there is no kind {event.kind!r}")
-                data = reader.validate_python(event.data)
+                data = link.event_data(event)
                 getattr(self, f"_{event.kind}")(event, data)
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
@@ -55,22 +51,22 @@ class Ingest:
             update_fields=["event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "updated_at"]
         )
 
-    def _event(self, event: schemas.LinkEvent, data: dict[str, Any]) -> None:
+    def _event(self, event: LinkEvent, data: dict[str, Any]) -> None:
         run = self.run
         run.event_seq += 1
         row = (run.id, run.event_seq, self.attempt.number, event.kind, event.step, _aware(event.at), encode(data))
         self.bulk.events.append(row)
         self.changed = True
 
-    def _unreadable(self, event: schemas.LinkEvent, why: str) -> None:
+    def _unreadable(self, event: LinkEvent, why: str) -> None:
         log = event.model_copy(update={"kind": "log"})
         self._event(log, {"level": "error", "message": f"An unreadable {event.kind} event of the worker: {why}"})
 
-    def _phase(self, event: schemas.LinkEvent, data: schemas.PhaseData) -> None:
+    def _phase(self, event: LinkEvent, data: link.PhaseData) -> None:
         self.run.progress = {**data.model_dump(), "step": event.step, "at": iso(_aware(event.at))}
         self.changed = True
 
-    def _state(self, event: schemas.LinkEvent, data: schemas.StateData) -> None:
+    def _state(self, event: LinkEvent, data: link.StateData) -> None:
         run, to = self.run, RunState(data.state)
         if run.state == to or to == RunState.STARTING:
             return
@@ -78,11 +74,11 @@ class Ingest:
             transition(run, to, by=By.WORKER, actor=self.actor, reason=data.reason, detail=data.detail, step=event.step)
         except TransitionRefused as refused:
             raise ValueError(refused.detail) from refused
-        if to == RunState.PAUSED and data.reason != ASKED and run.desired_state == DesiredState.RUNNING:
+        if to == RunState.PAUSED and not data.by_request and run.desired_state == DesiredState.RUNNING:
             run.desired_state = DesiredState.PAUSED
         self.changed = True
 
-    def _step(self, event: schemas.LinkEvent, data: schemas.StepData) -> None:
+    def _step(self, event: LinkEvent, data: link.StepData) -> None:
         step = self._step_of(event)
         if step <= max(self.attempt.last_step, self.attempt.resume_step):
             raise ValueError(f"step {step} comes after step {max(self.attempt.last_step, self.attempt.resume_step)}")
@@ -97,7 +93,7 @@ class Ingest:
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)
 
-    def _eval(self, event: schemas.LinkEvent, data: schemas.EvalData) -> None:
+    def _eval(self, event: LinkEvent, data: link.EvalData) -> None:
         step = self._step_of(event)
         self._event(event, event.data)
         scores = [value for name, value in data.metrics.items() if name.endswith("/score/mean")]
@@ -105,7 +101,7 @@ class Ingest:
             self.run.summary = {**self.run.summary, "eval": _finite(sum(scores) / len(scores))}
         self._point(event, step, data.metrics, 0.0)
 
-    def _rollouts(self, event: schemas.LinkEvent, data: schemas.RolloutsData) -> None:
+    def _rollouts(self, event: LinkEvent, data: link.RolloutsData) -> None:
         step = self._step_of(event)
         rows: list[tuple[Any, ...]] = []
         scored_by = self.run.effective_spec["reward"]["definition"]
@@ -122,11 +118,11 @@ class Ingest:
             )
         # As the worker spelt them: they are checked, and the words for infinities are what JSON can carry.
         raw = event.data.get("worst_tokens", ())
-        worst = [{key: token[key] for key in schemas.WorstToken.model_fields if key in token} for token in raw]
+        worst = [{key: token[key] for key in link.WorstTokenRow.model_fields if key in token} for token in raw]
         self._event(event, {"count": len(data.rows), "worst_tokens": worst})
         self.bulk.rollouts.extend(rows)
 
-    def _rubric_proposals(self, event: schemas.LinkEvent, data: schemas.RubricProposalsData) -> None:
+    def _rubric_proposals(self, event: LinkEvent, data: link.RubricProposalsData) -> None:
         ref = data.reward_version or self.run.effective_spec["reward"]["definition"]
         try:
             version = reward_version(self.run.team, ref)
@@ -144,17 +140,17 @@ class Ingest:
             facts = {"component": data.component, "reward": version.reward_id, "reward_version": ref}
             self._event(event, {**facts, "count": len(made), "names": [proposal.name for proposal in made]})
 
-    def _checkpoint(self, event: schemas.LinkEvent, data: schemas.CheckpointData) -> None:
+    def _checkpoint(self, event: LinkEvent, data: link.CheckpointData) -> None:
         checkpoint = record_checkpoint(self.run, self.attempt.number, self._step_of(event), data)
         self._event(event, {**checkpoint_document(checkpoint), "control_id": data.control_id})
 
-    def _alert(self, event: schemas.LinkEvent, data: schemas.AlertData) -> None:
+    def _alert(self, event: LinkEvent, data: link.AlertData) -> None:
         self._event(event, {**data.model_dump(exclude={"value"}), "value": event.data.get("value")})
 
-    def _log(self, event: schemas.LinkEvent, data: schemas.LogData) -> None:
+    def _log(self, event: LinkEvent, data: link.LogData) -> None:
         self._event(event, data.model_dump())
 
-    def _point(self, event: schemas.LinkEvent, step: int, metrics: dict[str, float], seconds: float) -> None:
+    def _point(self, event: LinkEvent, step: int, metrics: dict[str, float], seconds: float) -> None:
         attempt = self.attempt.number
         self.bulk.points.append((step, attempt, metrics))
         if seconds or step == 0:
@@ -162,7 +158,7 @@ class Ingest:
             self.bulk.moments.append((self.run.id, step, attempt, _aware(event.at), seconds, tokens))
 
     @staticmethod
-    def _step_of(event: schemas.LinkEvent) -> int:
+    def _step_of(event: LinkEvent) -> int:
         if event.step is None:
             raise ValueError("the step is missing")
         return event.step

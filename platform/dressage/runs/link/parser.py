@@ -9,8 +9,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from dressage.common.problems import Problem
+from trainer_core.link.limits import MAX_REQUEST_BYTES
 
-MAX_BYTES = 16 * 2**20
 # Whole surrogate pairs were joined by the JSON decoder: what is left of them are halves.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -23,9 +23,9 @@ class LinkParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        body = stream.read(MAX_BYTES + 1)
-        if len(body) > MAX_BYTES:
-            raise Problem(413, "Request too large", f"A sync may have at most {MAX_BYTES} bytes.")
+        body = stream.read(MAX_REQUEST_BYTES + 1)
+        if len(body) > MAX_REQUEST_BYTES:
+            raise Problem(413, "Request too large", f"A sync may have at most {MAX_REQUEST_BYTES} bytes.")
         try:
             data = json.loads(body, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:

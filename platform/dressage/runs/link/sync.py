@@ -14,16 +14,18 @@ from dressage.runs.attempts import LEASE_S
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
-from dressage.runs.link.schemas import LinkEvent, SyncBody
 from dressage.runs.models import Attempt, Control, Run
 from dressage.runs.states import ControlState
 from dressage.telemetry.stream.doorbell import ring_on_commit
+from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
+from trainer_core.link.events import LinkEvent
+from trainer_core.link.sync import SyncAnswer, SyncRequest
 
 logger = structlog.get_logger(__name__)
 
 
 @transaction.atomic
-def sync(attempt_id: int, body: SyncBody) -> dict[str, Any]:
+def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     """Take over what is new and answer what the worker shall do, from what is in the database then.
 
     Raises:
@@ -50,12 +52,12 @@ def sync(attempt_id: int, body: SyncBody) -> dict[str, Any]:
         last_sync_at=Now(),
         lease_expires_at=Now() + timedelta(seconds=LEASE_S),
     )
-    return {
-        "acked_seq": attempt.acked_seq,
-        "commands": commands(run),
-        "desired_state": run.desired_state,
-        "lease_s": LEASE_S,
-    }
+    return SyncAnswer(
+        acked_seq=attempt.acked_seq,
+        commands=tuple(command.wire() for command in commands(run)),
+        desired_state=run.desired_state,
+        lease_s=LEASE_S,
+    )
 
 
 def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]:
@@ -68,24 +70,24 @@ def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]
     return fresh
 
 
-def commands(run: Run) -> list[dict[str, Any]]:
+def commands(run: Run) -> list[Command]:
     """Everything the worker has not reported on yet."""
     staged = Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision")
     wishes = run.checkpoint_requests.filter(closed_at=None).order_by("created_at", "id")
     return [
         *(
-            {
-                "id": control.id,
-                "type": "control",
-                "revision": control.revision,
-                "target": control.target,
-                "value": control.value,
-                "apply_at": "next" if control.apply_at is None else control.apply_at,
+            ControlCommand(
+                id=control.id,
+                type="control",
+                revision=control.revision,
+                target=control.target,
+                value=control.value,
+                apply_at="next" if control.apply_at is None else control.apply_at,
                 **_definitions(run, control),
-            }
+            )
             for control in staged
         ),
-        *({"id": wish.id, "type": "checkpoint"} for wish in wishes),
+        *(CheckpointCommand(id=wish.id, type="checkpoint") for wish in wishes),
     ]
 
 
@@ -93,7 +95,8 @@ def _definitions(run: Run, control: Control) -> dict[str, Any]:
     """``{definitions: {ref: …}}`` for a control that names reward versions: the worker has only those it began with."""
     refs = reward_versions.named_by(control.target, control.value)
     try:
-        return {"definitions": reward_versions.documents(run.team, refs)} if refs else {}
+        versions = reward_versions.for_workers(run.team, refs)
+        return {"definitions": {ref: version.wire() for ref, version in versions.items()}} if refs else {}
     except Problem as problem:
         # A judge has become unfit since the control was staged. The worker, without a definition, rejects the control.
         logger.warning("control without its definitions", run=run.id, control=control.id, reason=problem.detail)

@@ -11,9 +11,9 @@ from dressage.datasets.selectors import version_by_ref
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import bundle
 from dressage.runs.link.parser import LinkParser
-from dressage.runs.link.schemas import SyncBody
 from dressage.runs.link.sync import sync
 from dressage.runs.references import dataset_references
+from trainer_core.link.sync import SyncRequest
 from trainer_core.spec import RunSpec
 
 
@@ -29,7 +29,7 @@ class SyncView(LinkView):
     @extend_schema(exclude=True)
     def post(self, request: Request, run_id: str) -> Response:
         """Events up, commands down, the lease renewed."""
-        return Response(sync(request.auth.id, validated(SyncBody, request.data)))
+        return Response(sync(request.auth.id, validated(SyncRequest, request.data)).wire())
 
 
 class BundleView(LinkView):
@@ -37,7 +37,7 @@ class BundleView(LinkView):
     def get(self, request: Request, run_id: str) -> Response:
         """What the attempt starts from."""
         require_current(request.auth, request.auth.run.attempt)
-        return Response(bundle(request.auth))
+        return Response(bundle(request.auth).wire())
 
 
 class LinkDatasetView(LinkView):

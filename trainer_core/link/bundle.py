@@ -1,0 +1,76 @@
+"""The bundle: everything that an attempt starts from."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import field_serializer
+
+from trainer_core.link.base import Message
+from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.link.reward import RewardVersion
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.spec import RunSpec
+
+
+class PolicyRef(Message):
+    """The base policy: a Hugging Face folder on shared storage."""
+
+    name: str
+    path: Path
+
+
+class RewardRef(Message):
+    """A reward version and its definition."""
+
+    ref: str
+    definition: RewardDefinition
+
+
+class DatasetRef(Message):
+    """Where a dataset version is downloaded; ``sha256`` is of the Parquet bytes."""
+
+    url: str
+    sha256: str
+    rows: int
+
+
+class Resume(Message):
+    """The checkpoint from which the attempt goes on."""
+
+    step: int
+    path: Path
+    manifest_sha256: str
+
+
+class Bundle(Message):
+    """Everything an attempt starts from; ``spec`` already holds the controls that were applied."""
+
+    run_id: str
+    attempt: int
+    spec: RunSpec
+    revision: int
+    policy: PolicyRef
+    teacher: PolicyRef | None = None
+    """The policy that ``spec.distillation`` names."""
+    reward: RewardRef
+    datasets: dict[str, DatasetRef]
+    judges: dict[str, JudgeEndpoint] = {}
+    """Endpoints that the rewards ask, by slug."""
+    reward_models: dict[str, Path] = {}
+    """Folders of sequence-classification models, by policy."""
+    shadow: dict[str, RewardVersion] = {}
+    """Reward versions that score beside it, by reference."""
+    resume: Resume | None = None
+    run_dir: Path
+    lease_s: float = 15.0
+
+    @property
+    def versions(self) -> dict[str, RewardVersion]:
+        """Every reward version that is known from the start, by reference."""
+        first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
+        return {**self.shadow, self.reward.ref: first}
+
+    @field_serializer("spec", when_used="json")
+    def _whole(self, spec: RunSpec) -> dict[str, Any]:
+        """With its defaults: a document of the spec says everything about the run."""
+        return spec.model_dump(mode="json")

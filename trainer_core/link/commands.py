@@ -1,0 +1,61 @@
+"""Commands: what the platform wants of a worker, and what the worker reports of it.
+
+The platform names every open command with each sync until it has heard what became of it.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from trainer_core.link.base import Count, Message
+
+DesiredState = Literal["running", "paused", "cancelled"]
+"""Where people want a run to be."""
+AppliedState = Literal["applied", "settled", "rejected"]
+"""What a worker reports of a control."""
+
+
+class ControlCommand(Message):
+    """A steerable field of the spec shall change."""
+
+    type: Literal["control"]
+    id: str
+    revision: int
+    """Controls of one field apply in this order."""
+    target: str
+    """Path of the field, such as ``rollout.temperature``."""
+    value: Any
+    apply_at: int | Literal["next"]
+    """Step from which it counts."""
+    definitions: dict[str, dict[str, Any]] = {}
+    """Documents of ``reward.RewardVersion`` by reference, for a control that names versions. Each is read apart: one
+    that the worker cannot use must not hide the others."""
+
+
+class CheckpointCommand(Message):
+    """A checkpoint shall be written now."""
+
+    type: Literal["checkpoint"]
+    id: str
+
+
+Command = ControlCommand | CheckpointCommand
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
+
+
+def read_command(document: Any) -> Command:
+    """Read one command. Raises ValidationError, which names the type where it is not known."""
+    return _COMMAND.validate_python(document)
+
+
+class Applied(Message):
+    """What became of a control. Repeated until a sync has succeeded."""
+
+    control_id: str
+    state: AppliedState
+    step: Count | None = None
+    group: Annotated[str, Field(max_length=80)] | None = None
+    """The first prompt group that was dispatched under it."""
+    policy_version: Count | None = None
+    error: str | None = None
+    """Why it was rejected."""

@@ -1,0 +1,242 @@
+"""Events: what a worker tells of its run. Each kind is a model, and ``KINDS`` finds it by its name.
+
+An event travels in an envelope, ``LinkEvent``, with a number that leaves no gaps. The envelope and the data are read
+apart: data that makes no sense must not cut off the events behind it.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
+
+from trainer_core.link.base import Count, Message, Name, Number
+
+ReportedState = Literal["starting", "running", "paused", "succeeded", "failed", "cancelled"]
+"""States of a run that a worker reports."""
+CheckpointReason = Literal["schedule", "requested", "before_control", "final"]
+"""Why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last step."""
+CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
+ASKED_TO_PAUSE = "asked to pause"
+"""Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
+
+
+class EventData(Message):
+    """Base of what an event says; ``kind`` is its name on the link."""
+
+    kind: ClassVar[str]
+
+
+class LinkEvent(Message):
+    """One line of a worker's journal."""
+
+    seq: Annotated[int, Field(ge=1)]
+    """Number in the attempt, from 1."""
+    kind: Annotated[str, Field(min_length=1, max_length=20)]
+    step: Count | None = None
+    at: AwareDatetime | datetime
+    data: dict[str, Any]
+
+
+class StateData(EventData):
+    """The run has come to another state."""
+
+    kind: ClassVar[str] = "state"
+
+    state: ReportedState
+    reason: str = ""
+    """A sentence for people."""
+    detail: str | None = None
+    """A traceback."""
+    by_request: bool = False
+    """Whether the run pauses because people asked for it. Any other pause is the run's own, and only people end it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, data: Any) -> Any:
+        """Events from before the flag say it with a sentence; journals may still hold them."""
+        if isinstance(data, dict) and "by_request" not in data and data.get("state") == "paused":
+            return {**data, "by_request": data.get("reason") == ASKED_TO_PAUSE}
+        return data
+
+
+class PhaseData(EventData):
+    """What the run is doing. Only the newest counts."""
+
+    kind: ClassVar[str] = "phase"
+
+    phase: Annotated[str, Field(max_length=40)]
+    done: Count = 0
+    total: Count = 0
+
+
+class Span(Message):
+    """What a part of the run did from when to when, in seconds since the run's start."""
+
+    lane: str
+    phase: str
+    start: float
+    end: float
+
+
+class StepData(EventData):
+    """A step has been learned."""
+
+    kind: ClassVar[str] = "step"
+
+    metrics: Annotated[dict[Name, Number], Field(max_length=1000)]
+    tokens_total: Annotated[int, Field(ge=0, lt=2**63)]
+    """Tokens that the run has trained on, this step's included."""
+    seconds: Annotated[float, Field(ge=0.0)]
+    """Duration of the step."""
+    timeline: tuple[Span, ...] = ()
+
+
+class EvalData(EventData):
+    """The policy after a step has been evaluated on held-out prompts."""
+
+    kind: ClassVar[str] = "eval"
+
+    metrics: Annotated[dict[Name, Number], Field(max_length=1000)]
+
+
+class RolloutRow(Message):
+    """A sampled completion."""
+
+    group_id: Annotated[str, Field(max_length=80)]
+    sample: Count
+    """Place in its group."""
+    prompt_id: Annotated[str, Field(max_length=120)]
+    source: Annotated[str, Field(max_length=63)]
+    prompt: str
+    completion: str
+    answer: Any = None
+    """The gold answer, as the dataset has it."""
+    reward: Number | None = None
+    reward_parts: dict[str, Any] = {}
+    """Grade of each component; words for what JSON cannot write."""
+    reward_error: str | None = None
+    advantage: Number | None = None
+    excluded: Annotated[str, Field(max_length=120)] | None = None
+    """Why it takes no part in the loss."""
+    finish_reason: Annotated[str, Field(max_length=20)]
+    length: Count
+    """Tokens of the completion."""
+    thinking_tokens: Count = 0
+    budget_hit: bool = False
+    control_revision: Count = 0
+    policy_versions: Annotated[tuple[Count, ...], Field(max_length=2)] = ()
+    """Oldest and newest weights that sampled its tokens."""
+    reward_version: Annotated[str, Field(max_length=80)] | None = None
+    shadow: Annotated[dict[Name, Number | None], Field(max_length=16)] = {}
+    """Rewards of the versions that only watch; null where one could not be computed."""
+
+
+class WorstTokenRow(Message):
+    """A token about which engine and learner disagree."""
+
+    group_id: Annotated[str, Field(max_length=80)]
+    sample: Count
+    position: Count
+    token_id: Count
+    text: Annotated[str, Field(max_length=200)] = ""
+    behaviour_logprob: Number
+    learner_logprob: Number
+    version: Count
+
+
+class RolloutsData(EventData):
+    """Some of a step's completions, and the tokens on which engine and learner disagree most."""
+
+    kind: ClassVar[str] = "rollouts"
+
+    rows: Annotated[tuple[RolloutRow, ...], Field(max_length=4096)]
+    worst_tokens: Annotated[tuple[WorstTokenRow, ...], Field(max_length=64)] = ()
+
+
+class ProposedItem(Message):
+    """A rubric item that two rollouts of one prompt suggest."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(min_length=1, max_length=4000)]
+    weight: FiniteFloat
+    prompt_id: Annotated[str, Field(max_length=120)] = ""
+    prompt_text: str = ""
+    better: str = ""
+    worse: str = ""
+    better_reward: FiniteFloat | None = None
+    worse_reward: FiniteFloat | None = None
+    reason: str = ""
+
+
+class RubricProposalsData(EventData):
+    """Rubric items that a judge proposes."""
+
+    kind: ClassVar[str] = "rubric_proposals"
+
+    component: Annotated[str, Field(min_length=1, max_length=63)]
+    reward_version: Annotated[str, Field(max_length=80)] | None = None
+    proposals: Annotated[tuple[ProposedItem, ...], Field(max_length=64)]
+
+
+class CheckpointData(EventData):
+    """A checkpoint's files are complete."""
+
+    kind: ClassVar[str] = "checkpoint"
+
+    path: Annotated[str, Field(min_length=1, max_length=1000)]
+    bytes: Annotated[int, Field(ge=0)]
+    manifest_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    reason: CheckpointReason
+    control_id: str | None = None
+    """The control before which, or the request for which, it was written."""
+    policy_version: Count
+
+
+class AlertData(EventData):
+    """What a person should hear of."""
+
+    kind: ClassVar[str] = "alert"
+
+    level: Literal["info", "warn", "error"]
+    title: str
+    message: str
+    metric: str | None = None
+    value: Number | None = None
+
+
+class LogData(EventData):
+    """A line of the run's log."""
+
+    kind: ClassVar[str] = "log"
+
+    level: Literal["debug", "info", "warn", "error"]
+    message: str
+
+
+KINDS: dict[str, type[EventData]] = {
+    model.kind: model
+    for model in (
+        StateData,
+        PhaseData,
+        StepData,
+        EvalData,
+        RolloutsData,
+        RubricProposalsData,
+        CheckpointData,
+        AlertData,
+        LogData,
+    )
+}
+"""How each kind of event is read."""
+
+
+def event_data(event: LinkEvent) -> EventData:
+    """The data of an event, by its kind.
+
+    Raises:
+        ValueError: there is no such kind; names it. ValidationError, which is one, where the data make no sense.
+    """
+    model = KINDS.get(event.kind)
+    if model is None:
+        raise ValueError(f"there is no kind {event.kind!r}")
+    return model.model_validate(event.data)

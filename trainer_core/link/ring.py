@@ -1,0 +1,17 @@
+"""How the platform rings the cluster: the queue, its tasks, and the broker's address."""
+
+from typing import Final
+
+QUEUE: Final = "cluster"
+"""The Celery queue of the cluster's workers."""
+START: Final = "worker.tasks.start"
+"""Task: start an attempt; ``run_id, attempt, link_url, link_token``."""
+STOP: Final = "worker.tasks.stop"
+"""Task: kill what is left of an attempt; ``run_id, attempt``."""
+BENCH: Final = "worker.tasks.bench"
+"""Task: work on a bench job; ``job_id, link_url, token``."""
+
+
+def broker_url(redis_url: str) -> str:
+    """Celery's spelling of a Redis URL: Unix sockets have a scheme of their own."""
+    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")

@@ -1,0 +1,30 @@
+"""A sync: events and reports up, commands down, the lease renewed."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from trainer_core.link.base import Count, Message
+from trainer_core.link.commands import Applied, DesiredState
+from trainer_core.link.events import LinkEvent
+from trainer_core.link.limits import MAX_APPLIED, MAX_EVENTS
+
+
+class SyncRequest(Message):
+    """What a worker sends, twice a second and more often while it has something to tell."""
+
+    attempt: Count
+    events: Annotated[tuple[LinkEvent, ...], Field(max_length=MAX_EVENTS)] = ()
+    applied: Annotated[tuple[Applied, ...], Field(max_length=MAX_APPLIED)] = ()
+
+
+class SyncAnswer(Message):
+    """What the platform answers."""
+
+    acked_seq: Annotated[int, Field(ge=0)]
+    """The newest event that is stored; the worker forgets it and those before."""
+    commands: tuple[dict[str, Any], ...]
+    """Documents of ``commands.Command``. Each is read apart: one of an unknown type must not hide the others."""
+    desired_state: DesiredState
+    lease_s: float = 15.0
+    """Seconds without a sync after which the platform believes the attempt dead."""
