@@ -1,23 +1,19 @@
 """What moves through the loop: trajectories, and the groups that are compared with one another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-PER_TOKEN = (
-    "token_ids",
-    "behaviour_logprobs",
-    "versions",
-    "sampled",
-    "token_advantages",
-    "learner_logprobs",
-    "entropy",
-    "top_ids",
-    "top_logprobs",
-)
-"""Arrays of a trajectory whose first dimension is its completion's tokens."""
+Rows = Literal["prompt", "tokens", "context", "steps"]
+"""What the first dimension of a trajectory's array counts: tokens of the prompt, of the completion, of both but the
+last, or steps of the completion. Whatever packs, cuts or sends trajectories goes by this mark."""
+_PROMPT: dict[str, Rows] = {"rows": "prompt"}
+_TOKENS: dict[str, Rows] = {"rows": "tokens"}
+_CONTEXT: dict[str, Rows] = {"rows": "context"}
+_STEPS: dict[str, Rows] = {"rows": "steps"}
+
 FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
 
 
@@ -26,14 +22,14 @@ class Trajectory:
     """One sampled completion of a prompt. Arrays have one entry per completion token, shape [T]."""
 
     trajectory_id: str
-    prompt_ids: NDArray[np.int32]
+    prompt_ids: NDArray[np.int32] = field(metadata=_PROMPT)
     """Shape [P]."""
-    token_ids: NDArray[np.int32]
-    behaviour_logprobs: NDArray[np.float32]
+    token_ids: NDArray[np.int32] = field(metadata=_TOKENS)
+    behaviour_logprobs: NDArray[np.float32] = field(metadata=_TOKENS)
     """Natural log of the engine's probability at ``temperature``; 0 for forced tokens."""
-    versions: NDArray[np.int32]
+    versions: NDArray[np.int32] = field(metadata=_TOKENS)
     """Weight version that produced each token."""
-    sampled: NDArray[np.bool_]
+    sampled: NDArray[np.bool_] = field(metadata=_TOKENS)
     """False for tokens that were forced into the context: no part of the loss or the mismatch."""
     finish_reason: FinishReason
     temperature: float
@@ -56,21 +52,21 @@ class Trajectory:
     length_correction: float = 0.0
     """What the length-bias watch has added to the reward. No part of whether the answer is right."""
     advantage: float = 0.0
-    token_advantages: NDArray[np.float32] | None = None
+    token_advantages: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""
-    step_starts: NDArray[np.int32] | None = None
+    step_starts: NDArray[np.int32] | None = field(default=None, metadata=_STEPS)
     """First token of each step in whose state branches have begun, shape [K]: 0 first, then rising."""
-    state_values: NDArray[np.float64] | None = None
+    state_values: NDArray[np.float64] | None = field(default=None, metadata=_STEPS)
     """Mean reward of the branches from each of these states, shape [K]."""
     excluded: str | None = None
     """Why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated", "pruned"."""
-    learner_logprobs: NDArray[np.float32] | None = None
-    entropy: NDArray[np.float32] | None = None
-    top_ids: NDArray[np.int32] | None = None
+    learner_logprobs: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
+    entropy: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
+    top_ids: NDArray[np.int32] | None = field(default=None, metadata=_TOKENS)
     """The engine's likeliest tokens at each step, shape [T, K], where the run asks for them; 0 for forced tokens."""
-    top_logprobs: NDArray[np.float32] | None = None
+    top_logprobs: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     """Their log-probabilities at ``temperature``, shape [T, K]."""
-    routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
+    routes: NDArray[np.uint8] | NDArray[np.int16] | None = field(default=None, metadata=_CONTEXT)
     """The experts that the engine sent each token but the last to, prompt included, where the run replays them: shape
     [P + T - 1, L, E] with E experts per token in each of L layers."""
     generation_seconds: float = 0.0
@@ -88,6 +84,16 @@ class Trajectory:
         if self.routes is not None:
             self.routes = self.routes[: len(self.prompt_ids) + self.length - 1]
         self.thinking_tokens = min(self.thinking_tokens, length)
+
+
+def _arrays(*rows: Rows) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(Trajectory) if one.metadata.get("rows") in rows)
+
+
+PER_TOKEN = _arrays("tokens")
+"""Arrays of a trajectory whose first dimension is its completion's tokens."""
+ARRAYS = _arrays("prompt", "tokens", "context", "steps")
+"""Fields of a trajectory that hold an array, or None."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,8 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.errors import LearnerLost
 from worker.learner.weights import WeightBundle, probe_sequences, publish
-from worker.messages.freight import Column, Freight
+from worker.messages.columns import Column
+from worker.messages.packed_groups import PackedGroups
 
 if TYPE_CHECKING:
     from trainer_core.update.rescoring import LearnerSide
@@ -84,9 +85,9 @@ class LearnerWorker:
         )
         return self._learner.vocab_size
 
-    def update(self, freight: Freight, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
+    def update(self, packed: PackedGroups, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
-        groups = freight.groups()
+        groups = packed.groups()
         metrics = self._learner.update(groups, spec, step)
         return metrics, _found(groups)
 
@@ -94,9 +95,9 @@ class LearnerWorker:
         """Open a streamed step."""
         self._learner.begin(spec, step)
 
-    def accumulate(self, freight: Freight) -> Found:
+    def accumulate(self, packed: PackedGroups) -> Found:
         """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
-        groups = freight.groups()
+        groups = packed.groups()
         self._learner.accumulate(groups)
         return _found(groups)
 
@@ -189,7 +190,7 @@ class LearnerGroup:
         Raises:
             LearnerLost: a rank died. (What ``Learner.update`` raises comes through under its own type.)
         """
-        results = self._call("update", ray.put(Freight.of(groups, without=ANEW)), spec, step)
+        results = self._call("update", ray.put(PackedGroups.of(groups, without=ANEW)), spec, step)
         for _, found in results:
             _write(groups, found)
         self.version = step
@@ -202,7 +203,7 @@ class LearnerGroup:
 
     def accumulate(self, groups: Sequence[Group]) -> None:
         """Add the gradient of finished groups; writes into ``groups`` as ``update`` does."""
-        for found in self._call("accumulate", ray.put(Freight.of(groups, without=ANEW))):
+        for found in self._call("accumulate", ray.put(PackedGroups.of(groups, without=ANEW))):
             _write(groups, found)
 
     def finish(self) -> dict[str, float]:

@@ -1,95 +1,104 @@
-"""Finished groups on their way between actors: one set of arrays for many completions, never an object per token."""
+"""Finished groups on their way from engines to rewards and the loop, packed by the codec of ``columns``.
+
+What an engine finds out about each token is named once, in ``COMPLETION_ARRAYS``: from which field of a completion it
+is read, for which field of a trajectory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from trainer_core.trajectory import Group, Trajectory
+from trainer_core.trajectory import PER_TOKEN, Group, Trajectory
 from worker.engine.types import Completion, FinishReason
+from worker.messages.columns import Column
 
 FINISH_REASONS: tuple[FinishReason, ...] = ("stop", "length", "aborted", "repetition", "pruned")
+COMPLETION_LISTS: Mapping[str, tuple[str, DTypeLike]] = {
+    "token_ids": ("token_ids", np.int32),
+    "behaviour_logprobs": ("logprobs", np.float32),
+    "versions": ("versions", np.int32),
+    "sampled": ("sampled", np.bool_),
+}
+"""Fields of a trajectory that a completion holds as a list: its field there, and the numbers' type."""
+COMPLETION_ARRAYS: Mapping[str, Callable[[Completion], NDArray[Any] | None]] = {
+    "top_ids": lambda completion: None if completion.top is None else completion.top.token_ids,
+    "top_logprobs": lambda completion: None if completion.top is None else completion.top.logprobs,
+    "routes": attrgetter("routes"),
+}
+"""Fields of a trajectory that a completion holds as an array, where it has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Whole groups of M completions with T tokens in all."""
+    """Whole groups of M completions."""
 
     groups: NDArray[np.int32]
     """Index of each completion's group among those of the message, shape [M]; a group's samples stand together."""
-    offsets: NDArray[np.int64]
-    """First token of each completion, and T at the end, shape [M + 1]."""
-    token_ids: NDArray[np.int32]
-    logprobs: NDArray[np.float32]
-    versions: NDArray[np.int32]
-    sampled: NDArray[np.bool_]
+    columns: Mapping[str, Column]
+    """Arrays of the completions by field of a trajectory; those that all completions lack are left out."""
     finish: NDArray[np.int8]
     """Index into ``FINISH_REASONS``, shape [M]."""
     thinking_tokens: NDArray[np.int32]
     budget_hit: NDArray[np.bool_]
     seconds: NDArray[np.float32]
-    top_ids: NDArray[np.int32] | None = None
-    """The likeliest tokens at each step, shape [T, K]; None where no completion was asked for them."""
-    top_logprobs: NDArray[np.float32] | None = None
-    routes: NDArray[Any] | None = None
-    """The experts of each token but the last, prompts included, one completion behind the other, shape [R, L, K]; None
-    where no completion has them."""
-    route_offsets: NDArray[np.int64] | None = None
-    """First of each completion's rows, and R at the end, shape [M + 1]."""
 
     def __len__(self) -> int:
         return len(self.groups)
 
-    def tokens(self) -> Iterator[NDArray[np.int32]]:
-        """Token ids of each completion."""
-        for start, end in zip(self.offsets[:-1], self.offsets[1:], strict=True):
-            yield self.token_ids[start:end]
+    @property
+    def lengths(self) -> list[int]:
+        """Completion tokens, M numbers."""
+        column = self.columns["token_ids"]
+        return [column.sizes[place] for place in column.places]
+
+    @property
+    def finish_reasons(self) -> list[FinishReason]:
+        """Why each completion ended, M of them."""
+        return [FINISH_REASONS[code] for code in self.finish.tolist()]
+
+    def token_ids(self) -> list[NDArray[np.int32]]:
+        """Token ids of each completion, shape [T] each."""
+        return [ids for ids in self.columns["token_ids"].arrays() if ids is not None]
 
 
 def pack(finished: Sequence[tuple[int, Sequence[Completion]]]) -> Chunk:
     """Columns of whole groups, given as (index, completions in sample order)."""
     completions = [completion for _, group in finished for completion in group]
-    lengths = [len(completion.token_ids) for completion in completions]
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
+    columns = {
+        name: Column.joined([getattr(completion, source) for completion in completions], dtype)
+        for name, (source, dtype) in COMPLETION_LISTS.items()
+    }
+    for name, read in COMPLETION_ARRAYS.items():
+        arrays = [read(completion) for completion in completions]
+        if name in PER_TOKEN:
+            arrays = _filled(arrays, completions)
+        if (column := Column.of(arrays)) is not None:
+            columns[name] = column
     return Chunk(
         groups=np.repeat([index for index, _ in finished], [len(group) for _, group in finished]).astype(np.int32),
-        offsets=offsets,
-        token_ids=np.array([token for c in completions for token in c.token_ids], np.int32),
-        logprobs=np.array([value for c in completions for value in c.logprobs], np.float32),
-        versions=np.array([version for c in completions for version in c.versions], np.int32),
-        sampled=np.array([flag for c in completions for flag in c.sampled], np.bool_),
+        columns=columns,
         finish=np.array([FINISH_REASONS.index(c.finish_reason) for c in completions], np.int8),
         thinking_tokens=np.array([c.thinking_tokens for c in completions], np.int32),
         budget_hit=np.array([c.budget_hit for c in completions], np.bool_),
         seconds=np.array([c.finished_at - c.started_at for c in completions], np.float32),
-        **_top(completions),
-        **_routes(completions),
     )
 
 
-def _top(completions: Sequence[Completion]) -> dict[str, NDArray[Any]]:
-    """The columns of the likeliest tokens; completions that were not asked for them have zeros."""
-    size = max((c.top.token_ids.shape[1] for c in completions if c.top is not None), default=0)
-    if not size:
-        return {}
-    rows = [(len(c.token_ids), c.top) for c in completions]
-    ids = [np.zeros((length, size), np.int32) if top is None else top.token_ids for length, top in rows]
-    logprobs = [np.zeros((length, size), np.float32) if top is None else top.logprobs for length, top in rows]
-    return {"top_ids": np.concatenate(ids), "top_logprobs": np.concatenate(logprobs)}
-
-
-def _routes(completions: Sequence[Completion]) -> dict[str, NDArray[Any]]:
-    """The columns of routes; a completion that ended before its first step has none."""
-    known = [c.routes for c in completions if c.routes is not None]
-    if not known:
-        return {}
-    lengths = [0 if c.routes is None else len(c.routes) for c in completions]
-    return {"routes": np.concatenate(known), "route_offsets": np.concatenate([[0], np.cumsum(lengths)])}
+def _filled(arrays: list[NDArray[Any] | None], completions: Sequence[Completion]) -> list[NDArray[Any] | None]:
+    """Zeros where a completion lacks what others have: one that was never asked, or ended before its first token."""
+    known = next((array for array in arrays if array is not None), None)
+    if known is None:
+        return arrays
+    return [
+        np.zeros((len(completion.token_ids), *known.shape[1:]), known.dtype) if array is None else array
+        for array, completion in zip(arrays, completions, strict=True)
+    ]
 
 
 def unpack(
@@ -106,49 +115,32 @@ def unpack(
         prompts: token ids of each of their samples' prompts, shape [P] each.
         temperatures: at which each group was sampled.
     """
-    bounds = chunk.offsets.tolist()
+    columns = {name: column.arrays() for name, column in chunk.columns.items()}
+    reasons = chunk.finish_reasons
     for row, index in enumerate(chunk.groups.tolist()):
-        span = slice(bounds[row], bounds[row + 1])
         group = groups[index]
+        arrays: dict[str, Any] = {name: values[row] for name, values in columns.items()}
         group.trajectories.append(
             Trajectory(
                 trajectory_id=f"{group.group_id}/{len(group.trajectories)}",
                 prompt_ids=prompts[index][len(group.trajectories)],
-                token_ids=chunk.token_ids[span],
-                behaviour_logprobs=chunk.logprobs[span],
-                versions=chunk.versions[span],
-                sampled=chunk.sampled[span],
-                finish_reason=FINISH_REASONS[chunk.finish[row]],
+                finish_reason=reasons[row],
                 temperature=temperatures[index],
                 thinking_tokens=int(chunk.thinking_tokens[row]),
                 budget_hit=bool(chunk.budget_hit[row]),
-                top_ids=None if chunk.top_ids is None else chunk.top_ids[span],
-                top_logprobs=None if chunk.top_logprobs is None else chunk.top_logprobs[span],
-                routes=_routes_of(chunk, row),
                 generation_seconds=float(chunk.seconds[row]),
-                excluded="pruned" if FINISH_REASONS[chunk.finish[row]] == "pruned" else None,
+                excluded="pruned" if reasons[row] == "pruned" else None,
+                **arrays,
             )
         )
 
 
-def _routes_of(chunk: Chunk, row: int) -> NDArray[Any] | None:
-    if chunk.routes is None or chunk.route_offsets is None:
-        return None
-    start, end = chunk.route_offsets[row : row + 2]
-    return chunk.routes[start:end] if end > start else None
-
-
 def repack(trajectories: Sequence[Trajectory]) -> Chunk:
-    """Columns of single trajectories, to be scored again; their group is their place in the sequence."""
-    offsets = np.zeros(len(trajectories) + 1, np.int64)
-    np.cumsum([t.length for t in trajectories], out=offsets[1:])
+    """What scoring asks of single trajectories, to be scored again; their group is their place in the sequence."""
+    column = Column.of([trajectory.token_ids for trajectory in trajectories])
     return Chunk(
         groups=np.arange(len(trajectories), dtype=np.int32),
-        offsets=offsets,
-        token_ids=np.concatenate([t.token_ids for t in trajectories]),
-        logprobs=np.concatenate([t.behaviour_logprobs for t in trajectories]),
-        versions=np.concatenate([t.versions for t in trajectories]),
-        sampled=np.concatenate([t.sampled for t in trajectories]),
+        columns={} if column is None else {"token_ids": column},
         finish=np.array([FINISH_REASONS.index(t.finish_reason) for t in trajectories], np.int8),
         thinking_tokens=np.array([t.thinking_tokens for t in trajectories], np.int32),
         budget_hit=np.array([t.budget_hit for t in trajectories], np.bool_),

@@ -17,7 +17,7 @@ from trainer_core.spec.rewards.reward import OverlongShaping
 from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.use import Use
-from worker.messages.chunk import FINISH_REASONS, Chunk
+from worker.messages.chunk import Chunk
 from worker.messages.reward_version import Versions
 from worker.scoring.benches import Benches
 from worker.scoring.open import ToolSetup
@@ -101,10 +101,9 @@ class RewardWorker:
         started = time.perf_counter()
         if self._tokenizer is None:
             raise RuntimeError("the reward worker was not started")
-        texts = self._tokenizer.decode(list(chunk.tokens()), self._eos)
-        lengths = (chunk.offsets[1:] - chunk.offsets[:-1]).tolist()
-        finish = [FINISH_REASONS[code] for code in chunk.finish.tolist()]
-        samples = [self._sample(*row) for row in zip(texts, lengths, finish, strict=True)]
+        texts = self._tokenizer.decode(chunk.token_ids(), self._eos)
+        lengths = chunk.lengths
+        samples = [self._sample(*row) for row in zip(texts, lengths, chunk.finish_reasons, strict=True)]
         jobs = [
             Job(self._benches.definition(ref), sample, item)
             for sample, item, refs in zip(samples, items, versions, strict=True)

@@ -65,4 +65,4 @@ def test_chunks_carry_completions_unchanged(spec: Any) -> None:
     assert (first.temperature, first.generation_seconds, first.trajectory_id) == (0.7, 0.5, "1-1/0")
     assert [t.length for t in groups[0].trajectories] == [0, 2]
     again = repack([first, second])
-    assert [ids.tolist() for ids in again.tokens()] == [[5, 6, 7], [8]]
+    assert [ids.tolist() for ids in again.token_ids()] == [[5, 6, 7], [8]]

@@ -35,7 +35,7 @@ class Delivered:
         with self.changed:
             for place, name in enumerate(collected.names):
                 rows = [r for r, index in enumerate(collected.chunk.groups) if index == place]
-                lengths = np.diff(collected.chunk.offsets)[rows].tolist()
+                lengths = [collected.chunk.lengths[row] for row in rows]
                 self.groups.append((worker, name, lengths))
             self.changed.notify_all()
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.trainer_core.update.making import make_groups
-from trainer_core.trajectory import Group, Trajectory
-from worker.messages.freight import ARRAYS, Column, Freight
+from trainer_core.trajectory import ARRAYS, Group, Trajectory
+from worker.messages.columns import Column
+from worker.messages.packed_groups import PackedGroups
 
 
 def filled() -> list[Group]:
@@ -37,13 +38,13 @@ def same(left: Trajectory, right: Trajectory) -> None:
 
 def test_what_comes_out_is_what_went_in() -> None:
     groups = filled()
-    found = pickle.loads(pickle.dumps(Freight.of(groups))).groups()
+    found = pickle.loads(pickle.dumps(PackedGroups.of(groups))).groups()
     assert [replace(group, trajectories=[]) for group in found] == [replace(group, trajectories=[]) for group in groups]
     for group, other in zip(groups, found, strict=True):
         assert len(group.trajectories) == len(other.trajectories)
         for left, right in zip(group.trajectories, other.trajectories, strict=True):
             same(left, right)
-    assert Freight.of([]).groups() == []
+    assert PackedGroups.of([]).groups() == []
 
 
 def test_every_array_has_its_column() -> None:
@@ -57,7 +58,7 @@ def test_fields_can_stay_behind_and_the_groups_are_not_touched() -> None:
     for group in groups:
         for one in group.trajectories:
             one.entropy = np.zeros(one.length, np.float32)
-    found = Freight.of(groups, without=["entropy"]).groups()
+    found = PackedGroups.of(groups, without=["entropy"]).groups()
     assert {t.entropy is None for group in found for t in group.trajectories} == {True}
     assert {t.entropy is None for group in groups for t in group.trajectories} == {False}
 
