@@ -17,7 +17,7 @@ from worker.bench.link import BenchLink
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
 from worker.cluster.placement import place, usable_gpus
-from worker.errors import FencedError, StartError
+from worker.errors import ClusterError, FencedError, StartError
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
 from worker.scoring.open import ToolSetup
@@ -80,7 +80,7 @@ class BenchWork:
             return {"error": f"The cluster found no place for the judge's engine within {SERVERS_UP_S:g} s."}
         except RayTaskError as error:
             return {"error": f"The judge's engine could not start: {error.cause}"}
-        except (GraderError, StartError, cluster.ClusterError, RayError) as error:
+        except (GraderError, StartError, ClusterError, RayError) as error:
             return {"error": str(error)}
         except Exception as error:
             log.exception("bench job %s", job.id)

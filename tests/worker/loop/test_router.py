@@ -15,6 +15,7 @@ from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
 from worker.cluster import actors as ray_cluster
 from worker.engine import EngineConfig, Sampling
+from worker.errors import RolloutError
 from worker.learner.weights import WeightBundle
 from worker.messages.jobs import Collected, GroupJob
 from worker.rollout import health as watch
@@ -136,11 +137,11 @@ def test_the_last_worker_that_fails_its_probe_ends_the_run(
     }
     wrong = WeightBundle(1, tensors, [[5, 16, 7, 19]], [[-50.0, -50.0, -50.0]])
     update = router.update(ray.put(wrong), 1, "recompute", False)
-    with pytest.raises(watch.RolloutError, match="Rollout worker 0 died, 0 fresh ones too"):
+    with pytest.raises(RolloutError, match="Rollout worker 0 died, 0 fresh ones too"):
         update.result(60)
     assert delivered.failed.wait(10)
     (message,) = told
     assert "weights 1: engine and learner differ by" in message, "the worker was drained, and people were told why"
-    with pytest.raises(watch.RolloutError):
+    with pytest.raises(RolloutError):
         router.check()
     router.close()
