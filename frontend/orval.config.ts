@@ -3,7 +3,11 @@ import { defineConfig } from "orval";
 /** The typed client, written from the platform's OpenAPI document by `npm run api`. */
 export default defineConfig({
   dressage: {
-    input: { target: "./openapi.json", filters: { mode: "exclude", tags: ["link"] } },
+    input: {
+      target: "./openapi.json",
+      filters: { mode: "exclude", tags: ["link"] },
+      override: { transformer: "./scripts/client-types.mjs" },
+    },
     output: {
       target: "./src/api/generated/dressage.ts",
       mode: "split",

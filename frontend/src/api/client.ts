@@ -1,26 +1,8 @@
-/** The generated client with the documents of `model.ts`, the one place where generated types are narrowed. */
+/** The generated client with the documents of `model.ts`, which have their types from it. */
 import { newKey } from "@/lib/key";
 import * as api from "./generated/dressage";
 import type * as G from "./generated/dressage.schemas";
-import type {
-  BenchJob,
-  BenchJobRow,
-  Control,
-  Json,
-  JsonSchema,
-  List,
-  MetricData,
-  Recipe,
-  Reward,
-  Rollout,
-  Row,
-  Run,
-  RunEvent,
-  Spec,
-  Target,
-  TryResult,
-  Validation,
-} from "./model";
+import type { Json, JsonSchema, Spec } from "./model";
 
 type Signal = AbortSignal | undefined;
 const key = (given?: string) => ({ "Idempotency-Key": given ?? newKey() });
@@ -49,35 +31,30 @@ export const datasets = {
   list: (signal: Signal) => api.listDatasets({ limit: 200 }, { signal }),
   read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
   rows: (id: string, version: number, params: G.ListDatasetRowsParams, signal?: Signal) =>
-    api.listDatasetRows(id, version, params, { signal }) as Promise<Omit<G.DatasetRowPage, "data"> & { data: Row[] }>,
+    api.listDatasetRows(id, version, params, { signal }),
   create: (body: G.CreateDatasetRequest) => api.createDataset(body, key()),
   createVersion: (id: string, file: File) => api.createDatasetVersion(id, { file }, key()),
 };
 
 export const rewards = {
-  list: (signal: Signal) => api.listRewards({ limit: 200 }, { signal }) as unknown as Promise<List<Reward>>,
-  read: (id: string, signal: Signal) => api.getReward(id, { signal }) as unknown as Promise<Reward>,
+  list: (signal: Signal) => api.listRewards({ limit: 200 }, { signal }),
+  read: (id: string, signal: Signal) => api.getReward(id, { signal }),
   schema: (signal: Signal) => api.getRewardSchema({ signal }) as Promise<JsonSchema>,
-  create: (name: string, definition: Spec) =>
-    api.createReward({ name, definition: definition as unknown as G.RewardDefinitionRequest }, key()),
+  create: (name: string, definition: Spec) => api.createReward({ name, definition }, key()),
   createVersion: (id: string, definition: Spec, note: string) =>
-    api.createRewardVersion(id, { note, definition: definition as unknown as G.RewardDefinitionRequest }, key()),
-  score: (body: { definition: Spec; samples: { output_text: string; item: Json; completion_tokens?: number }[] }) =>
-    api.scoreSamples(body as unknown as G.TryRewardRequest) as Promise<{ results: TryResult[] }>,
+    api.createRewardVersion(id, { note, definition }, key()),
+  score: (body: {
+    definition: Spec;
+    samples: { output_text: string; item: { [key: string]: Json }; completion_tokens?: number }[];
+  }) => api.scoreSamples(body),
 };
 
-/** What a bench job is made from: see the OpenAPI document of `createRewardBench`. */
-export interface BenchBody {
-  definitions: ({ ref: string } | { definition: Spec; label: string })[];
-  samples: Json;
-  probes: boolean;
-}
+export type BenchBody = G.CreateBenchJobRequest;
 
 export const bench = {
-  list: (signal: Signal) => api.listRewardBenches({ limit: 50 }, { signal }) as unknown as Promise<List<BenchJobRow>>,
-  read: (id: string, signal: Signal) => api.getRewardBench(id, { signal }) as unknown as Promise<BenchJob>,
-  create: (body: BenchBody) =>
-    api.createRewardBench(body as unknown as G.CreateBenchJobRequest, key()) as unknown as Promise<BenchJob>,
+  list: (signal: Signal) => api.listRewardBenches({ limit: 50 }, { signal }),
+  read: (id: string, signal: Signal) => api.getRewardBench(id, { signal }),
+  create: (body: BenchBody) => api.createRewardBench(body, key()),
 };
 
 export const proposals = {
@@ -111,26 +88,25 @@ const ACTS = {
 
 export const runs = {
   list: (state: string | undefined, signal: Signal) =>
-    api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }) as Promise<List<Run>>,
-  read: (id: string, signal: Signal) => api.getRun(id, { signal }) as unknown as Promise<Run>,
+    api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }),
+  read: (id: string, signal: Signal) => api.getRun(id, { signal }),
   create: (body: { name: string; spec: Spec; start: boolean }, idempotencyKey: string) =>
-    api.createRun(body as unknown as G.CreateRunRequest, key(idempotencyKey)) as unknown as Promise<Run>,
+    api.createRun(body, key(idempotencyKey)),
   fork: (id: string, body: { name: string; spec: Spec; checkpoint: string | null }, idempotencyKey: string) =>
-    api.forkRun(id, body as unknown as G.ForkRequest, key(idempotencyKey)) as unknown as Promise<Run>,
+    api.forkRun(id, body, key(idempotencyKey)),
   rename: (id: string, name: string) => api.updateRun(id, { name }),
   act: (id: string, act: RunAct) => ACTS[act](id),
   checkpoints: (id: string, signal: Signal) => api.listCheckpoints(id, { limit: 200 }, { signal }),
 };
 
 export const controls = {
-  targets: (id: string, signal: Signal) => api.listTargets(id, { signal }) as Promise<{ data: Target[] }>,
-  list: (id: string, signal: Signal) =>
-    api.listControls(id, { limit: 200 }, { signal }) as unknown as Promise<List<Control>>,
+  targets: (id: string, signal: Signal) => api.listTargets(id, { signal }),
+  list: (id: string, signal: Signal) => api.listControls(id, { limit: 200 }, { signal }),
   stage: (id: string, change: { target: string; value: Json; reason: string }, revision: number) =>
     api.stageControl(id, { ...change, apply_at: "next" } as G.StageControlRequest, {
       "If-Match": `"${revision}"`,
       ...key(),
-    }) as unknown as Promise<Control>,
+    }),
   cancel: (id: string, control: string) => api.cancelControl(id, control),
   revert: (id: string, control: string, revision: number) =>
     api.revertControl(id, control, {}, key(), { headers: { "If-Match": `"${revision}"` } }),
@@ -139,20 +115,16 @@ export const controls = {
 
 export const telemetry = {
   names: (id: string, signal: Signal) => api.listMetricNames(id, { signal }),
-  metrics: (id: string, params: G.GetMetricsParams, signal: Signal) =>
-    api.getMetrics(id, params, { signal }) as Promise<MetricData>,
-  rollouts: (id: string, params: G.ListRolloutsParams, signal: Signal) =>
-    api.listRollouts(id, params, { signal }) as Promise<List<Rollout>>,
-  events: (id: string, params: G.ListEventsParams, signal: Signal) =>
-    api.listEvents(id, params, { signal }) as Promise<List<RunEvent>>,
+  metrics: (id: string, params: G.GetMetricsParams, signal: Signal) => api.getMetrics(id, params, { signal }),
+  rollouts: (id: string, params: G.ListRolloutsParams, signal: Signal) => api.listRollouts(id, params, { signal }),
+  events: (id: string, params: G.ListEventsParams, signal: Signal) => api.listEvents(id, params, { signal }),
 };
 
 export const spec = {
   schema: (signal: Signal) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,
-  recipes: (signal: Signal) => api.listRecipes({ signal }) as Promise<{ data: Recipe[] }>,
-  plan: (document: Spec, gpus: number, signal: Signal) =>
-    api.planSpec({ spec: document as unknown as G.RunSpecRequest, gpus }, { signal }),
-  validate: (document: Spec) => api.validateSpec({ spec: document }) as unknown as Promise<Validation>,
+  recipes: (signal: Signal) => api.listRecipes({ signal }),
+  plan: (document: Spec, gpus: number, signal: Signal) => api.planSpec({ spec: document, gpus }, { signal }),
+  validate: (document: Spec) => api.validateSpec({ spec: document }),
 };
 
 /** The cursor of a further page. */

@@ -1,19 +1,28 @@
 /**
- * The platform's documents. Types come from its OpenAPI document; specs and values are plain JSON here, because forms
- * hold documents that are not valid yet.
+ * The platform's documents. Their types come from its OpenAPI document, in which dataclasses of the platform stand as
+ * they are; `scripts/client-types.mjs` makes specs plain JSON, because forms hold documents that are not valid yet.
  */
 import type * as G from "./generated/dressage.schemas";
+import type { Json } from "./generated/dressage.schemas";
 
 export type {
   AuditEntry,
   AuditVerification,
   Band,
+  BenchDefinition,
   BenchFlag,
+  BenchJob,
+  BenchJobRow,
   BenchJudge,
+  BenchSample,
+  BenchScore,
+  BenchSummary,
   Checkpoint,
+  Control,
   Dataset,
   DatasetVersion,
   Explanation,
+  Json,
   JudgeEndpoint,
   LearnerMemory,
   Memory,
@@ -22,13 +31,17 @@ export type {
   NewToken,
   Plan,
   Policy,
+  Recipe,
+  Reward,
+  RewardVersion,
+  Rollout,
   RubricProposal,
   Session,
+  Spec,
+  Target,
   Token,
+  Validation,
 } from "./generated/dressage.schemas";
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type Spec = { [key: string]: Json };
 
 /** A JSON Schema as pydantic writes it, with the marks of this platform. */
 export interface JsonSchema {
@@ -69,36 +82,13 @@ export type ControlState = G.Control["state"];
 export type Role = G.Member["role"];
 export type XAxis = G.Metrics["x"];
 
-/** Lists leave out the specs. */
-export type Run = Omit<G.Run, "spec" | "effective_spec"> & { spec?: Spec; effective_spec?: Spec };
-export type Control = Omit<G.Control, "before" | "value"> & { before: Json; value: Json };
-export type Target = Omit<G.Target, "value" | "schema"> & { value: Json; schema: Record<string, unknown> };
-export type Recipe = Omit<G.Recipe, "spec"> & { spec: Spec };
-export type Validation = Omit<G.Validation, "resolved"> & { resolved: Spec | null };
-export type RunEvent = Omit<G.Event, "data"> & { data: Record<string, unknown> };
+/** Lists and the live stream leave out the specs. */
+export type Run = G.LiveRun & Partial<Pick<G.Run, "spec" | "effective_spec">>;
+export type RunEvent = G.Event;
 export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };
-export type Rollout = Omit<G.Rollout, "answer" | "reward_parts"> & {
-  answer: Json;
-  reward_parts: Record<string, number | string>;
-};
-export type Row = Omit<G.DatasetRow, "row"> & { row: Record<string, Json> };
-export type RewardVersion = Omit<G.RewardVersion, "definition"> & { definition: Spec };
-export type Reward = Omit<G.Reward, "latest_version" | "versions"> & {
-  latest_version: RewardVersion;
-  versions: RewardVersion[];
-};
+export type Row = G.DatasetRow;
 export type TryResult = G.Score;
-export type BenchJobRow = Omit<G.BenchJobRow, "definitions"> & { definitions: BenchDefinition[] };
-export type BenchDefinition = Omit<G.BenchDefinition, "definition"> & { definition: Spec };
-export type BenchSample = Omit<G.BenchSample, "item"> & { item: Record<string, Json> };
-export type BenchScore = G.BenchScore;
-export type BenchSummary = G.BenchSummary;
-export type BenchJob = Omit<G.BenchJob, "definitions" | "samples" | "results"> & {
-  definitions: BenchDefinition[];
-  samples: BenchSample[];
-  results: BenchScore[][] | null;
-};
 /** The password is there once, in the answer that makes it. */
 export type Member = G.Member & { password?: string | null };
 

@@ -2,7 +2,8 @@
 import { Accordion, Box, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { decodeValue } from "@/features/runs/data/points";
-import { type WorstToken, worstTokensQuery } from "@/features/runs/data/queries";
+import type { WorstToken } from "@/api/events";
+import { worstTokensQuery } from "@/features/runs/data/queries";
 import { formatNumber } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 

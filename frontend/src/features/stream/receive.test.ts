@@ -1,8 +1,9 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it } from "vitest";
-import type { Control, MetricData, Run } from "@/api/model";
+import type { MetricData, Run } from "@/api/model";
 import { metricsKey } from "@/features/runs/data/queries";
 import { forget, withPoints } from "@/features/runs/data/recent";
+import { aControl } from "@/test/control";
 import { receive } from "./useRunStream";
 
 let client: QueryClient;
@@ -49,7 +50,7 @@ it("leaves a zoomed window alone", () => {
 });
 
 it("replaces a control by its newer state", () => {
-  const control = { id: "ctl_1", revision: 1, state: "staged" } as Control;
+  const control = aControl({ id: "ctl_1", revision: 1, state: "staged" });
   client.setQueryData(["run", "run_1", "controls"], { object: "list", data: [control], has_more: false, next: null });
   const event = {
     seq: 13,

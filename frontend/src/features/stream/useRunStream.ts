@@ -1,6 +1,7 @@
 /** The run page's one WebSocket: writes what comes into the query cache. */
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { controlOf } from "@/api/events";
 import type { Control, List, MetricData, Run, RunEvent } from "@/api/model";
 import { type LivePoint, livePoint, needsReload } from "@/features/runs/data/points";
 import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
@@ -61,7 +62,10 @@ export function receive(client: QueryClient, runId: string, frame: Frame): void 
   const spans = events.map(stepSpans).filter(one => one !== null);
   if (spans.length > 0) writeTimeline(client, runId, spans);
   const kinds = new Set(events.map(event => event.kind));
-  for (const event of events) if (event.kind === "control") writeControl(client, runId, event.data.control as Control);
+  for (const event of events) {
+    const control = event.kind === "control" ? controlOf(event) : null;
+    if (control) writeControl(client, runId, control);
+  }
   if (kinds.has("rollouts")) invalidateSoon(client, runId, "rollouts", 2000);
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
   if (kinds.has("checkpoint")) void client.invalidateQueries({ queryKey: ["run", runId, "checkpoints"] });

@@ -86,14 +86,14 @@ export function benchBody(definitions: string[], draft: Spec, chosen: Samples, p
   };
 }
 
-function samplesBody(chosen: Samples): Json {
+function samplesBody(chosen: Samples): BenchBody["samples"] {
   switch (chosen.kind) {
     case "pasted":
-      return chosen.samples.map(toBody) as Json;
+      return chosen.samples.map(toBody);
     case "dataset":
-      return { dataset: chosen.ref, rows: [...chosen.rows].sort((a, b) => a - b), outputs: "reference" };
+      return { dataset: chosen.ref ?? "", rows: [...chosen.rows].sort((a, b) => a - b), outputs: "reference" };
     case "run":
-      return { run: chosen.run, rollouts: chosen.rollouts };
+      return { run: chosen.run ?? "", rollouts: chosen.rollouts };
   }
 }
 

@@ -24,7 +24,7 @@ export function RubricItems({ path, value, onChange, max = 64 }: Props) {
   const [keys, setKeys] = useRowKeys(items.length);
   const set = (next: RubricItem[], nextKeys: string[]) => {
     setKeys(nextKeys);
-    onChange(next as unknown as Json);
+    onChange(next);
   };
   const replace = (index: number, change: Partial<RubricItem>) =>
     set(

@@ -2,12 +2,13 @@
 import type { Json } from "@/api/model";
 import { isObject } from "@/features/schema-form/schema";
 
-export interface RubricItem {
+/** A type and no interface: only those are JSON to TypeScript. */
+export type RubricItem = {
   name: string;
   description: string;
   /** Negative weights mark pitfalls: what the answer must not do. */
   weight: Json;
-}
+};
 
 export function itemsOf(value: Json | undefined): RubricItem[] {
   if (!Array.isArray(value)) return [];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { MetricData, RunEvent } from "@/api/model";
+import type { Json, MetricData, RunEvent } from "@/api/model";
 import { decodeValue, livePoint, mergePoints, needsReload } from "./points";
 
 const series = (x: number[]) => ({ x, min: x, mean: x, max: x, raw_count: x.length, nan: [] });
 const DATA: MetricData = { x: "step", series: { reward: series([1, 2, 3]) } };
-const event = (step: number, metrics: Record<string, unknown>, more: Partial<RunEvent> = {}): RunEvent => ({
+const event = (step: number, metrics: Record<string, Json>, more: Partial<RunEvent> = {}): RunEvent => ({
   seq: step,
   kind: "step",
   step,

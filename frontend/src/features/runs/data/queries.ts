@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { controls, page, runs, spec, telemetry } from "@/api/client";
+import { worstTokensOf } from "@/api/events";
 import type { Recipe, RunState, Target, XAxis } from "@/api/model";
 import { addSteps, SHOWN_STEPS, stepSpans } from "./timeline";
 import { withPoints } from "./recent";
@@ -63,18 +64,6 @@ export const metricsQuery = (id: string, keys: string[], window: Window) =>
     placeholderData: keepPreviousData,
   });
 
-/** Log-probabilities that JSON cannot carry arrive as words. */
-export interface WorstToken {
-  group_id: string;
-  sample: number;
-  position: number;
-  token_id: number;
-  text?: string;
-  behaviour_logprob: number | string;
-  learner_logprob: number | string;
-  version: number;
-}
-
 export interface RolloutFilter {
   step?: number;
   source?: string;
@@ -118,7 +107,7 @@ export const worstTokensQuery = (id: string) =>
     queryFn: async ({ signal }) => {
       const found = await telemetry.events(id, { kind: "rollouts", limit: 1 }, signal);
       const event = found.data[0];
-      return { step: event?.step ?? null, tokens: (event?.data.worst_tokens ?? []) as unknown as WorstToken[] };
+      return { step: event?.step ?? null, tokens: event ? worstTokensOf(event) : [] };
     },
   });
 

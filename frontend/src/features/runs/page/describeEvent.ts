@@ -1,5 +1,6 @@
 /** Events in words. */
-import type { Control, RunEvent } from "@/api/model";
+import { controlOf } from "@/api/events";
+import type { RunEvent } from "@/api/model";
 import { targetLabel } from "@/features/controls/labels";
 import { progressText } from "@/features/controls/model";
 import { formatBytes, formatNumber, formatValue } from "@/lib/format";
@@ -35,7 +36,8 @@ export function describe(event: RunEvent): Description {
         text: `${word("actor")} changed ${(data.changed as string[] | undefined)?.join(" and ") ?? "it"}`,
       };
     case "control": {
-      const control = data.control as Control;
+      const control = controlOf(event);
+      if (!control) return { level: "control", text: word("message") || JSON.stringify(data) };
       return {
         level: control.state === "rejected" ? "error" : "control",
         text: `${targetLabel(control.target)} ${formatValue(control.before)} → ${formatValue(control.value)}: ${progressText(control)}`,
