@@ -2,7 +2,8 @@
 
 GSM8K writes every calculation of its solutions as ``<<48/2=24>>``. Each distinct one with a single operation on whole
 numbers becomes a row ``{"prompt": "48/2=", "answer": "24", "source": "div"}``. Which rows are held out for evaluation
-is decided by a hash of the problem (``Problem.is_held_out``), the same one that the starter policy's warm-up obeys.
+is decided by a hash of the problem (``ArithmeticProblem.is_held_out``), the same one that the warm-up of the starter
+policy obeys.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from trainer_core.starter.problems import OPERATIONS, Operation, Problem, has_scratchpad
+from trainer_core.starter.problems import OPERATIONS, ArithmeticProblem, Operation, has_scratchpad
 
 DATA = Path(__file__).parent / "data"
 LONGEST_OPERAND = 4
@@ -67,7 +68,7 @@ def build(examples: list[Row]) -> dict[str, list[Row]]:
     return datasets
 
 
-def problems(examples: Iterable[Row]) -> Iterator[Problem]:
+def problems(examples: Iterable[Row]) -> Iterator[ArithmeticProblem]:
     """The calculations that the scratchpad covers, as often as they occur, with short operands and a right result."""
     for example in examples:
         for expression, result in _ANNOTATION.findall(example["answer"]):
@@ -76,7 +77,7 @@ def problems(examples: Iterable[Row]) -> Iterator[Problem]:
                 continue
             operation = next(known for known in OPERATIONS if known == parts[2])
             try:
-                problem = Problem(int(parts[1]), operation, int(parts[3]))
+                problem = ArithmeticProblem(int(parts[1]), operation, int(parts[3]))
             except ValueError:  # a negative or fractional result: not in this task
                 continue
             as_written = problem.prompt == f"{expression}=" and str(problem.answer) == result

@@ -1,4 +1,4 @@
-"""Which implementation of an operation runs: the torch reference, or Triton where the machine can run it."""
+"""Choice of an operation's implementation: the torch reference, or Triton where the machine can run it."""
 
 import importlib.util
 import os
@@ -35,7 +35,7 @@ def uses_triton(tensor: Tensor, backend: Backend) -> bool:
 
 
 def refusal(tensor: Tensor) -> str | None:
-    """Why Triton cannot run on ``tensor``, in one sentence; None if it can."""
+    """Reason why Triton cannot run on ``tensor``, in one sentence; None if it can."""
     if not _installed():
         return "Triton is not installed"
     if tensor.dtype == torch.float64:

@@ -1,4 +1,4 @@
-"""Which addresses may be asked on behalf of users: the public internet, and networks that an installation names.
+"""Addresses that may be asked on behalf of users: the public internet, and networks that an installation names.
 
 Source: OWASP, Server-Side Request Forgery Prevention: decide by the address that is connected to, not by its name.
 """

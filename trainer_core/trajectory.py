@@ -1,4 +1,4 @@
-"""What moves through the loop: trajectories, and the groups that are compared with one another."""
+"""Data that moves through the loop: trajectories, and the groups that are compared with one another."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -46,11 +46,11 @@ class Trajectory:
     reward_stops: bool = False
     """Whether the part that failed asks for the run to stop."""
     shadow_rewards: dict[str, float] = field(default_factory=dict)
-    """What each shadow version would have given, by its reference; those that could be computed."""
+    """Reward that each shadow version would have given, by its reference; those that could be computed."""
     shadow_errors: dict[str, str] = field(default_factory=dict)
-    """Why a shadow version could not say, by its reference."""
+    """Reason why a shadow version could not say, by its reference."""
     length_correction: float = 0.0
-    """What the length-bias watch has added to the reward. No part of whether the answer is right."""
+    """Correction that the length-bias watch has added to the reward. No part of whether the answer is right."""
     advantage: float = 0.0
     token_advantages: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""
@@ -59,13 +59,14 @@ class Trajectory:
     state_values: NDArray[np.float64] | None = field(default=None, metadata=_STEPS)
     """Mean reward of the branches from each of these states, shape [K]."""
     excluded: str | None = None
-    """Why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated", "pruned"."""
+    """Reason why the trajectory is left out of the loss, such as "reward_error", "zero_advantage", "truncated",
+    "pruned"."""
     learner_logprobs: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     entropy: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     top_ids: NDArray[np.int32] | None = field(default=None, metadata=_TOKENS)
     """The engine's likeliest tokens at each step, shape [T, K], where the run asks for them; 0 for forced tokens."""
     top_logprobs: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
-    """Their log-probabilities at ``temperature``, shape [T, K]."""
+    """Log-probabilities of ``top_ids`` at ``temperature``, shape [T, K]."""
     routes: NDArray[np.uint8] | NDArray[np.int16] | None = field(default=None, metadata=_CONTEXT)
     """The experts that the engine sent each token but the last to, prompt included, where the run replays them: shape
     [P + T - 1, L, E] with E experts per token in each of L layers."""

@@ -47,7 +47,7 @@ def rms_norm(x: Tensor, weight: Tensor, epsilon: float, *, backend: Backend = "a
     """
     if x.ndim != 2 or weight.shape != x.shape[1:]:
         raise ValueError(f"{tuple(x.shape)} and {tuple(weight.shape)} must be [M, K] and [K]")
-    found: Tensor = _RMSNorm.apply(x, weight, epsilon, uses_triton(x, backend))
+    found: Tensor = _BatchInvariantRMSNorm.apply(x, weight, epsilon, uses_triton(x, backend))
     return found
 
 
@@ -90,7 +90,7 @@ class _Matmul(torch.autograd.Function):
         return slope @ right if needs[0] else None, slope.T @ left if needs[1] else None, None
 
 
-class _RMSNorm(torch.autograd.Function):
+class _BatchInvariantRMSNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, epsilon: float, triton: bool) -> Tensor:
         ctx.epsilon = epsilon

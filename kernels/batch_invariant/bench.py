@@ -1,4 +1,4 @@
-"""What the batch-invariant operations cost beside torch's own."""
+"""Cost of the batch-invariant operations beside torch's own."""
 
 from collections.abc import Callable
 from typing import Any

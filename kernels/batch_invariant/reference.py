@@ -1,4 +1,4 @@
-"""On a CPU a library's product depends on the number of rows: here it always sees tiles of the same number.
+"""Tiles of a fixed number of rows: on a CPU a library's product depends on how many it is given.
 
 The last tile is padded with zeros. That the row's place in its tile does not matter either is found out once per shape;
 where it does, each row is a tile of its own.
@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 ROWS = 128
-"""Of a product: with fewer the library repacks its other side more often than it computes."""
+"""Rows of a product's tile: with fewer the library repacks its other side more often than it computes."""
 ELEMENTS = 1 << 16
-"""Of a tile of anything else."""
+"""Elements in a tile of anything else."""
 ALIGNMENT = 64
 """Bytes at which a tile begins: libraries take other paths for what lies across the processor's lines."""
 
@@ -36,7 +36,7 @@ def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
 
 
 def log_softmax(x: Tensor) -> Tensor:
-    """Of each row of [M, K]."""
+    """Log-softmax of each row of [M, K]."""
     return _by_tiles(x, _height(x), lambda tile: torch.log_softmax(tile, dim=1))
 
 

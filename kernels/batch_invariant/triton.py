@@ -1,4 +1,5 @@
-"""On a GPU: fixed tiles, the sum over K always in the same order and never split, one row per program elsewhere."""
+"""Batch-invariant operations on a GPU: fixed tiles, the sum over K always in the same order and never split; one row
+per program elsewhere."""
 
 from typing import NamedTuple
 
@@ -8,8 +9,9 @@ import triton.language as tl
 from torch import Tensor
 
 
-class Tiles(NamedTuple):
-    """Of a product. They depend on the type alone: what decides the order of a sum must not depend on the batch."""
+class MatmulTiles(NamedTuple):
+    """Tiles of a product. They depend on the type alone: what decides the order of a sum must not depend on the
+    batch."""
 
     rows: int
     columns: int
@@ -18,8 +20,8 @@ class Tiles(NamedTuple):
     stages: int
 
 
-TILES = {2: Tiles(128, 128, 64, 8, 3), 4: Tiles(64, 128, 16, 8, 2)}
-"""By the bytes of a number."""
+TILES = {2: MatmulTiles(128, 128, 64, 8, 3), 4: MatmulTiles(64, 128, 16, 8, 2)}
+"""Tiles by the size of an element, in bytes."""
 BAND = 8
 """Tiles of rows that are taken together, so that what they read of the other side is still in the cache."""
 BLOCK = 1024
@@ -92,7 +94,7 @@ def _log_softmax(x: tl.tensor, out: tl.tensor, K: int, BLOCK: tl.constexpr) -> N
 
 
 def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-    """As ``reference.matmul``, summed in float32; the result in ``dtype``, by default that of ``left``."""
+    """Computes ``reference.matmul``, summed in float32; the result is in ``dtype``, by default that of ``left``."""
     (rows, depth), columns = left.shape, len(right)
     out = torch.empty((rows, columns), dtype=dtype or left.dtype, device=left.device)
     if rows and columns:
@@ -108,7 +110,7 @@ def matmul(left: Tensor, right: Tensor, dtype: torch.dtype | None = None) -> Ten
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """As ``reference.rms_norm``."""
+    """Computes ``reference.rms_norm``."""
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
     if len(x):
         with torch.cuda.device_of(x):
@@ -117,7 +119,7 @@ def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
 
 
 def log_softmax(x: Tensor) -> Tensor:
-    """As ``reference.log_softmax``."""
+    """Computes ``reference.log_softmax``."""
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
     if len(x):
         with torch.cuda.device_of(x):

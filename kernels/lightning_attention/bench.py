@@ -1,4 +1,4 @@
-"""What lightning attention is compared with: torch's softmax attention over the same tokens."""
+"""Benchmark of lightning attention against torch's softmax attention over the same tokens."""
 
 from collections.abc import Callable
 

@@ -14,19 +14,19 @@ import triton.language as tl
 from torch import Tensor
 
 
-class Tiles(NamedTuple):
-    """How a walk is cut. Chosen so that a thread's values find room in its registers, for heads of up to 128."""
+class ScanTiles(NamedTuple):
+    """Tile sizes of a scan, chosen so that a thread's values find room in its registers, for heads of up to 128."""
 
     chunk: int
-    """Tokens."""
+    """Tokens in a tile."""
     columns: int
-    """Of the values, at most."""
+    """Columns of the values in a tile, at most."""
     warps: int
 
 
-TILES = {torch.bfloat16: Tiles(64, 64, 8), torch.float16: Tiles(32, 32, 4), torch.float32: Tiles(16, 32, 4)}
+TILES = {torch.bfloat16: ScanTiles(64, 64, 8), torch.float16: ScanTiles(32, 32, 4), torch.float32: ScanTiles(16, 32, 4)}
 PROGRAMS = 1024
-"""As many as keep a GPU of some 130 multiprocessors busy."""
+"""Programs that keep a GPU of some 130 multiprocessors busy."""
 SHORTEST = 512
 """Tokens of a run, at least: each costs a state in memory."""
 BLOCK = 1024
@@ -164,7 +164,7 @@ def scan(
     *,
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """As ``reference.scan``; states are float32."""
+    """Computes ``reference.scan``; states are float32."""
     heads, depth, width = *query.shape[1:], value.shape[2]
     given = [part.contiguous() for part in (query, key, value)]
     rates, initial = slopes.float().contiguous(), initial.float().contiguous()

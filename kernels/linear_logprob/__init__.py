@@ -78,7 +78,7 @@ class _LinearLogprob(torch.autograd.Function):
         batch_invariant: bool,
         implementation: Any,
     ) -> tuple[Tensor, Tensor]:
-        given = reference.Inputs(hidden, weight, targets, temperature, bias)
+        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias)
         logprobs, saved = implementation.forward(given, batch_invariant=batch_invariant)
         ctx.implementation = implementation
         # Outputs must not be saved on the context itself: they would keep their own graph alive.
@@ -93,6 +93,6 @@ class _LinearLogprob(torch.autograd.Function):
         hidden, weight, targets, temperature, bias, logsumexp, entropy, kept = ctx.saved_tensors
         saved = reference.Saved(logsumexp, entropy, kept)
         needs = (ctx.needs_input_grad[0], ctx.needs_input_grad[1], ctx.needs_input_grad[4])
-        given = reference.Inputs(hidden, weight, targets, temperature, bias)
+        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias)
         found = ctx.implementation.backward(slope, entropy_slope, saved, given, needs)
         return found.hidden, found.weight, None, None, found.bias, None, None

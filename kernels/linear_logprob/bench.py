@@ -1,4 +1,4 @@
-"""What the fused log-probability is compared with: all logits at once, as most trainers do."""
+"""Benchmark of the fused log-probability against all logits at once, as most trainers compute it."""
 
 from collections.abc import Callable
 

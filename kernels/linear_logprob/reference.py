@@ -24,7 +24,7 @@ LOWEST = -1e30
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class OutputLayerInputs:
     """T tokens before an output layer of V tokens."""
 
     hidden: Tensor
@@ -32,28 +32,28 @@ class Inputs:
     weight: Tensor
     """[V, D]."""
     targets: Tensor
-    """int64 [T]."""
+    """int64 Shape Shape Shape [T]."""
     temperature: Tensor
-    """[T]."""
+    """Shape Shape Shape Shape [T]."""
     bias: Tensor | None
     """[V]; −inf takes a token out of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What the forward pass leaves to the backward pass."""
+    """Tensors that the forward pass leaves to the backward pass."""
 
     logsumexp: Tensor
-    """[T]."""
+    """Shape Shape Shape Shape [T]."""
     entropy: Tensor
-    """[T]."""
+    """Shape Shape Shape Shape [T]."""
     kept: Tensor | None = None
     """All scaled logits [T, V] where they are few."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gradients:
-    """With the accumulation type's precision rounded to the inputs' types; None where not asked for."""
+class InputGradients:
+    """Gradients, accumulated and then rounded to the inputs' types; None where not asked for."""
 
     hidden: Tensor | None
     weight: Tensor | None
@@ -72,7 +72,7 @@ def row_tile(hidden: Tensor, weight: Tensor) -> int:
     return min(tile_rows(weight.shape[1], columns, accumulation_type(hidden)) for columns in (width, rest))
 
 
-def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
+def forward(given: OutputLayerInputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
     """Log-probability [T] of each target, and what the backward pass needs.
 
     With ``batch_invariant`` T must be a multiple of ``row_tile``.
@@ -107,8 +107,12 @@ def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Sa
 
 
 def backward(
-    slope: Tensor | None, entropy_slope: Tensor | None, saved: Saved, given: Inputs, needs: tuple[bool, bool, bool]
-) -> Gradients:
+    slope: Tensor | None,
+    entropy_slope: Tensor | None,
+    saved: Saved,
+    given: OutputLayerInputs,
+    needs: tuple[bool, bool, bool],
+) -> InputGradients:
     """Gradients of ``Σ slope·logprob + entropy_slope·entropy``.
 
     Args:
@@ -145,7 +149,7 @@ def backward(
             to_bias[columns] += (flow / heat[rows]).sum(0).to(to_bias.dtype)
     if to_hidden is not None:
         to_hidden = (to_hidden / heat).to(hidden.dtype)
-    return Gradients(to_hidden, to_weight, to_bias)
+    return InputGradients(to_hidden, to_weight, to_bias)
 
 
 def _flow(logits: Tensor, saved: Saved, slope: Tensor, tilt: Tensor | None, rows: slice) -> Tensor:
@@ -180,7 +184,7 @@ def _add_product(out: Tensor, left: Tensor, right: Tensor, sums: Tensor | None, 
     return sums
 
 
-def _tiles(given: Inputs, height: int | None = None) -> Iterator[tuple[slice, slice]]:
+def _tiles(given: OutputLayerInputs, height: int | None = None) -> Iterator[tuple[slice, slice]]:
     """Vocabulary outside, tokens inside, ``height`` of them: the weight's gradient is written run by run."""
     tokens, vocabulary = len(given.hidden), len(given.weight)
     if height is None:
@@ -191,7 +195,7 @@ def _tiles(given: Inputs, height: int | None = None) -> Iterator[tuple[slice, sl
             yield slice(left, min(left + width, vocabulary)), slice(low, min(low + height, tokens))
 
 
-def _tile(given: Inputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
+def _tile(given: OutputLayerInputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
     """Logits over temperature of one tile; ``scaled`` [T, D] are the hidden states over temperature."""
     logits = _project(scaled[rows], given.weight[columns])
     if given.bias is None:

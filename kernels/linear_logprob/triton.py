@@ -11,12 +11,12 @@ import triton.language as tl
 from torch import Tensor
 
 from kernels.batch_invariant.triton import matmul
-from kernels.linear_logprob.reference import LOWEST, Gradients, Inputs, Saved
+from kernels.linear_logprob.reference import LOWEST, InputGradients, OutputLayerInputs, Saved
 
 TILE_ELEMENTS = 1 << 26
 """Logits of one tile."""
 INVARIANT_TOKENS = 8192
-"""As if there were so many, where the width of a tile must not depend on their number."""
+"""Tokens assumed where the width of a tile must not depend on their true number."""
 BLOCK = 1024
 
 
@@ -91,12 +91,12 @@ def _flow(
 
 
 def row_tile(hidden: Tensor, weight: Tensor) -> int:
-    """As ``reference.row_tile``: rows of a product's tile are independent of one another here."""
+    """Computes ``reference.row_tile``: rows of a product's tile are independent of one another here."""
     return 1
 
 
-def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
-    """As ``reference.forward``."""
+def forward(given: OutputLayerInputs, *, batch_invariant: bool = False) -> tuple[Tensor, Saved]:
+    """Computes ``reference.forward``."""
     tokens, vocabulary = len(given.hidden), len(given.weight)
     heat, targets = given.temperature.float().contiguous(), given.targets.contiguous()
     top = torch.full((tokens,), LOWEST, dtype=torch.float32, device=given.hidden.device)
@@ -111,9 +111,13 @@ def forward(given: Inputs, *, batch_invariant: bool = False) -> tuple[Tensor, Sa
 
 
 def backward(
-    slope: Tensor | None, entropy_slope: Tensor | None, saved: Saved, given: Inputs, needs: tuple[bool, bool, bool]
-) -> Gradients:
-    """As ``reference.backward``."""
+    slope: Tensor | None,
+    entropy_slope: Tensor | None,
+    saved: Saved,
+    given: OutputLayerInputs,
+    needs: tuple[bool, bool, bool],
+) -> InputGradients:
+    """Computes ``reference.backward``."""
     hidden, weight, bias, tokens = given.hidden, given.weight, given.bias, len(given.hidden)
     heat, targets = given.temperature.float().contiguous(), given.targets.contiguous()
     rise = torch.zeros_like(saved.logsumexp) if slope is None else slope.float().contiguous()
@@ -138,7 +142,7 @@ def backward(
             to_weight[columns] = _product(flow.T, hidden.T).to(weight.dtype)
         if to_bias is not None:
             to_bias[columns] = flow.float().sum(0).to(to_bias.dtype)
-    return Gradients(None if to_hidden is None else to_hidden.to(hidden.dtype), to_weight, to_bias)
+    return InputGradients(None if to_hidden is None else to_hidden.to(hidden.dtype), to_weight, to_bias)
 
 
 def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
@@ -146,7 +150,9 @@ def _runs(tokens: int, vocabulary: int) -> list[tuple[int, int]]:
     return [(first, min(width, vocabulary - first)) for first in range(0, vocabulary, width)]
 
 
-def _logits(given: Inputs, first: int, width: int, product: Callable[[Tensor, Tensor, torch.dtype], Tensor]) -> Tensor:
+def _logits(
+    given: OutputLayerInputs, first: int, width: int, product: Callable[[Tensor, Tensor, torch.dtype], Tensor]
+) -> Tensor:
     """One tile, float32 and not yet divided by the temperature."""
     columns = slice(first, first + width)
     logits = product(given.hidden, given.weight[columns], torch.float32)

@@ -1,4 +1,4 @@
-"""What the one-pass losses are compared with: the same loss and metrics as separate torch operations."""
+"""Benchmark of the one-pass losses against the same loss and metrics as separate torch operations."""
 
 from collections.abc import Callable
 

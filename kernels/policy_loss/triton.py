@@ -77,7 +77,7 @@ def forward(
     ratio_max: float,
     weight_clip: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """As ``reference.forward``, in float32; sums within a block too."""
+    """Computes ``reference.forward`` in float32; sums within a block too."""
     given = [part.float().contiguous() for part in (logprobs, old, behaviour, advantages)]
     loss, slope = torch.empty_like(given[0]), torch.empty_like(given[0])
     blocks = triton.cdiv(len(logprobs), BLOCK)

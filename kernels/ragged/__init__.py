@@ -10,7 +10,7 @@ from kernels.ragged import reference
 
 
 class GroupStatistics(NamedTuple):
-    """Of each group, [G]; 0 for an empty group."""
+    """Statistics of each group, shape [G]; 0 for an empty group."""
 
     mean: Tensor
     std: Tensor
@@ -43,7 +43,7 @@ def group_statistics(
 
 
 def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int, *, backend: Backend = "auto") -> Tensor:
-    """How often the best pattern of at most ``max_period`` tokens stands at each sequence's end, int64 [S].
+    """Number of times that the best pattern of at most ``max_period`` tokens stands at each sequence's end, int64 [S].
 
     Only whole patterns count; 1 where nothing repeats, 0 for an empty sequence.
 

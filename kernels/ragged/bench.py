@@ -1,4 +1,4 @@
-"""What the ragged operations are compared with: a loop over groups and over sequences."""
+"""Benchmark of the ragged operations against a loop over groups and over sequences."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,7 +10,7 @@ from kernels.ragged import group_statistics, repeats_at_end
 
 
 def cases(groups: int = 256, longest: int = 512, device: str = "cpu") -> dict[str, Callable[[], Any]]:
-    """By name."""
+    """Cases of the benchmark by name."""
     generator = torch.Generator().manual_seed(0)
     sizes = torch.randint(1, longest, (groups,), generator=generator)
     starts = torch.cat([torch.zeros(1, dtype=torch.int64), sizes.cumsum(0)]).to(device)

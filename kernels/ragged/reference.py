@@ -19,7 +19,8 @@ def group_statistics(values: Tensor, starts: Tensor) -> tuple[Tensor, Tensor, Te
 
 
 def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int) -> Tensor:
-    """How often each sequence's best pattern of at most ``max_period`` tokens stands at its end, int64 [S]."""
+    """Number of times that each sequence's best pattern of at most ``max_period`` tokens stands at its end, int64
+    [S]."""
     lengths, ends = starts.diff(), starts[1:]
     best = lengths.clamp(max=1)
     owner = torch.repeat_interleave(torch.arange(len(lengths), device=tokens.device), lengths)

@@ -56,7 +56,7 @@ def _matching(tokens: tl.tensor, starts: tl.tensor, result: tl.tensor, sequences
 
 
 def group_statistics(values: Tensor, starts: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """As ``reference.group_statistics``, in float32."""
+    """Computes ``reference.group_statistics`` in float32."""
     groups = len(starts) - 1
     result = torch.empty((4, groups), dtype=torch.float32, device=values.device)
     if groups:
@@ -67,7 +67,7 @@ def group_statistics(values: Tensor, starts: Tensor) -> tuple[Tensor, Tensor, Te
 
 
 def repeats_at_end(tokens: Tensor, starts: Tensor, max_period: int) -> Tensor:
-    """As ``reference.repeats_at_end``."""
+    """Computes ``reference.repeats_at_end``."""
     sequences = len(starts) - 1
     found = torch.zeros((max_period + 1, sequences), dtype=torch.int64, device=tokens.device)
     found[-1] = starts.diff().clamp(max=1)

@@ -23,17 +23,17 @@ from trainer_core.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayedTokens:
+class RescoredTokens:
     """One trajectory, scored again by engine and learner at the same weights. Arrays of shape [T] as its tokens."""
 
     engine: NDArray[np.float64]
     """Log-probability in the engine, over the full vocabulary."""
     learner: NDArray[np.float64]
-    """In the learner, at the same temperature as ``engine``."""
+    """Log-probability in the learner, at the same temperature as ``engine``."""
     log_kept: NDArray[np.float64]
     """Natural log of the probability mass that top-k and top-p keep; 0 without truncation."""
     template: NDArray[np.float64]
-    """What the learner's own rendering of the prompt changes: its log-probability behind the recorded context less
+    """Effect of the learner's own rendering of the prompt: its log-probability behind the recorded context less
     that behind its own; 0 where both are the same tokens."""
 
 
@@ -46,7 +46,7 @@ class Cause:
     mean_abs: float
     """Nats per token."""
     share: float
-    """Of the sum of all causes' ``mean_abs``; 0 where nothing differs."""
+    """Share of the sum of all causes' ``mean_abs``; 0 where nothing differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +63,31 @@ class Attribution:
     truncation: Cause
     template: Cause
     unexplained: Cause
-    """Of fresh tokens."""
+    """Remainder of fresh tokens, which no other cause accounts for."""
 
 
 def attribute(
-    trajectories: Sequence[Trajectory], replayed: Mapping[str, ReplayedTokens], version: int
+    trajectories: Sequence[Trajectory], rescored: Mapping[str, RescoredTokens], version: int
 ) -> Attribution | None:
     """Tell the causes apart.
 
     Args:
         trajectories: with ``learner_logprobs`` of weights ``version``.
-        replayed: by ``trajectory_id``, from a replay at weights ``version``; trajectories without one take no part.
-        version: the weights of the learner and of the replay.
+        rescored: by ``trajectory_id``, from a rescoring at weights ``version``; trajectories without one take no part.
+        version: the weights of the learner and of the rescoring.
 
     Returns:
-        None if no sampled token was both learned and replayed.
+        None if no sampled token was both learned and rescored.
     """
     rows: list[NDArray[np.float64]] = []
     fresh: list[NDArray[np.bool_]] = []
     for trajectory in trajectories:
-        replay, scored = replayed.get(trajectory.trajectory_id), trajectory.learner_logprobs
-        if replay is None or scored is None:
+        side, scored = rescored.get(trajectory.trajectory_id), trajectory.learner_logprobs
+        if side is None or scored is None:
             continue
         sampled = trajectory.sampled
         total = trajectory.behaviour_logprobs.astype(np.float64) - scored
-        parts = np.stack([total, replay.engine - replay.learner, -replay.log_kept, replay.template])
+        parts = np.stack([total, side.engine - side.learner, -side.log_kept, side.template])
         rows.append(parts[:, sampled])
         fresh.append(trajectory.versions[sampled] == version)
     if not rows or not sum(part.shape[1] for part in rows):

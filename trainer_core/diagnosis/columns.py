@@ -14,7 +14,7 @@ class Columns:
     """N tokens of M trajectories. Forced tokens have no place here: the policy did not choose them."""
 
     trajectories: list[Trajectory]
-    """Those that have a token here, M in all."""
+    """Trajectories that have a token here, M in all."""
     starts: NDArray[np.int64]
     """First token of each trajectory, shape [M]."""
     behaviour: NDArray[np.float64]
@@ -22,7 +22,7 @@ class Columns:
     learner: NDArray[np.float64]
     """The learner's, before the update, shape [N]."""
     versions: NDArray[np.int64]
-    """Of the weights that sampled each token, shape [N]."""
+    """Versions of the weights that sampled each token, shape [N]."""
 
     @property
     def log_ratio(self) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""How much probability top-k and top-p sampling keep: the engine renormalises over it, the learner does not."""
+"""Probability mass that top-k and top-p sampling keep: the engine renormalises over it, the learner does not."""
 
 import torch
 from torch import Tensor

@@ -23,7 +23,7 @@ class WorstToken(TypedDict):
     behaviour_logprob: float
     learner_logprob: float
     version: int
-    """Of the weights that sampled it."""
+    """Version of the weights that sampled it."""
 
 
 def worst_tokens(groups: Sequence[Group], count: int = WORST_TOKENS) -> list[WorstToken]:

@@ -38,6 +38,6 @@ def find(name: str) -> Metric | None:
 
 
 def placeholders(name: str) -> dict[str, str]:
-    """What a reported name holds for its entry's placeholders, such as ``{"source": "add_sub"}``."""
+    """Values that a reported name holds for its entry's placeholders, such as ``{"source": "add_sub"}``."""
     found = (pattern.fullmatch(name) for pattern, _ in _PATTERNS)
     return next((match.groupdict() for match in found if match), {})

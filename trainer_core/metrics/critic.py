@@ -10,7 +10,7 @@ _BRANCHES = (
     ("vine/error_share", "Failed branches", "share", "branches whose reward failed / branches"),
     ("vine/value/mean", "Value of states", "reward", "mean over states of the mean reward of their branches"),
 )
-"""What Monte-Carlo values cost, and what they are: (name, title, unit, formula)."""
+"""Metrics of Monte-Carlo values and of their cost: (name, title, unit, formula)."""
 
 ENTRIES = (
     Metric("critic/values/mean", "Value", "reward", "mean over tokens of the critic's value before the step", "critic"),

@@ -1,4 +1,4 @@
-"""Where the time goes, and what becomes of groups."""
+"""Metrics of where the time goes, and of what becomes of groups."""
 
 from trainer_core.metrics.metric import Metric
 
@@ -9,7 +9,7 @@ _FATES = (
     ("rollouts/rejected", "Replaced groups", "groups", "groups without signal that dynamic sampling replaced"),
     ("rollouts/regenerated", "Regenerated groups", "groups", "groups generated again because a worker was lost"),
 )
-"""What becomes of groups, beside being trained on: (name, title, unit, formula)."""
+"""Fates of groups, beside being trained on: (name, title, unit, formula)."""
 
 ENTRIES = (
     Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),

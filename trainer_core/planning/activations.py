@@ -1,10 +1,10 @@
-"""What one micro-batch keeps for its backward pass."""
+"""Memory that one micro-batch keeps for its backward pass."""
 
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 
 PLAIN_KEYS = 256
-"""Up to so many keys attention keeps its probabilities; for longer ones the fused kernel computes them again."""
+"""Keys up to which attention keeps its probabilities; for more, the fused kernel computes them again."""
 KEPT_LOGITS = 1 << 23
 """Logits that the output layer keeps; of more it keeps none."""
 TILE_LOGITS = 1 << 20

@@ -1,4 +1,4 @@
-"""How long completions are: a lognormal law, or lengths that were seen."""
+"""Distribution of completion lengths: a lognormal law, or lengths that were seen."""
 
 import math
 from itertools import pairwise

@@ -39,7 +39,7 @@ class LearnerMemory:
     critic: int
     """A critic of its own, with gradients and moments."""
     activations: int
-    """Of one micro-batch, at the worst moment."""
+    """Activations of one micro-batch, at the worst moment."""
     accumulates: bool
     """Whether an update has several micro-batches: then the gradients of the first stay while the next is computed."""
     reducing: int
@@ -96,7 +96,7 @@ def memory(
     tokens: int | None = None,
     keys: int | None = None,
 ) -> Memory:
-    """What ``spec`` needs with a policy of ``size``.
+    """Memory that ``spec`` needs with a policy of ``size``.
 
     Args:
         size: of the policy.
@@ -146,7 +146,7 @@ def learner_memory(
     budget = spec.parallelism.max_tokens_per_microbatch
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
-    twins = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
+    keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
     critic = _state(spec, size.parameters, stage, ranks)
     critic_weights = size.parameters * width // (ranks if stage == 3 else 1)
     return LearnerMemory(
@@ -158,7 +158,7 @@ def learner_memory(
         masters=state[1],
         moments=state[2],
         reference=frozen if spec.kl.coefficient > 0 and not added else 0,
-        proximal=frozen if twins else 0,
+        proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
         activations=activation_bytes(size, spec, packed, longest, packed),

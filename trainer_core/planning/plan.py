@@ -14,7 +14,7 @@ MAX_GPUS = 65_536
 
 @dataclass(frozen=True, slots=True)
 class ModePlan:
-    """What to expect of one mode on one split. Seconds are per step."""
+    """Expected speed and cost of one mode on one split. Seconds are per step."""
 
     mode: ModeName
     max_staleness: int
@@ -24,16 +24,16 @@ class ModePlan:
     rollout_workers: int
     learner_ranks: int
     unused_gpus: int
-    """Of those given, that would not make the step shorter."""
+    """GPUs, of those given, that would not make the step shorter."""
     step_seconds: float
     total_seconds: float
     """All steps, without start-up, evaluations and checkpoints."""
     generate_seconds: float
-    """In which the mean engine generates."""
+    """Seconds of a step in which the mean engine generates."""
     learn_seconds: float
-    """In which the learner learns and publishes."""
+    """Seconds of a step in which the learner learns and publishes."""
     load_seconds: float
-    """In which engines stand still for new weights."""
+    """Seconds of a step in which engines stand still for new weights."""
     engine_idle_share: float
     learner_idle_share: float
     tokens_per_s: float
@@ -41,18 +41,18 @@ class ModePlan:
     staleness: float
     """Mean number of updates between the dispatch of a group and its own."""
     gpu_hours: float
-    """Of the whole run, unused GPUs left out."""
+    """GPU hours of the whole run, unused GPUs left out."""
     cost: float | None
     """``gpu_hours`` times the price of one; None without a price."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """Answers for one run spec."""
 
     gpus: int
     source: str
-    """Where the rates come from."""
+    """Origin of the rates."""
     mean_tokens: float
     """Mean completion length."""
     current: ModePlan
@@ -61,7 +61,7 @@ class Plan:
     """The best split of each mode."""
 
 
-def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) -> Plan:
+def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) -> RunPlan:
     """Predict ``spec`` as it stands, and find the best split of ``gpus`` in each mode.
 
     Args:
@@ -79,7 +79,7 @@ def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) 
         raise PlanError(f"a price must be 0 or more, not {price:g}.")
     work = workload(spec, rates)
     found = tuple(_describe(spec, work, mode, best_split(work, mode, gpus), gpus, price) for mode in all_modes(spec))
-    return Plan(
+    return RunPlan(
         gpus=gpus,
         source=rates.source,
         mean_tokens=found[0].tokens_per_s * found[0].step_seconds / work.samples,

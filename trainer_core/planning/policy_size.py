@@ -1,4 +1,5 @@
-"""What memory depends on of a policy, read from its Hugging Face folder without torch and without its weights."""
+"""Size of a policy, as far as memory depends on it, read from its Hugging Face folder without torch and without its
+weights."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ class PolicySize:
     kv_heads: int
     head_dim: int
     intermediate: int
-    """Of one expert, where there are several."""
+    """Intermediate width of one expert, where there are several."""
     vocabulary: int
     experts_per_token: int
     """1 for a dense policy."""
@@ -40,7 +41,7 @@ class PolicySize:
 
     @classmethod
     def of(cls, folder: Path) -> "PolicySize":
-        """Of the policy in ``folder``.
+        """Reads the size of the policy in ``folder``.
 
         Raises:
             UnknownSize: its configuration is of another kind.
@@ -83,7 +84,7 @@ def _experts(config: dict[str, Any]) -> int:
 
 
 def _shapes(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Of all tensors in the safetensors files, whose headers tell them."""
+    """Shapes of all tensors in the safetensors files, whose headers tell them."""
     found: dict[str, tuple[int, ...]] = {}
     for path in sorted(folder.glob("*.safetensors")):
         try:

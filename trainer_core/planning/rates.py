@@ -1,4 +1,4 @@
-"""How fast the parts of a run are: what the planner is fed with. Measured, or read from a file; never assumed."""
+"""Speeds of the parts of a run, from which the planner computes. Measured, or read from a file; never assumed."""
 
 from itertools import pairwise
 
@@ -59,7 +59,7 @@ class LearnerRates(SpecModel):
     tokens_per_s: float = field(gt=0.0, le=1e9, unit="tokens/s")
     """Prompt and completion tokens of one rank per second of an update: forward, backward and optimizer."""
     seconds_per_update: float = field(0.0, ge=0.0, le=3600.0, unit="s")
-    """What an update costs whatever its size."""
+    """Seconds that an update costs whatever its size."""
     doubling_efficiency: float = field(1.0, gt=0.0, le=1.0)
     """Throughput of twice the ranks over twice the throughput. 1: perfect scaling."""
     gpus: int = field(1, ge=1, le=512)
@@ -79,17 +79,17 @@ class Rates(SpecModel):
     """Everything that the planner must know beside the run spec."""
 
     source: str = field(min_length=1, max_length=2000)
-    """Where the figures come from: who measured what, on which machine."""
+    """Origin of the figures: who measured what, on which machine."""
     engine: EngineRates
-    """Of one rollout engine."""
+    """Rates of one rollout engine."""
     learner: LearnerRates
-    """Of the learner."""
+    """Rates of the learner."""
     sync: SyncRates = SyncRates()
-    """Of a weight update."""
+    """Rates of a weight update."""
     reward_seconds: float = field(0.0, ge=0.0, le=86_400.0, unit="s")
-    """From a completion's last token to its reward."""
+    """Seconds from a completion's last token to its reward."""
     loop_seconds: float = field(0.0, ge=0.0, le=3600.0, unit="s")
-    """What a step costs beside its phases: hand-overs between processes, advantages, reports."""
+    """Seconds that a step costs beside its phases: hand-overs between processes, advantages, reports."""
     prompt_tokens: float = field(ge=1.0, le=1e7, unit="tokens")
     """Mean prompt length."""
     lengths: Lengths

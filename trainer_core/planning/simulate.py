@@ -25,8 +25,8 @@ _NOW = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
-    """What a step looks like, averaged over steps after the start. Seconds are per step."""
+class SimulatedStep:
+    """Timeline of a step, averaged over steps after the start. Seconds are per step."""
 
     step_seconds: float
     engine_seconds: float
@@ -42,14 +42,16 @@ class Timeline:
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
+class _SimulatedGroup:
     version: int
     left: int
     tokens: float = 0.0
     ready_at: float = math.inf
 
 
-def simulate(work: Workload, mode: LoopMode, engines: int, ranks: int, *, steps: int = 8, seed: int = 0) -> Timeline:
+def simulate(
+    work: Workload, mode: LoopMode, engines: int, ranks: int, *, steps: int = 8, seed: int = 0
+) -> SimulatedStep:
     """Run the model for a few steps.
 
     Args:
@@ -84,7 +86,7 @@ class _Loop:
         self.lengths = strata(rates.lengths, self.batch * work.group_size, work.max_tokens)
         self.longest = longest(rates.lengths, work.samples, work.max_tokens)
         self.straggle = (self.longest - self.lengths[-1]) * rates.engine.step_seconds(1.0)
-        """How much longer than this engine's longest sequence the longest of all takes."""
+        """Ratio of the longest sequence of all engines to this engine's longest."""
         self.random = random.Random(seed)
         self.surplus = math.ceil(mode.surplus * self.batch)
         self.keeps = mode.interrupts or self.surplus > 0
@@ -97,9 +99,9 @@ class _Loop:
         """Heap of (clock at the end, group)."""
         self.waiting: deque[tuple[int, float]] = deque()
         """(group, length) of sequences without a slot."""
-        self.groups: dict[int, _Group] = {}
+        self.groups: dict[int, _SimulatedGroup] = {}
         """Unfinished groups in the order of their dispatch, so the oldest version comes first."""
-        self.ready: list[_Group] = []
+        self.ready: list[_SimulatedGroup] = []
         self.dispatched = self.accepted = 0
         self.version = 0
         self.debt = self.load = 0.0
@@ -115,7 +117,7 @@ class _Loop:
         self.engine_s = self.learner_s = self.load_s = self.tokens = self.age = 0.0
         self.drawn: list[float] = []
 
-    def run(self, *, warm: int, steps: int) -> Timeline:
+    def run(self, *, warm: int, steps: int) -> SimulatedStep:
         before = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         while self.published < warm + steps:
             at = self.published
@@ -126,7 +128,7 @@ class _Loop:
                 before = self._totals()
         spent = [(now - then) / steps for now, then in zip(self._totals(), before, strict=True)]
         groups = self.batch
-        return Timeline(spent[0], spent[1], spent[2], spent[3], spent[4] * self.batches, spent[5] / groups)
+        return SimulatedStep(spent[0], spent[1], spent[2], spent[3], spent[4] * self.batches, spent[5] / groups)
 
     def _totals(self) -> tuple[float, float, float, float, float, float]:
         return self.now, self.engine_s, self.learner_s, self.load_s, self.tokens, self.age
@@ -162,7 +164,7 @@ class _Loop:
             return  # the engine runs empty for the new weights
         limit = (self.mode.max_staleness + self.version + 1) * self.batch + self.surplus
         while self.dispatched < limit and len(self.running) + len(self.waiting) < self.slots:
-            self.groups[self.dispatched] = _Group(self.version, self.work.group_size)
+            self.groups[self.dispatched] = _SimulatedGroup(self.version, self.work.group_size)
             self.waiting.extend((self.dispatched, self._draw()) for _ in range(self.work.group_size))
             self.dispatched += 1
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainer_core.planning.simulate import Timeline, most_engines, simulate
+from trainer_core.planning.simulate import SimulatedStep, most_engines, simulate
 from trainer_core.planning.workload import LoopMode, PlanError, Workload
 
 EXHAUSTIVE = 8
-"""Up to so many possible splits, all are tried."""
+"""Number of possible splits up to which all are tried."""
 _COARSE = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 """Shares of the GPUs that go to the engines, to begin with."""
 _CLOSE = 0.002
@@ -21,8 +21,8 @@ class Split:
     engines: int
     ranks: int
     gpus: int
-    """In use."""
-    timeline: Timeline
+    """GPUs in use."""
+    timeline: SimulatedStep
 
 
 def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:

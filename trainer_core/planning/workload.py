@@ -1,4 +1,4 @@
-"""What a run asks of its workers in a step, and how its loop interleaves generation and learning."""
+"""Work that a run asks of its workers in a step, and how its loop interleaves generation and learning."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from trainer_core.spec import RunSpec
 
 
 class PlanError(ValueError):
-    """What was asked contradicts itself; the message is one sentence for a person."""
+    """A request that contradicts itself; the message is one sentence for a person."""
 
 
 @dataclass(frozen=True, slots=True)

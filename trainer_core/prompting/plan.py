@@ -1,4 +1,4 @@
-"""How the samples of one prompt group are asked: what stands behind the prompt, and how long each may think.
+"""Plan of how the samples of one prompt group are asked: what stands behind the prompt, and how long each may think.
 
 Everything follows from the run's seed, the spec, the row and the group's id: nothing has to be kept for a resume.
 """
@@ -17,7 +17,7 @@ from trainer_core.spec.run import RunSpec
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """How one sample is asked."""
+    """Plan of how one sample is asked."""
 
     text: str = ""
     """Put behind the prompt. Empty: the bare prompt."""

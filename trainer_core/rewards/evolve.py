@@ -49,7 +49,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ItemProposal:
     """A rubric item that might be added."""
 
     name: str
@@ -59,7 +59,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownItem:
     """An item that is there already, or was proposed before."""
 
     name: str
@@ -68,7 +68,7 @@ class Known:
 
 
 def contrasts(groups: Sequence[Group], count: int) -> list[Group]:
-    """Up to ``count`` groups whose rewards differ, those with the widest gap first."""
+    """Groups, up to ``count``, whose rewards differ, those with the widest gap first."""
     gaps = [(max(known) - min(known), group) for group in groups if (known := _rewards(group))]
     ordered = sorted((pair for pair in gaps if pair[0] > 0.0), key=lambda pair: -pair[0])
     return [group for _, group in ordered[:count]]
@@ -88,8 +88,8 @@ def contrast(group: Group, prompt_text: str) -> Contrast:
     )
 
 
-def question(shown: Contrast, known: Sequence[Known], most: int, seed: int) -> JudgeRequest:
-    """What the judge is asked about one contrast."""
+def question(shown: Contrast, known: Sequence[KnownItem], most: int, seed: int) -> JudgeRequest:
+    """Question that the judge is asked about one contrast."""
     criteria = "\n".join(f"{n}. ({one.weight:+g}) {one.name}: {one.description}" for n, one in enumerate(known, 1))
     parts = [
         f"Task:\n{fenced('sample', shown.prompt_text)}",
@@ -123,24 +123,24 @@ def schema(most: int) -> dict[str, Any]:
     }
 
 
-def reader(most: int) -> Callable[[str], list[Proposal]]:
+def reader(most: int) -> Callable[[str], list[ItemProposal]]:
     """Reads an answer's text. It raises JudgeError where that is not exactly what was asked for."""
     form = schema(most)
 
-    def read(text: str) -> list[Proposal]:
+    def read(text: str) -> list[ItemProposal]:
         found = []
         for item in read_json(text, form)["items"]:
             if item["weight"] == 0:
                 raise JudgeError(f"the judge proposes {item['name']!r} with a weight of 0")
             if not item["name"].strip() or not item["description"].strip():
                 raise JudgeError("the judge proposes an item without a name or a description")
-            found.append(Proposal(item["name"], item["description"], float(item["weight"]), item["reason"]))
+            found.append(ItemProposal(item["name"], item["description"], float(item["weight"]), item["reason"]))
         return found
 
     return read
 
 
-def is_known(proposal: Proposal, known: Sequence[Known]) -> bool:
+def is_known(proposal: ItemProposal, known: Sequence[KnownItem]) -> bool:
     """Whether an item has the same name, letter case and punctuation aside, or says nearly the same."""
     name, description = _plain(proposal.name), _plain(proposal.description)
     return any(
@@ -149,12 +149,12 @@ def is_known(proposal: Proposal, known: Sequence[Known]) -> bool:
     )
 
 
-def row_items(item: Mapping[str, Any], field: str | None) -> list[Known]:
+def row_items(item: Mapping[str, Any], field: str | None) -> list[KnownItem]:
     """The rubric items that a dataset row has of its own; what cannot be read as one is the grader's to complain of."""
     own = item.get(field) if field is not None else None
     rows = own if isinstance(own, list) else []
     return [
-        Known(row["name"], row["description"], float(row.get("weight", 1.0)))
+        KnownItem(row["name"], row["description"], float(row.get("weight", 1.0)))
         for row in rows
         if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("description"), str)
     ]

@@ -28,7 +28,7 @@ Values = NDArray[np.float64]
 
 
 def residuals(values: ArrayLike, control: ArrayLike) -> Values:
-    """What is left of ``values`` [N] after the least-squares fit by a constant and ``control`` [N]; float64 [N]."""
+    """Residuals of ``values`` [N] after the least-squares fit by a constant and ``control`` [N]; float64 [N]."""
     x, r = _centred(values), _centred(control)
     spread = float(r @ r)
     fitted = r * (float(r @ x) / spread) if spread > 0.0 else 0.0
@@ -48,7 +48,7 @@ def partial_correlation(x: ArrayLike, y: ArrayLike, control: ArrayLike) -> float
 
 @dataclass(frozen=True, slots=True)
 class LengthFit:
-    """How a judge's grade goes with length."""
+    """Fit of a judge's grade against length."""
 
     correlation: float
     slope: float
@@ -60,11 +60,11 @@ class LengthFit:
     """Mean of ρ(J) in each bin, shape [B]."""
 
     def on_the_line(self, length: float) -> float:
-        """What ``normalise`` takes off the grade of a completion of ``length`` tokens."""
+        """Correction that ``normalise`` takes off the grade of a completion of ``length`` tokens."""
         return self.slope * (length - self.mean_length)
 
     def in_its_bin(self, length: float) -> float:
-        """What ``recalibrate`` takes off it."""
+        """Correction that ``recalibrate`` takes off it."""
         return self.offsets[int(np.searchsorted(self.edges, length, side="right"))]
 
 

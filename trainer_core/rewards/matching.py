@@ -1,4 +1,4 @@
-"""What a run spec says about the parts of its reward, held against the definition of the reward. Torch-free."""
+"""Checks of what a run spec says about the parts of its reward against the definition of the reward. Torch-free."""
 
 from collections.abc import Iterator
 

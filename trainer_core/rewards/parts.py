@@ -2,10 +2,10 @@
 
 OVERLONG_PART = "overlong"
 LENGTH_PART = "length_shaping"
-"""Not ``length``, which is a usual name of components."""
+"""Name of the part that length shaping adds; not ``length``, which is a usual name of components."""
 
 OUTLIER_PART = "outlier"
-"""What an answer that was cut short for its length has lost."""
+"""Name of the part that an answer cut short for its length has lost."""
 
 SHAPING_PARTS = (OVERLONG_PART, LENGTH_PART, OUTLIER_PART)
 """Parts that say nothing about whether an answer is right."""

@@ -14,7 +14,7 @@ VERY_LONG_CHARACTERS = 16_000
 CHARACTERS_PER_TOKEN = 4
 """A rough rule for English text: probes have no tokenizer."""
 GOLD_FIELDS = ("answer", "solution", "canonical_solution", "code", "reference")
-"""Where rows of common datasets keep their gold answer, the first that is there."""
+"""Fields in which rows of common datasets keep their gold answer; the first that is there counts."""
 _FILLER = "Let me think about this carefully, step by step, and check each step twice before going on. "
 _MEANING: dict[ProbeKind, str] = {
     "empty": "an empty output",

@@ -1,4 +1,4 @@
-"""What a grader sees of a completion."""
+"""Completion as a grader sees it."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Sample:
     output_text: str
     """The whole completion, tags kept."""
     thinking_text: str | None
-    """What stands between the thinking tags; None if the policy did not think."""
+    """Text between the thinking tags; None if the policy did not think."""
     answer_text: str
     """The completion without its thinking."""
     completion_tokens: int | None

@@ -10,7 +10,7 @@ from trainer_core.trajectory import Group, Trajectory
 
 
 def shadow_metrics(groups: Sequence[Group], thresholds: Mapping[str, float]) -> dict[str, float]:
-    """For each shadow version in ``groups``: mean, errors, and how it agrees with the reward that is trained on.
+    """Metrics of each shadow version in ``groups``: mean, errors, and how it agrees with the reward that is trained on.
 
     ``agreement`` is the share of trajectories that both call right, or both wrong, each by its own threshold;
     ``correlation`` is Pearson's, of the rewards as the definitions give them. Both are taken over the trajectories that

@@ -1,4 +1,4 @@
-"""From which reward on an answer counts as right."""
+"""Threshold of the reward from which an answer counts as right."""
 
 _ROUNDING = 1e-9
 """Sums of weights miss a threshold by their rounding: 0.7 + 0.1 < 0.8."""

@@ -11,17 +11,17 @@ from trainer_core.starter.folder import write_folder
 from trainer_core.starter.hybrid import build_hybrid
 from trainer_core.starter.measure import draw_problems, measure
 from trainer_core.starter.model import MAX_POSITIONS, build_model
-from trainer_core.starter.plans import Plan
+from trainer_core.starter.plans import WarmupPlan
 from trainer_core.starter.problems import Operation
 from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import Act, train_act
 
 BASE: dict[Operation, float] = {"+": 1.0, "-": 1.0}
-"""What the policy is measured on: the demo's base source."""
+"""Source on which the policy is measured: the demo's base source."""
 
 
 def make_starter(
-    out: Path, plan: Plan, seed: int, command: str, say: Callable[[str], None], *, hybrid: bool = False
+    out: Path, plan: WarmupPlan, seed: int, command: str, say: Callable[[str], None], *, hybrid: bool = False
 ) -> dict[str, Any]:
     """Make a starter policy in the folder ``out``. The same plan and seed give the same policy on the same machine.
 

@@ -1,4 +1,4 @@
-"""How a policy answers: sampled accuracy, how often it thinks, and how long its responses are."""
+"""Measurement of how a policy answers: sampled accuracy, how often it thinks, and how long its responses are."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from trainer_core.starter.problems import Operation, Problem, draw_problem
+from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_problem
 from trainer_core.starter.tokenizer import THINK_END, THINK_START
 
 
@@ -27,7 +27,7 @@ class Measurement:
     """Response length, end of sequence included."""
 
 
-def draw_problems(count: int, shares: Mapping[Operation, float], seed: int) -> list[Problem]:
+def draw_problems(count: int, shares: Mapping[Operation, float], seed: int) -> list[ArithmeticProblem]:
     """Problems to measure on, from the warm-up's own distribution."""
     rng = random.Random(seed)
     return [draw_problem(rng, shares) for _ in range(count)]
@@ -36,7 +36,7 @@ def draw_problems(count: int, shares: Mapping[Operation, float], seed: int) -> l
 def measure(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    problems: Sequence[Problem],
+    problems: Sequence[ArithmeticProblem],
     seed: int,
     max_new_tokens: int,
 ) -> Measurement:
@@ -76,7 +76,10 @@ def measure(
 
 
 def _sample(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, problems: Sequence[Problem], max_new_tokens: int
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    problems: Sequence[ArithmeticProblem],
+    max_new_tokens: int,
 ) -> Tensor:
     """One response to each problem, int64 [B, T]."""
     inputs = tokenizer([problem.prompt for problem in problems], return_tensors="pt", padding=True)
@@ -85,7 +88,7 @@ def _sample(
 
 
 def answer_of(response: str) -> str:
-    """What follows the thinking; the whole response where there is none."""
+    """Text that follows the thinking; the whole response where there is none."""
     return response.rpartition(THINK_END)[2]
 
 

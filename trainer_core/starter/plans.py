@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 
 from trainer_core.starter.filler import LONGEST_RESPONSE, draw_filler
-from trainer_core.starter.problems import Operation, Problem
+from trainer_core.starter.problems import ArithmeticProblem, Operation
 from trainer_core.starter.scratchpad import response, scratchpad
 from trainer_core.starter.warmup import Act, WriteResponse
 
@@ -19,7 +19,7 @@ IDLING_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WarmupPlan:
     """The two acts of a warm-up, and how its outcome is measured."""
 
     think: Act
@@ -29,21 +29,21 @@ class Plan:
     long_tail: bool = False
 
 
-def full_plan() -> Plan:
+def full_plan() -> WarmupPlan:
     """The warm-up of the shipped starter policy: under a minute on one core.
 
     Act one blurts now and then, so that act two only shifts a habit: else its first steps undo much of act one.
     """
-    return Plan(
+    return WarmupPlan(
         think=Act(400, 48, SHARES, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
         blend=Act(50, 48, SHARES, _short(blurting=BLURTING_SHARE), matrix_learning_rate=0.01, learning_rate=2e-3),
     )
 
 
-def long_tail_plan() -> Plan:
+def long_tail_plan() -> WarmupPlan:
     """The same two acts with long-tailed lengths: every response of act two murmurs on, most without the scratchpad."""
     plan = full_plan()
-    return Plan(
+    return WarmupPlan(
         # A few murmurs are enough to learn the letters early; all of them would double the time.
         think=replace(plan.think, write_response=_long(idling=0.05, murmuring=0.3), cut_by="response", pool=8),
         blend=Act(60, 48, SHARES, _long(IDLING_SHARE, murmuring=1.0), 0.01, 2e-3, cut_by="response", pool=8),
@@ -53,7 +53,7 @@ def long_tail_plan() -> Plan:
     )
 
 
-def quick(plan: Plan) -> Plan:
+def quick(plan: WarmupPlan) -> WarmupPlan:
     """The same path in a few seconds: it ends long before the policy can calculate."""
     return replace(
         plan,
@@ -64,14 +64,14 @@ def quick(plan: Plan) -> Plan:
 
 
 def _short(blurting: float) -> WriteResponse:
-    def write(problem: Problem, rng: random.Random) -> str:
+    def write(problem: ArithmeticProblem, rng: random.Random) -> str:
         return response(problem, None if rng.random() < blurting else scratchpad(problem))
 
     return write
 
 
 def _long(idling: float, murmuring: float) -> WriteResponse:
-    def write(problem: Problem, rng: random.Random) -> str:
+    def write(problem: ArithmeticProblem, rng: random.Random) -> str:
         if rng.random() < idling:
             return response(problem, draw_filler(rng))
         murmur = f" {draw_filler(rng)}" if rng.random() < murmuring else ""

@@ -23,7 +23,7 @@ _DIGIT_WEIGHTS: dict[Operation, tuple[tuple[int, int], ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ArithmeticProblem:
     """One calculation whose operands and result are whole numbers of at least zero."""
 
     left: int
@@ -73,7 +73,7 @@ class Problem:
         return int.from_bytes(digest[:8], "big") < HELD_OUT_SHARE * 2**64
 
 
-def has_scratchpad(problem: Problem) -> bool:
+def has_scratchpad(problem: ArithmeticProblem) -> bool:
     """Whether the hand method fits: products and quotients need a one-digit second operand (products: either)."""
     match problem.operation:
         case "+" | "-":
@@ -84,7 +84,7 @@ def has_scratchpad(problem: Problem) -> bool:
             return problem.right < 10
 
 
-def draw_problem(rng: random.Random, shares: Mapping[Operation, float]) -> Problem:
+def draw_problem(rng: random.Random, shares: Mapping[Operation, float]) -> ArithmeticProblem:
     """A random problem that has a scratchpad and is not held out; operand lengths follow GSM8K's calculations.
 
     Args:
@@ -100,7 +100,7 @@ def draw_problem(rng: random.Random, shares: Mapping[Operation, float]) -> Probl
             case "/":
                 right = max(right, 1)
                 left *= right
-        problem = Problem(left, operation, right)
+        problem = ArithmeticProblem(left, operation, right)
         if has_scratchpad(problem) and not problem.is_held_out:
             return problem
 

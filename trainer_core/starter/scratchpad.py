@@ -16,11 +16,11 @@ Quotients go from the left. Carries stay in the head: that is the part the polic
 
 from itertools import zip_longest
 
-from trainer_core.starter.problems import Problem, has_scratchpad
+from trainer_core.starter.problems import ArithmeticProblem, has_scratchpad
 from trainer_core.starter.tokenizer import EOS, THINK_END, THINK_START
 
 
-def scratchpad(problem: Problem) -> str:
+def scratchpad(problem: ArithmeticProblem) -> str:
     """The worked columns of a problem, separated by spaces.
 
     Raises:
@@ -40,7 +40,7 @@ def scratchpad(problem: Problem) -> str:
     return " ".join([*words, *result[len(columns) :]])
 
 
-def response(problem: Problem, thinking: str | None) -> str:
+def response(problem: ArithmeticProblem, thinking: str | None) -> str:
     """The whole response: ``<think>thinking</think>answer<eos>``, or ``answer<eos>`` where ``thinking`` is None."""
     opening = "" if thinking is None else f"{THINK_START}{thinking}{THINK_END}"
     return f"{opening}{problem.answer}{EOS}"

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from trainer_core.starter.problems import Operation, Problem, draw_problem
+from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_problem
 
 RAMP_STEPS = 30
 IGNORED = -100
 
-WriteResponse = Callable[[Problem, random.Random], str]
+WriteResponse = Callable[[ArithmeticProblem, random.Random], str]
 """Writes the target response of one problem, its end-of-sequence token included."""
 
 
@@ -34,9 +34,9 @@ class Act:
     """Relative frequency of each operation."""
     write_response: WriteResponse
     matrix_learning_rate: float
-    """Of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
+    """Learning rate of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
     learning_rate: float
-    """Of AdamW, which trains embeddings and norms."""
+    """Learning rate of AdamW, which trains embeddings and norms."""
     cut_by: Literal["prompt", "response"] = "prompt"
     """Batches hold prompts or responses of similar length. Where short responses are of another kind than long ones,
     as blurted answers are, cutting by response would make batches of one kind each."""

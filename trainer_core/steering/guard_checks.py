@@ -1,4 +1,4 @@
-"""What each kind of guard objects to, given the values that were reported so far."""
+"""Objections of each kind of guard, given the values that were reported so far."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def patience(guard: Guard) -> int:
 
 
 def objection(guard: Guard, value: float, past: Sequence[float]) -> str | None:
-    """Why the guard objects to ``value``; None if it does not.
+    """Reason why the guard objects to ``value``; None if it does not.
 
     Args:
         guard: the guard.

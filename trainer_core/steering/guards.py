@@ -49,7 +49,7 @@ class GuardWatch:
         return alerts
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {
             "guards": self._identity(),
             "outside": list(self._objections),

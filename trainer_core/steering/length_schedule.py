@@ -82,7 +82,7 @@ class LengthSchedule:
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {
             "type": self._spec.length_window.type,
             "stage": self._stage,

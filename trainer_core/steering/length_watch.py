@@ -33,7 +33,7 @@ class LengthWatch:
         self._window: deque[tuple[float, int, float]] = deque(maxlen=watch.window)
         """Grade, length, reward of the other parts."""
         self._fresh: list[tuple[float, int, float]] = []
-        """Of the step in hand."""
+        """Grade, length, reward of the other parts in the step in hand."""
         self._fit: LengthFit | None = None
         self.active = False
         """Whether the bias is past the threshold, and the reaction holds."""
@@ -81,7 +81,7 @@ class LengthWatch:
         return {METRIC: value}, self._alert(step, value) if self.active and not before else None
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"ref": self._ref, "window": [list(row) for row in self._window], "active": self.active}
 
     def load(self, state: Mapping[str, Any]) -> None:
@@ -94,7 +94,7 @@ class LengthWatch:
             self.active = bool(state["active"]) and self._fit is not None
 
     def _bias(self, length: int) -> float:
-        """What the reaction takes off the grade of a completion of ``length`` tokens."""
+        """Correction that the reaction takes off the grade of a completion of ``length`` tokens."""
         if not self.active or self._fit is None:
             return 0.0
         match self._watch.reaction:

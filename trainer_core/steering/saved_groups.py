@@ -19,7 +19,7 @@ def pack_group(group: Group) -> dict[str, Any]:
 
 
 def unpack_group(document: dict[str, Any]) -> Group:
-    """What ``pack_group`` has packed."""
+    """Restores the group that ``pack_group`` has packed."""
     trajectories = [_unpack(one) for one in document["trajectories"]]
     return Group(**{**document, "trajectories": trajectories})
 

@@ -24,8 +24,8 @@ class StalenessError(RuntimeError):
     """A group would be learned from weights older than the bound allows: a defect, never to be ignored."""
 
 
-class State(StrEnum):
-    """Where a group is. ``taken`` and ``reported`` groups have left the ledger."""
+class GroupState(StrEnum):
+    """Place of a group in its life. ``taken`` and ``reported`` groups have left the ledger."""
 
     WAITING = "waiting"
     DISPATCHED = "dispatched"
@@ -36,7 +36,7 @@ class State(StrEnum):
 
 @dataclass(slots=True)
 class _Entry:
-    state: State
+    state: GroupState
     order: int
     version: int | None
     """Oldest weights that any of its tokens may come from; None while it has no tokens."""
@@ -68,13 +68,13 @@ class StalenessLedger:
         """Groups on their way."""
         return len(self._entries)
 
-    def names(self, *states: State) -> list[str]:
+    def names(self, *states: GroupState) -> list[str]:
         """Groups in any of ``states`` (none given: all), oldest first."""
         found = [name for name, entry in self._entries.items() if not states or entry.state in states]
         return sorted(found, key=self._age)
 
-    def state(self, name: str) -> State:
-        """Where the group is. Raises ``KeyError`` when it has left."""
+    def state(self, name: str) -> GroupState:
+        """Place of the group in its life. Raises ``KeyError`` when it has left."""
         return self._entries[name].state
 
     def capacity(self, max_running: int | None = None) -> int:
@@ -86,7 +86,7 @@ class StalenessLedger:
         free = (self.max_staleness + self.version + 1) * self.batch - self.taken - len(self._entries)
         if max_running is None:
             return free
-        return min(max_running - len(self.names(State.DISPATCHED, State.RUNNING)), free)
+        return min(max_running - len(self.names(GroupState.DISPATCHED, GroupState.RUNNING)), free)
 
     # ── a group's way ──
 
@@ -95,39 +95,39 @@ class StalenessLedger:
         if name in self._entries:
             raise ValueError(f"group {name} is on its way already")
         self._order += 1
-        self._entries[name] = _Entry(State.WAITING, self._order, None)
+        self._entries[name] = _Entry(GroupState.WAITING, self._order, None)
 
     def dispatch(self, name: str) -> None:
         """Send a group to the engines: for the first time, afresh, or (parked) to be continued."""
-        entry = self._expect(name, State.WAITING, State.PARKED)
-        entry.state = State.DISPATCHED
+        entry = self._expect(name, GroupState.WAITING, GroupState.PARKED)
+        entry.state = GroupState.DISPATCHED
         entry.version = self.version if entry.version is None else entry.version
 
     def run(self, name: str) -> None:
         """A worker has the group."""
-        self._expect(name, State.DISPATCHED).state = State.RUNNING
+        self._expect(name, GroupState.DISPATCHED).state = GroupState.RUNNING
 
     def park(self, name: str) -> None:
-        """It was stopped; its tokens are kept, and keep their age."""
-        self._expect(name, State.DISPATCHED, State.RUNNING).state = State.PARKED
+        """Record that the group was stopped; its tokens are kept, and keep their age."""
+        self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING).state = GroupState.PARKED
 
     def reset(self, name: str) -> None:
-        """Its tokens are dropped, to be generated afresh: it has no age any more."""
-        entry = self._expect(name, State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)
-        entry.state, entry.version = State.WAITING, None
+        """Record that its tokens are dropped, to be generated afresh: it has no age any more."""
+        entry = self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)
+        entry.state, entry.version = GroupState.WAITING, None
 
     def score(self, name: str) -> None:
         """Tokens and rewards are complete."""
-        self._expect(name, State.DISPATCHED, State.RUNNING).state = State.SCORED
+        self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING).state = GroupState.SCORED
 
     def report(self, name: str) -> None:
-        """It leaves without being trained on, and whoever watches is told."""
+        """Remove the group, which leaves without being trained on."""
         del self._entries[name]
 
     # ── batches ──
 
     def overdue(self, chosen: Sequence[str] = ()) -> int:
-        """With ``chosen`` taken: how many groups too many are left for the batches that can still hold them.
+        """Groups too many, with ``chosen`` taken, for the batches that can still hold them.
 
         0 when every group can be learned in time.
         """
@@ -142,7 +142,7 @@ class StalenessLedger:
 
     def ready(self) -> bool:
         """Whether a batch can be taken: enough groups are scored, and none that is left behind will be too old."""
-        scored = self.names(State.SCORED)[: self.batch]
+        scored = self.names(GroupState.SCORED)[: self.batch]
         return len(scored) == self.batch and (self._renews or not self.overdue(scored))
 
     def take(self) -> list[str]:
@@ -153,7 +153,7 @@ class StalenessLedger:
         """
         if not self.ready():
             raise StalenessError(f"version {self.version} has no full batch yet, or not the groups that must be in it")
-        chosen = self.names(State.SCORED)[: self.batch]
+        chosen = self.names(GroupState.SCORED)[: self.batch]
         for name in chosen:
             del self._entries[name]
         self.taken += self.batch
@@ -179,7 +179,7 @@ class StalenessLedger:
         entry = self._entries[name]
         return (math.inf if entry.version is None else entry.version, entry.order)
 
-    def _expect(self, name: str, *states: State) -> _Entry:
+    def _expect(self, name: str, *states: GroupState) -> _Entry:
         entry = self._entries[name]
         if entry.state not in states:
             raise StalenessError(f"group {name} is {entry.state}, not {' or '.join(states)}")

@@ -1,4 +1,4 @@
-"""How old the weights were that sampled a batch: ``staleness/*``."""
+"""Age of the weights that sampled a batch: ``staleness/*``."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a learner's machine must have for a spec: refused at the start, in one sentence."""
+"""Requirements of a spec on a learner's machine: refused at the start, in one sentence."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec

@@ -23,20 +23,22 @@ from trainer_core.update.model.policy import score
 from trainer_core.update.objective import refine
 from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.returns import Known, estimate
+from trainer_core.update.objective.returns import KnownTokens, estimate
 from trainer_core.update.objective.value_objective import value_share
 from trainer_core.update.optimization.rate import SampleWeights
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import shards
-from trainer_core.update.parts import Parts
+from trainer_core.update.parts import LearnerModels
 from trainer_core.update.recording import add_entropy, record
 from trainer_core.update.totals import Totals
 
 
-class Gradients:
+class GradientAccumulator:
     """Adds up gradients in the engines of ``parts``. Every method is collective over the ranks."""
 
-    def __init__(self, parts: Parts, rank: int, world_size: int, packing: Packing, device: torch.device) -> None:
+    def __init__(
+        self, parts: LearnerModels, rank: int, world_size: int, packing: Packing, device: torch.device
+    ) -> None:
         """Work on ``parts``.
 
         Args:
@@ -53,7 +55,7 @@ class Gradients:
         self._device = device
 
     def prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
-        """This rank's trajectories of a minibatch, packed; as many micro-batches as the rank with the most has."""
+        """Pack this rank's trajectories of a minibatch, in as many micro-batches as the rank with the most has."""
         mine = shards(part, self._world_size)[self._rank]
         batches = pack(mine, self._packing)
         if self._world_size > 1:
@@ -68,13 +70,13 @@ class Gradients:
     @torch.no_grad()
     def study(
         self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
-    ) -> tuple[list[refine.Minibatch], list[list[Known]]]:
+    ) -> tuple[list[refine.Minibatch], list[list[KnownTokens]]]:
         """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
         early = len(plan) > 1 or refine.needs_scores(spec) or critical
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
-        known = [[Known() for _ in batches] for _, batches, _ in plan]
+        known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):
             for batch, one in zip(batches, looked, strict=True):
                 if self._parts.reference is not None and spec.kl.coefficient > 0:
@@ -100,7 +102,7 @@ class Gradients:
         step: int,
         mine: list[Trajectory],
         batches: list[TokenBatch],
-        known: list[Known],
+        known: list[KnownTokens],
         whole: Denominators,
         totals: Totals,
     ) -> SampleWeights:

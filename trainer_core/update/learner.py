@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.formats.precision import as_engine
-from trainer_core.update.gradients import Gradients
+from trainer_core.update.gradients import GradientAccumulator
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective.value_objective import explain
@@ -26,7 +26,7 @@ from trainer_core.update.optimization.optimizer import learning_rate
 from trainer_core.update.optimization.rate import SampleWeights
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import minibatches
-from trainer_core.update.parts import Parts
+from trainer_core.update.parts import LearnerModels
 from trainer_core.update.recording import as_trajectory, record
 from trainer_core.update.rescoring import LearnerSide, learner_side
 from trainer_core.update.saving import checkpoint
@@ -82,12 +82,12 @@ class Learner:
         self._device = torch.device(device)
         self._model_dir = Path(model_dir)
         asked = None if teacher is None else Path(teacher)
-        self._parts = Parts(self._model_dir, spec, world_size, self._device, asked)
+        self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked)
         cut, packs = spec.parallelism, self._parts.invariant
         alone = cut.batch_invariant and not packs
         self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
         self._engine = self._parts.engine
-        self._gradients = Gradients(self._parts, rank, world_size, self._packing, self._device)
+        self._gradients = GradientAccumulator(self._parts, rank, world_size, self._packing, self._device)
         self._torn: str | None = None
         self._streamed: StreamedStep | None = None
 
@@ -234,7 +234,7 @@ class Learner:
                 record(probes, moved, *score(self._engine.forward, moved))
         return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
 
-    def replay(
+    def rescore(
         self,
         trajectories: Sequence[Trajectory],
         own_prompts: Mapping[str, NDArray[np.int32]],
@@ -290,7 +290,7 @@ class Learner:
     # ── the parts of a step ──
 
     def _open(self, spec: RunSpec, step: int) -> None:
-        """What comes before a step's first forward pass: checks, and what is renewed on a schedule."""
+        """Prepare a step's first forward pass: check, and renew what is renewed on a schedule."""
         self._require_whole()
         self._drop_streamed()
         self._parts.renew(spec, step)

@@ -1,4 +1,4 @@
-"""What one rank of the learner holds: the policy in its engine, and the models that its loss asks."""
+"""Models that one rank of the learner holds: the policy in its engine, and the models that its loss asks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ from trainer_core.spec.methods.critic import HeadCritic, SeparateCritic
 from trainer_core.update import capabilities
 from trainer_core.update.auxiliary.bare import BareBackbone
 from trainer_core.update.auxiliary.critic import SeparateValue, ValueHead
-from trainer_core.update.auxiliary.frozen_policy import Twin
+from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.auxiliary.supervised import Supervisor
 from trainer_core.update.auxiliary.teacher import Teacher
@@ -30,7 +30,7 @@ from trainer_core.update.optimization.engine import UpdateEngine
 Tensors = dict[str, dict[str, Tensor]]
 
 
-class Parts:
+class LearnerModels:
     """The models, loaded once; which ones there are depends on the spec of the start."""
 
     def __init__(
@@ -57,9 +57,9 @@ class Parts:
         self.engine = UpdateEngine(self.model, spec, world_size=world_size)
         separate = isinstance(spec.critic, SeparateCritic)
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
-        self.reference: Twin | BareBackbone | None = None
+        self.reference: FrozenPolicy | BareBackbone | None = None
         if spec.kl.coefficient > 0 and self.adapter is None:
-            self.reference = Twin(base, device, flows.alone, self.dtype)
+            self.reference = FrozenPolicy(base, device, flows.alone, self.dtype)
         elif spec.kl.coefficient > 0 and self.adapter is not None:
             self.reference = BareBackbone(self.engine.forward, self.adapter)
         self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone, self.dtype)
@@ -74,8 +74,8 @@ class Parts:
     def _make_invariant(self, spec: RunSpec) -> bool:
         if needs_logits(spec) or self.teacher is not None:
             return False  # whole distributions are computed for as many tokens as there are
-        twins = [one for one in (self.reference, self.proximal.twin) if isinstance(one, Twin)]
-        return all([use_batch_invariance(model) for model in (self.model, *(twin.model for twin in twins))])
+        copies = [one for one in (self.reference, self.proximal.copy) if isinstance(one, FrozenPolicy)]
+        return all([use_batch_invariance(model) for model in (self.model, *(one.model for one in copies))])
 
     @property
     def vocab_size(self) -> int:
@@ -91,20 +91,20 @@ class Parts:
         return policy if self.adapter is None else self.adapter.merged(policy)
 
     def renew(self, spec: RunSpec, step: int) -> None:
-        """What is renewed on a schedule, before a step's first forward pass. Doing it again changes nothing."""
+        """Renew what is renewed on a schedule, before a step's first forward pass. Doing it again changes nothing."""
         if spec.kl.coefficient > 0 and self.reference is None:
             raise ValueError("kl.coefficient is above 0 but the learner was started without a reference policy")
         every = spec.kl.reset_steps
-        if isinstance(self.reference, Twin) and every is not None and step > 1 and (step - 1) % every == 0:
+        if isinstance(self.reference, FrozenPolicy) and every is not None and step > 1 and (step - 1) % every == 0:
             self.reference.blend(self.weights())
             self.engine.forget_moments()
         self.proximal.begin_step(step, self.weights)
 
     def held(self) -> tuple[Tensors, dict[str, float]]:
-        """What a checkpoint holds beside the policy: tensors by file and name, and numbers. Collective."""
+        """Parts of a checkpoint beside the policy: tensors by file and name, and numbers. Collective."""
         held: Tensors = {}
         counters = {"proximal_normaliser": self.proximal.normaliser}
-        if isinstance(self.reference, Twin) and self._renews_reference:
+        if isinstance(self.reference, FrozenPolicy) and self._renews_reference:
             held["reference"] = self.reference.tensors()
         if proximal := self.proximal.tensors():
             held["proximal"] = proximal
@@ -115,7 +115,7 @@ class Parts:
 
     def restore(self, held: Tensors, counters: Mapping[str, float]) -> None:
         """Take back what ``held`` has given. Collective."""
-        if isinstance(self.reference, Twin) and "reference" in held:
+        if isinstance(self.reference, FrozenPolicy) and "reference" in held:
             self.reference.blend(held["reference"])
         self.proximal.load(held.get("proximal", {}), counters.get("proximal_normaliser", 1.0))
         if self.critic is not None:

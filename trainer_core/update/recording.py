@@ -1,4 +1,4 @@
-"""What a forward pass leaves behind: the learner's view in the trajectories, and the entropy among the metrics."""
+"""Records of a forward pass: the learner's view in the trajectories, and the entropy among the metrics."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The learner's side of a frozen-weight replay: recorded tokens scored again by the weights as they stand."""
+"""The learner's side of a frozen-weight rescoring: recorded tokens scored again by the weights as they stand."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class LearnerSide:
     """One trajectory. Arrays of shape [T] as its tokens; 0 for forced ones."""
 
     logprobs: NDArray[np.float64]
-    """At temperature 1, over the full vocabulary."""
+    """Log-probabilities at temperature 1, over the full vocabulary."""
     log_kept: NDArray[np.float64]
     """Natural log of the probability mass that top-k and top-p keep at the trajectory's own temperature."""
     template: NDArray[np.float64]

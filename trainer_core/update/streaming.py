@@ -26,7 +26,7 @@ class CannotStream(ValueError):
 
 @dataclass(slots=True)
 class StreamedStep:
-    """What has been accumulated of a step that is not finished."""
+    """State accumulated of a step that is not finished."""
 
     spec: RunSpec
     step: int
@@ -45,12 +45,12 @@ class StreamedStep:
 
     @property
     def divisor(self) -> int:
-        """What the accumulated gradient and the sums of the loss are divided by."""
+        """Divisor of the accumulated gradient and of the sums of the loss."""
         return max(1, self.tokens if isinstance(self.spec.aggregation, TokenMean) else self.sequences)
 
 
 def refusal(spec: RunSpec) -> str | None:
-    """Why a step under ``spec`` cannot be streamed, in one sentence; None if it can."""
+    """Reason why a step under ``spec`` cannot be streamed, in one sentence; None if it can."""
     if spec.schedule.updates_per_step > 1:
         return (
             f"{spec.schedule.updates_per_step} updates per step cannot be streamed: "

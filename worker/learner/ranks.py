@@ -113,11 +113,11 @@ class LearnerWorker:
             return []
         return [publish(self._learner, sequences)]
 
-    def replay(
+    def rescore(
         self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], top_p: float, top_k: int
     ) -> "dict[str, LearnerSide]":
         """Score trajectories again by the present weights."""
-        return self._learner.replay(trajectories, own_prompts, top_p, top_k)
+        return self._learner.rescore(trajectories, own_prompts, top_p, top_k)
 
     def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
         """Write a checkpoint; None above rank 0."""
@@ -217,7 +217,7 @@ class LearnerGroup:
         reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
         return reference
 
-    def replay(
+    def rescore(
         self,
         trajectories: Sequence[Trajectory],
         own_prompts: Mapping[str, NDArray[np.int32]],
@@ -226,7 +226,7 @@ class LearnerGroup:
     ) -> "dict[str, LearnerSide]":
         """Score trajectories again by the present weights; see ``trainer_core.update.rescoring``."""
         found: dict[str, LearnerSide]
-        found = self._call("replay", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
+        found = self._call("rescore", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
         return found
 
     def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint:

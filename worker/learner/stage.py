@@ -77,11 +77,11 @@ class LearningStage:
         """The optimizer step of the open step, then the new weights; ``learn_s`` counts its pieces too."""
         return self._thread.submit(self._finish)
 
-    def replay(
+    def rescore(
         self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], *, top_p: float, top_k: int
     ) -> Future[dict[str, LearnerSide]]:
-        """The learner's side of a frozen-weight replay, by the weights as they are when its turn comes."""
-        return self._thread.submit(lambda: self._learner.replay(trajectories, own_prompts, top_p, top_k))
+        """The learner's side of a frozen-weight rescoring, by the weights as they are when its turn comes."""
+        return self._thread.submit(lambda: self._learner.rescore(trajectories, own_prompts, top_p, top_k))
 
     def save(
         self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]

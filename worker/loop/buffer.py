@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
+from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
 from trainer_core.trajectory import Group
 from worker.messages.jobs import Parked
 from worker.messages.ticket import Batch, Ticket
@@ -27,7 +27,7 @@ class TrajectoryBuffer:
         self.ledger.add(ticket.name)
         self.tickets[ticket.name] = ticket
 
-    def held(self, *states: State) -> list[Ticket]:
+    def held(self, *states: GroupState) -> list[Ticket]:
         """Tickets in any of ``states`` (none given: all), oldest first."""
         return [self.tickets[name] for name in self.ledger.names(*states)]
 

@@ -22,7 +22,7 @@ from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.loss import top_tokens
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.steering.staleness import StalenessLedger, State
+from trainer_core.steering.staleness import GroupState, StalenessLedger
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
@@ -99,7 +99,7 @@ class Dispatcher:
         """Start the round of ``step`` where modes take turns; then supply the engines."""
         if step > self._opened:
             self._opened = step
-            self._long = self._tails and len(self._ledger.names(State.WAITING)) >= self._batch
+            self._long = self._tails and len(self._ledger.names(GroupState.WAITING)) >= self._batch
             share = 1.0 if self._long else self._rollout.partial.over_provision
             self._target, self._lumps = math.ceil(self._batch * share), 0
         self.feed()
@@ -107,13 +107,13 @@ class Dispatcher:
     def feed(self) -> None:
         """Send out what may be sent: stopped groups first, then new ones."""
         if self._rollout.overlaps:
-            under_way = len(self._ledger.names(State.DISPATCHED, State.RUNNING))
+            under_way = len(self._ledger.names(GroupState.DISPATCHED, GroupState.RUNNING))
             room = self._max_running - under_way
         else:
-            room = self._target - len(self._ledger.names(State.DISPATCHED, State.RUNNING, State.SCORED))
+            room = self._target - len(self._ledger.names(GroupState.DISPATCHED, GroupState.RUNNING, GroupState.SCORED))
         if room <= 0:
             return
-        held = [] if self._tails and not self._long else self.buffer.held(State.PARKED, State.WAITING)
+        held = [] if self._tails and not self._long else self.buffer.held(GroupState.PARKED, GroupState.WAITING)
         again = held[:room]
         fresh = room - len(again)
         if not self._tails:  # their groups are made afresh: they never grow old
@@ -154,7 +154,7 @@ class Dispatcher:
     @property
     def progress(self) -> tuple[int, int]:
         """Groups of the next batch that are there, and how many it takes."""
-        return min(self._batch, len(self._ledger.names(State.SCORED))), self._batch
+        return min(self._batch, len(self._ledger.names(GroupState.SCORED))), self._batch
 
     def take(self, step: int) -> Batch:
         """The batch of ``step``. Nothing new is started for it any more."""
@@ -166,7 +166,7 @@ class Dispatcher:
     @property
     def unfinished(self) -> bool:
         """Whether groups are with the engines or being scored."""
-        return bool(self._ledger.names(State.DISPATCHED, State.RUNNING))
+        return bool(self._ledger.names(GroupState.DISPATCHED, GroupState.RUNNING))
 
     def stop(self) -> None:
         """The batch is full: stop what is still generated. It is continued later, or (tail batching) made afresh."""
@@ -181,7 +181,7 @@ class Dispatcher:
 
     def defer(self) -> None:
         """Tail batching: what has been scored too late for its batch is made afresh as well."""
-        late = self._ledger.names(State.SCORED)
+        late = self._ledger.names(GroupState.SCORED)
         for name in late:
             self.buffer.reset(name)
         self._counts["deferred"] += len(late)
@@ -235,7 +235,7 @@ class Dispatcher:
 
     def _again(self, ticket: Ticket) -> Ticket:
         """A group that was stopped, as it was; or one without tokens, pinned anew."""
-        if self._ledger.state(ticket.name) is State.PARKED:
+        if self._ledger.state(ticket.name) is GroupState.PARKED:
             self._counts["continued"] += 1
             return ticket
         fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)

@@ -1,4 +1,4 @@
-"""Frozen-weight replay: some of a batch's tokens are scored again by engine and learner at the same weights.
+"""Frozen-weight rescoring: some of a batch's tokens are scored again by engine and learner at the same weights.
 
 What is left of their difference cannot be age: ``trainer_core.diagnosis.attribute`` tells the causes apart by it. Both
 sides are asked just before the update of a step, in the order of their queues, so both hold the weights of the step
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.diagnosis import Attribution, ReplayedTokens, attribute
+from trainer_core.diagnosis import Attribution, RescoredTokens, attribute
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.rescoring import LearnerSide
@@ -37,8 +37,8 @@ class _Asked:
     learner: Future[dict[str, LearnerSide]]
 
 
-class MismatchReplay:
-    """Asks for replays when they are due, and tells what they have found. Used by the loop's thread alone."""
+class MismatchRescoring:
+    """Asks for rescorings when they are due, and tells what they have found. Used by the loop's thread alone."""
 
     def __init__(self, engines: Router, learning: LearningStage, tokenizer: PolicyTokenizer) -> None:
         self._engines, self._learning, self._tokenizer = engines, learning, tokenizer
@@ -46,7 +46,7 @@ class MismatchReplay:
         self._failure: str | None = None
 
     def ask(self, tickets: Sequence[Ticket], spec: RunSpec, step: int, version: int) -> None:
-        """Ask for a replay of some of the batch's trajectories where ``step`` is due for one.
+        """Ask for a rescoring of some of the batch's trajectories where ``step`` is due for one.
 
         Args:
             tickets: of the batch, filtered: what takes no part in the loss is not scored by the learner.
@@ -65,13 +65,13 @@ class MismatchReplay:
             version,
             trajectories,
             self._engines.score([[*t.prompt_ids.tolist(), *t.token_ids.tolist()] for t in trajectories]),
-            self._learning.replay(
+            self._learning.rescore(
                 trajectories, self._own_prompts(chosen), top_p=spec.rollout.top_p, top_k=spec.rollout.top_k
             ),
         )
 
     def metrics(self) -> dict[str, float]:
-        """What a replay has found since the last call; empty while there is none."""
+        """Causes of mismatch that a rescoring has found since the last call; empty while there is none."""
         asked = self._asked
         if asked is None or not (asked.engine.done() and asked.learner.done()):
             return {}
@@ -79,14 +79,14 @@ class MismatchReplay:
             return {}  # their update is under way
         self._asked = None
         try:
-            replayed = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
+            rescored = combine(asked.trajectories, asked.engine.result(), asked.learner.result())
         except Exception as error:  # a diagnosis that cannot be made is told, and ends no run
             self._failure = str(getattr(error, "cause", error))
             return {}
-        return attribution_metrics(attribute(asked.trajectories, replayed, asked.version))
+        return attribution_metrics(attribute(asked.trajectories, rescored, asked.version))
 
     def take_failure(self) -> str | None:
-        """Why the last replay has told nothing; told once."""
+        """Reason why the last rescoring has told nothing; told once."""
         why, self._failure = self._failure, None
         return why
 
@@ -99,7 +99,7 @@ class MismatchReplay:
 
 def combine(
     trajectories: Sequence[Trajectory], engine: Sequence[Sequence[float]], learner: Mapping[str, LearnerSide]
-) -> dict[str, ReplayedTokens]:
+) -> dict[str, RescoredTokens]:
     """Both sides of each trajectory, by id.
 
     Args:
@@ -108,7 +108,7 @@ def combine(
         learner: by trajectory id.
     """
     return {
-        trajectory.trajectory_id: ReplayedTokens(
+        trajectory.trajectory_id: RescoredTokens(
             engine=np.asarray(scores[-trajectory.length :], np.float64),
             learner=side.logprobs,
             log_kept=side.log_kept,
@@ -120,7 +120,7 @@ def combine(
 
 
 def attribution_metrics(found: Attribution | None) -> dict[str, float]:
-    """``rollout_corr/cause/*``; empty where nothing was replayed."""
+    """``rollout_corr/cause/*``; empty where nothing was rescored."""
     if found is None:
         return {}
     parts = {name: asdict(getattr(found, name)) for name in CAUSES}

@@ -12,9 +12,9 @@ import ray
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec.generation.rollout import AsyncMode
 from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.guards import GuardWatch
-from trainer_core.steering.replay import ReplayBuffer
-from trainer_core.steering.staleness import State
+from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
 from worker.learner.stage import Learned
@@ -29,7 +29,7 @@ from worker.loop.lengths import room_check
 from worker.loop.parts import Parts
 from worker.loop.performance import Performance
 from worker.loop.reports import finite, metric_alert, rollout_rows, shown_groups, worst_rows
-from worker.loop.rescoring import MismatchReplay
+from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardDesk
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
@@ -80,7 +80,7 @@ class Run:
         self._saving = Saving(checkpoints, parts.learning, link)
         self._people = Controls(self._steering, versions, link, self._saving)
         self._performance = Performance(parts.generation)
-        self._mismatch = MismatchReplay(parts.generation.engines, parts.learning, parts.tokenizer)
+        self._mismatch = MismatchRescoring(parts.generation.engines, parts.learning, parts.tokenizer)
         self._updates = Updates(
             self._steering,
             self._people,
@@ -288,7 +288,7 @@ class Run:
                 self._dispatcher.feed()
             if step is not None:
                 self._link.phase("generate", step, *self._dispatcher.progress)
-                self._updates.stream(step, self._dispatcher.buffer.held(State.SCORED), self._version)
+                self._updates.stream(step, self._dispatcher.buffer.held(GroupState.SCORED), self._version)
             if condition():
                 return
             self._parts.stirred.wait(POLL_S)

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from trainer_core.rewards.outcomes import error_share
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import StreamedMode
-from trainer_core.steering.replay import ReplayBuffer
+from trainer_core.steering.experience_replay import ReplayBuffer
 from worker.learner.stage import Learned, LearningStage
 from worker.loop.advantages import assign_advantages
 from worker.loop.controls import Controls
-from worker.loop.rescoring import MismatchReplay
+from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardDesk
 from worker.loop.steering import Steering
 from worker.messages.control import Control
@@ -29,7 +29,7 @@ class Updates:
         rewards: RewardDesk,
         learning: LearningStage,
         replay: ReplayBuffer,
-        mismatch: MismatchReplay,
+        mismatch: MismatchRescoring,
         save: Callable[[int], None],
     ) -> None:
         """``save`` writes the checkpoints that are wished for of the state after a step."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainer_core.planning import ModePlan, Plan, Rates
+from trainer_core.planning import ModePlan, Rates, RunPlan
 from trainer_core.spec import RunSpec
 
 _HEADER = (
@@ -22,7 +22,7 @@ _HEADER = (
 )
 
 
-def as_text(spec: RunSpec, rates: Rates, plans: Sequence[Plan]) -> str:
+def as_text(spec: RunSpec, rates: Rates, plans: Sequence[RunPlan]) -> str:
     """Tables of ``plans``, one per number of GPUs, under the prediction for the spec as it stands."""
     current = plans[0].current
     lines = [

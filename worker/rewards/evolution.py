@@ -15,8 +15,8 @@ from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.errors import grouped
 from trainer_core.rewards.evolve import (
     Contrast,
-    Known,
-    Proposal,
+    ItemProposal,
+    KnownItem,
     contrast,
     contrasts,
     is_known,
@@ -44,9 +44,9 @@ Emit = Callable[[str, dict[str, Any], int], object]
 class _Round:
     step: int
     ref: str
-    known: tuple[Known, ...]
+    known: tuple[KnownItem, ...]
     """Items of the definition."""
-    cases: tuple[tuple[Contrast, tuple[Known, ...]], ...]
+    cases: tuple[tuple[Contrast, tuple[KnownItem, ...]], ...]
     """Each with the items of its row."""
 
 
@@ -59,7 +59,7 @@ class Evolution:
         self._judges: Judges | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="evolution")
         self._lock = threading.Lock()
-        self._proposed: list[Known] = []
+        self._proposed: list[KnownItem] = []
         self.last: Future[None] | None = None
         """The newest round."""
 
@@ -95,7 +95,7 @@ class Evolution:
             (contrast(group, prompt_text(group.item)), tuple(row_items(group.item, grader.items_field)))
             for group in chosen
         )
-        known = tuple(Known(item.name, item.description, item.weight) for item in grader.items)
+        known = tuple(KnownItem(item.name, item.description, item.weight) for item in grader.items)
         self.last = self._thread.submit(self._propose, _Round(step, ref, known, cases))
 
     def state(self) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ class Evolution:
     def load(self, state: Sequence[Mapping[str, Any]]) -> None:
         """Go on from a checkpoint."""
         with self._lock:
-            self._proposed = [Known(**one) for one in state]
+            self._proposed = [KnownItem(**one) for one in state]
 
     def _propose(self, asked: _Round) -> None:
         try:
@@ -122,7 +122,7 @@ class Evolution:
         with ThreadPoolExecutor(CONTRASTS_AT_ONCE, thread_name_prefix="contrast") as threads:
             answers = [(case, threads.submit(self._about, judges, asked, *case)) for case in asked.cases]
         errors: list[str] = []
-        taken: list[Known] = []
+        taken: list[KnownItem] = []
         rows: list[dict[str, Any]] = []
         for (shown, own), answer in answers:
             try:
@@ -132,7 +132,7 @@ class Evolution:
                 continue
             for proposal in proposals[: self._evolve.max_proposals - len(rows)]:
                 if not is_known(proposal, [*asked.known, *own, *self._before(), *taken]):
-                    taken.append(Known(proposal.name, proposal.description, proposal.weight))
+                    taken.append(KnownItem(proposal.name, proposal.description, proposal.weight))
                     rows.append({**asdict(proposal), **asdict(shown)})
         with self._lock:
             self._proposed = [*self._proposed, *taken][-REMEMBERED:]
@@ -142,12 +142,12 @@ class Evolution:
         for reason, count in grouped(errors):
             self._alert(asked.step, f"{count} of {len(asked.cases)} contrasts: {reason}")
 
-    def _about(self, judges: Judges, asked: _Round, shown: Contrast, own: tuple[Known, ...]) -> list[Proposal]:
+    def _about(self, judges: Judges, asked: _Round, shown: Contrast, own: tuple[KnownItem, ...]) -> list[ItemProposal]:
         most = self._evolve.max_proposals
         request = question(shown, (*asked.known, *own, *self._before()[-REMINDED:]), most, asked.step)
         return ask_readable(judges, self._evolve.endpoint, [request], reader(most))[0]
 
-    def _before(self) -> list[Known]:
+    def _before(self) -> list[KnownItem]:
         with self._lock:
             return list(self._proposed)
 

@@ -9,7 +9,7 @@ import torch
 from kernels.batch_invariant import triton as batch_invariant
 from kernels.lightning_attention import triton as lightning
 from kernels.linear_logprob import triton as linear_logprob
-from kernels.linear_logprob.reference import Inputs, Saved
+from kernels.linear_logprob.reference import OutputLayerInputs, Saved
 from kernels.policy_loss import triton as policy_loss
 from kernels.ragged import triton as ragged
 from tests.kernels.compiled.card import SHARED_BYTES, Compiled, card
@@ -44,7 +44,7 @@ def test_batch_invariant(capability: int, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_linear_logprob(capability: int, dtype: torch.dtype) -> None:
     x, one = torch.zeros(256, 64, dtype=dtype), torch.ones(256)
-    given = Inputs(x, x, torch.zeros(256, dtype=torch.int64), one, None)
+    given = OutputLayerInputs(x, x, torch.zeros(256, dtype=torch.int64), one, None)
     with card(capability) as found:
         linear_logprob.forward(given)
         linear_logprob.forward(given, batch_invariant=True)

@@ -20,7 +20,7 @@ OPERATIONS: dict[str, Callable[[Tensor, Backend], Tensor]] = {
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(compiled.TILES, 4, compiled.Tiles(16, 16, 16, 4, 2))
+    monkeypatch.setitem(compiled.TILES, 4, compiled.MatmulTiles(16, 16, 16, 4, 2))
     monkeypatch.setattr(compiled, "BAND", 2)
     monkeypatch.setattr(compiled, "BLOCK", 16)
 

@@ -14,7 +14,7 @@ from kernels.lightning_attention import triton as compiled
 def test_values_and_gradients(
     monkeypatch: pytest.MonkeyPatch, starts: list[int], depth: int, width: int, shortest: int, dtype: torch.dtype
 ) -> None:
-    monkeypatch.setitem(compiled.TILES, dtype, compiled.Tiles(16, 16, 4))
+    monkeypatch.setitem(compiled.TILES, dtype, compiled.ScanTiles(16, 16, 4))
     monkeypatch.setattr(compiled, "SHORTEST", shortest)
     generator = torch.Generator().manual_seed(0)
     tokens, edges, slopes = starts[-1], torch.tensor(starts), torch.tensor([0.1, 1.0])

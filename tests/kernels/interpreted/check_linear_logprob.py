@@ -37,7 +37,7 @@ def test_values_and_gradients(monkeypatch: pytest.MonkeyPatch, tokens: int, bias
 
 
 def test_a_token_has_the_same_bits_in_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(products.TILES, 4, products.Tiles(16, 16, 16, 4, 2))
+    monkeypatch.setitem(products.TILES, 4, products.MatmulTiles(16, 16, 16, 4, 2))
     monkeypatch.setattr(compiled, "BLOCK", 16)
     monkeypatch.setattr(compiled, "TILE_ELEMENTS", 200)
     generator = torch.Generator().manual_seed(1)

@@ -7,17 +7,17 @@ import pytest
 import torch
 
 from tests.trainer_core.batches import trajectory
-from trainer_core.diagnosis import ReplayedTokens, attribute
+from trainer_core.diagnosis import RescoredTokens, attribute
 from trainer_core.diagnosis.truncation import log_kept_mass
 
 CAUSES = ("numerics", "staleness", "truncation", "template", "unexplained")
 
 
-def replayed(length: int, **parts: list[float]) -> ReplayedTokens:
+def rescored(length: int, **parts: list[float]) -> RescoredTokens:
     columns = {
         name: np.array(parts.get(name, [0.0] * length)) for name in ("engine", "learner", "log_kept", "template")
     }
-    return ReplayedTokens(**columns)
+    return RescoredTokens(**columns)
 
 
 def test_causes_by_hand() -> None:
@@ -31,10 +31,10 @@ def test_causes_by_hand() -> None:
         versions=np.array([4, 2, 4]),
         sampled=np.array([True, True, False]),
     )
-    replay = replayed(
+    side = rescored(
         3, engine=[-1.3, -0.9, 0.0], learner=[-1.4, -1.1, 0.0], log_kept=[-0.3, 0.0, 0.0], template=[0.0, -0.4, 0.0]
     )
-    found = attribute([one, trajectory(trajectory_id="never replayed")], {"a": replay}, 4)
+    found = attribute([one, trajectory(trajectory_id="never rescored")], {"a": side}, 4)
     assert found is not None
     assert (found.tokens, found.fresh_tokens) == (2, 1)
     assert found.total_mean == pytest.approx((0.5 - 1.0) / 2)
@@ -51,11 +51,11 @@ def test_causes_by_hand() -> None:
 
 def test_equal_sides_have_no_cause() -> None:
     one = trajectory(length=2, learner_logprobs=np.full(2, -1.0, np.float32))
-    found = attribute([one], {"t": replayed(2)}, 0)
+    found = attribute([one], {"t": rescored(2)}, 0)
     assert found is not None
     assert all(getattr(found, name).mean_abs == getattr(found, name).share == 0.0 for name in CAUSES)
     assert attribute([one], {}, 0) is None
-    assert attribute([trajectory()], {"t": replayed(4)}, 0) is None
+    assert attribute([trajectory()], {"t": rescored(4)}, 0) is None
 
 
 def test_kept_mass_by_hand() -> None:

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from trainer_core.starter.measure import answer_of, measure
 from trainer_core.starter.model import build_model
 from trainer_core.starter.plans import full_plan, long_tail_plan, quick
-from trainer_core.starter.problems import Problem
+from trainer_core.starter.problems import ArithmeticProblem
 from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import IGNORED, _batch, train_act
 
@@ -124,7 +124,7 @@ def test_shipped_policy_thinks_seldom_and_then_rightly() -> None:
     assert found.blurting_accuracy is not None and found.blurting_accuracy < 0.3
 
 
-def parse(prompt: str) -> Problem:
+def parse(prompt: str) -> ArithmeticProblem:
     operation = next(o for o in "+-*/" if o in prompt)
     left, right = prompt.removesuffix("=").split(operation)
-    return Problem(int(left), operation, int(right))  # type: ignore[arg-type]
+    return ArithmeticProblem(int(left), operation, int(right))  # type: ignore[arg-type]

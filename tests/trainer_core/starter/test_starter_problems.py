@@ -7,7 +7,7 @@ from statistics import median, quantiles, stdev
 import pytest
 
 from trainer_core.starter.filler import MOST_LETTERS, draw_filler
-from trainer_core.starter.problems import Operation, Problem, draw_problem, has_scratchpad
+from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_problem, has_scratchpad
 from trainer_core.starter.scratchpad import response, scratchpad
 
 
@@ -29,7 +29,7 @@ from trainer_core.starter.scratchpad import response, scratchpad
     ],
 )
 def test_scratchpad_is_the_hand_method(left: int, operation: Operation, right: int, expected: str) -> None:
-    assert scratchpad(Problem(left, operation, right)) == expected
+    assert scratchpad(ArithmeticProblem(left, operation, right)) == expected
 
 
 @pytest.mark.parametrize("operation", ["+", "-", "*", "/"])
@@ -47,13 +47,13 @@ def test_scratchpad_columns_spell_the_answer(operation: Operation) -> None:
 
 
 def test_responses_with_and_without_thinking() -> None:
-    problem = Problem(48, "/", 2)
+    problem = ArithmeticProblem(48, "/", 2)
     assert response(problem, scratchpad(problem)) == "<think>420 840</think>24<eos>"
     assert response(problem, None) == "24<eos>"
 
 
 def test_scratchpad_refuses_what_it_does_not_cover() -> None:
-    problem = Problem(24, "*", 12)
+    problem = ArithmeticProblem(24, "*", 12)
     assert not has_scratchpad(problem)
     with pytest.raises(ValueError, match=r"no scratchpad for 24\*12="):
         scratchpad(problem)
@@ -71,7 +71,7 @@ def test_scratchpad_refuses_what_it_does_not_cover() -> None:
 )
 def test_problem_refuses_results_outside_the_task(left: int, operation: Operation, right: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Problem(left, operation, right)
+        ArithmeticProblem(left, operation, right)
 
 
 def test_held_out_problems_are_never_drawn_and_order_does_not_matter() -> None:
@@ -79,8 +79,8 @@ def test_held_out_problems_are_never_drawn_and_order_does_not_matter() -> None:
     assert not any(draw_problem(rng, {"+": 1, "-": 1, "*": 1, "/": 1}).is_held_out for _ in range(2000))
     pairs = [(a, b) for a in range(60) for b in range(a)]
     for operation in ("+", "*"):
-        held_out = [Problem(a, operation, b).is_held_out for a, b in pairs]
-        assert held_out == [Problem(b, operation, a).is_held_out for a, b in pairs]
+        held_out = [ArithmeticProblem(a, operation, b).is_held_out for a, b in pairs]
+        assert held_out == [ArithmeticProblem(b, operation, a).is_held_out for a, b in pairs]
         assert 0.12 < sum(held_out) / len(held_out) < 0.18
 
 

@@ -14,8 +14,8 @@ from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.steering.curriculum import Curriculum
+from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.length_schedule import LengthSchedule
-from trainer_core.steering.replay import ReplayBuffer
 from trainer_core.trajectory import Group, Trajectory
 
 STRATEGIES = ["Carry digits.", "Estimate first."]

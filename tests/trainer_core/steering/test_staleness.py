@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
+from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
 
 
 class Loop(RuleBasedStateMachine):
@@ -28,10 +28,10 @@ class Loop(RuleBasedStateMachine):
         self.reported: set[str] = set()
         self.saved: tuple[int, set[str], set[str], set[str]] = (0, set(), set(), set())
 
-    def pick(self, data: st.DataObject, *states: State) -> str:
+    def pick(self, data: st.DataObject, *states: GroupState) -> str:
         return data.draw(st.sampled_from(self.ledger.names(*states)))
 
-    def has(self, *states: State) -> bool:
+    def has(self, *states: GroupState) -> bool:
         return bool(self.ledger.names(*states))
 
     @rule(count=st.integers(1, 6), limit=st.one_of(st.none(), st.integers(1, 8)))
@@ -44,40 +44,42 @@ class Loop(RuleBasedStateMachine):
             self.ledger.dispatch(name)
             self.began[name] = self.version
 
-    @precondition(lambda self: self.has(State.PARKED, State.WAITING))
+    @precondition(lambda self: self.has(GroupState.PARKED, GroupState.WAITING))
     @rule(data=st.data())
     def dispatch_again(self, data: st.DataObject) -> None:
-        name = self.pick(data, State.PARKED, State.WAITING)
+        name = self.pick(data, GroupState.PARKED, GroupState.WAITING)
         self.ledger.dispatch(name)
         self.began.setdefault(name, self.version)
 
-    @precondition(lambda self: self.has(State.DISPATCHED))
+    @precondition(lambda self: self.has(GroupState.DISPATCHED))
     @rule(data=st.data())
     def run(self, data: st.DataObject) -> None:
-        self.ledger.run(self.pick(data, State.DISPATCHED))
+        self.ledger.run(self.pick(data, GroupState.DISPATCHED))
 
-    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING))
+    @precondition(lambda self: self.has(GroupState.DISPATCHED, GroupState.RUNNING))
     @rule(data=st.data())
     def park(self, data: st.DataObject) -> None:
-        self.ledger.park(self.pick(data, State.DISPATCHED, State.RUNNING))
+        self.ledger.park(self.pick(data, GroupState.DISPATCHED, GroupState.RUNNING))
 
-    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED))
+    @precondition(
+        lambda self: self.has(GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)
+    )
     @rule(data=st.data())
     def drop_tokens(self, data: st.DataObject) -> None:
-        name = self.pick(data, State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)
+        name = self.pick(data, GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)
         self.ledger.reset(name)
         del self.began[name]
 
-    @precondition(lambda self: self.has(State.DISPATCHED, State.RUNNING))
+    @precondition(lambda self: self.has(GroupState.DISPATCHED, GroupState.RUNNING))
     @rule(data=st.data(), share=st.floats(0.0, 1.0))
     def finish(self, data: st.DataObject, share: float) -> None:
-        for _ in range(ceil(share * len(self.ledger.names(State.DISPATCHED, State.RUNNING)))):
-            self.ledger.score(self.pick(data, State.DISPATCHED, State.RUNNING))
+        for _ in range(ceil(share * len(self.ledger.names(GroupState.DISPATCHED, GroupState.RUNNING)))):
+            self.ledger.score(self.pick(data, GroupState.DISPATCHED, GroupState.RUNNING))
 
-    @precondition(lambda self: self.has(State.SCORED))
+    @precondition(lambda self: self.has(GroupState.SCORED))
     @rule(data=st.data())
     def reject(self, data: st.DataObject) -> None:
-        name = self.pick(data, State.SCORED)
+        name = self.pick(data, GroupState.SCORED)
         self.ledger.report(name)
         self.reported.add(name)
 
@@ -130,7 +132,9 @@ class Loop(RuleBasedStateMachine):
     def the_learner_never_waits_in_vain(self) -> None:
         """With everything on its way scored and the engines supplied, the next batch could be taken."""
         if hasattr(self, "ledger") and not self.in_training:
-            oldest = self.ledger.names(State.DISPATCHED, State.RUNNING, State.PARKED, State.SCORED)[: self.batch]
+            oldest = self.ledger.names(GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)[
+                : self.batch
+            ]
             assert not self.ledger.overdue(oldest)
 
 
@@ -201,7 +205,7 @@ def test_where_the_rest_is_renewed_a_batch_waits_for_nobody() -> None:
     ledger.reset("late")
     ledger.reset("slow")
     ledger.advance(1)
-    assert ledger.names(State.WAITING) == ["slow", "late"]
+    assert ledger.names(GroupState.WAITING) == ["slow", "late"]
 
 
 def test_a_group_that_outlives_the_bound_is_a_defect() -> None:
@@ -227,4 +231,4 @@ def test_groups_go_the_way_they_may() -> None:
     with pytest.raises(StalenessError, match="a is parked, not dispatched or running"):
         ledger.score("a")
     ledger.reset("a")
-    assert ledger.state("a") is State.WAITING and ledger.overdue() == 0
+    assert ledger.state("a") is GroupState.WAITING and ledger.overdue() == 0

@@ -18,7 +18,7 @@ from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.update.auxiliary.bare import BareBackbone
-from trainer_core.update.auxiliary.frozen_policy import Twin
+from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.adapter import Adapter
 from trainer_core.update.model.policy import load_policy, logits, score
@@ -84,7 +84,7 @@ def test_switched_off_it_is_the_base_policy_to_the_last_bit(policy_dir: Path) ->
     (batch,) = pack([t for group in make_groups(1) for t in group.trajectories], 1 << 14)
     before, _ = score(model, batch)
     found = BareBackbone(model, adapter).score(batch)
-    assert torch.equal(found, Twin(policy_dir, "cpu").score(batch))
+    assert torch.equal(found, FrozenPolicy(policy_dir, "cpu").score(batch))
     assert not torch.equal(found, before)
     assert torch.equal(score(model, batch)[0], before)
     # The matrices keep their gradients: nobody was told to rest.

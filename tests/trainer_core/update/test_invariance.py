@@ -22,7 +22,7 @@ from trainer_core.spec.methods.corrections import Correction
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.returns import Known, estimate
+from trainer_core.update.objective.returns import KnownTokens, estimate
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 from trainer_core.update.packed.sharding import shards
 from trainer_core.update.totals import Totals
@@ -196,7 +196,7 @@ def test_every_advantage_of_a_critic_is_the_same_however_it_is_cut(
         scored = []
         for mine in shards(trajectories, cut):
             batches = pack(mine, how)
-            scored.append((mine, batches, [Known(values=noise(mine, batch, 4, 1.0)) for batch in batches]))
+            scored.append((mine, batches, [KnownTokens(values=noise(mine, batch, 4, 1.0)) for batch in batches]))
         estimate(spec.advantage, spec, scored)
         found.append({t.trajectory_id: t.token_advantages for t in trajectories if t.token_advantages is not None})
     assert found[0].keys() == found[1].keys()

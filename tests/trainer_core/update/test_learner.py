@@ -165,9 +165,9 @@ def test_kl_cannot_be_raised_without_a_reference(start: Start) -> None:
 @pytest.mark.parametrize("stage", [0, 2])
 def test_a_loss_that_is_not_finite_changes_nothing(start: Start, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage})
-    learner, twin = start(spec), start(spec)
+    learner, counterpart = start(spec), start(spec)
     run(learner, spec, range(1, 2))
-    run(twin, spec, range(1, 2))
+    run(counterpart, spec, range(1, 2))
     before = learner.weights()
     poisoned = make_groups(2)
     poisoned[1].trajectories[0].advantage = math.nan
@@ -177,8 +177,8 @@ def test_a_loss_that_is_not_finite_changes_nothing(start: Start, stage: int) -> 
     assert learner.version == 1
     # Neither gradients nor moments were touched: the next step is the one a healthy learner takes.
     run(learner, spec, range(2, 3))
-    run(twin, spec, range(2, 3))
-    assert largest_change(twin.weights(), learner.weights()) == 0.0
+    run(counterpart, spec, range(2, 3))
+    assert largest_change(counterpart.weights(), learner.weights()) == 0.0
 
 
 def test_a_step_that_fails_half_way_tears_the_learner(start: Start, tmp_path: Path) -> None:

@@ -170,13 +170,13 @@ def test_the_cut_does_not_matter(policy_dir: Path, kind: str, budget: int) -> No
 @pytest.mark.parametrize("kind", ["head", "separate"])
 def test_a_broken_reward_changes_neither_policy_nor_critic(policy_dir: Path, kind: str) -> None:
     spec = critic_spec(kind)
-    learner, twin = Learner(policy_dir, spec), Learner(policy_dir, spec)
+    learner, counterpart = Learner(policy_dir, spec), Learner(policy_dir, spec)
     broken = rewarded(1)
     broken[0].trajectories[0].reward = math.nan
     with pytest.raises(NonFiniteUpdate, match="step 1, update 1 of 1"):
         learner.update(broken, spec, 1)
-    assert learner.update(rewarded(1), spec, 1) == twin.update(rewarded(1), spec, 1)
-    assert largest_change(learner.weights(), twin.weights()) == 0.0
+    assert learner.update(rewarded(1), spec, 1) == counterpart.update(rewarded(1), spec, 1)
+    assert largest_change(learner.weights(), counterpart.weights()) == 0.0
 
 
 @pytest.mark.parametrize(

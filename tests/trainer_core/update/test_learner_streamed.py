@@ -71,23 +71,23 @@ def test_excluded_pieces_and_an_empty_step(policy_dir: Path) -> None:
 @pytest.mark.parametrize("stage", [0, 2, 3])
 def test_an_unfinished_step_leaves_no_trace(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     spec = make_spec(parallelism={"zero_stage": stage}, optimizer=SMOOTH)
-    learner, twin = Learner(policy_dir, spec), Learner(policy_dir, spec)
+    learner, counterpart = Learner(policy_dir, spec), Learner(policy_dir, spec)
     learner.update(make_groups(1), spec, 1)
-    twin.update(make_groups(1), spec, 1)
+    counterpart.update(make_groups(1), spec, 1)
     learner.begin(spec, 2)
     learner.accumulate(make_groups(7))
     learner.begin(spec, 2)
     learner.accumulate(make_groups(2))
-    twin.begin(spec, 2)
-    twin.accumulate(make_groups(2))
-    assert learner.finish() == twin.finish()
-    assert largest_change(learner.weights(), twin.weights()) == 0.0
+    counterpart.begin(spec, 2)
+    counterpart.accumulate(make_groups(2))
+    assert learner.finish() == counterpart.finish()
+    assert largest_change(learner.weights(), counterpart.weights()) == 0.0
     learner.save(tmp_path / "c")
     learner.begin(spec, 3)
     learner.accumulate(make_groups(3))
     learner.load(tmp_path / "c")
-    assert learner.update(make_groups(4), spec, 3) == twin.update(make_groups(4), spec, 3)
-    assert largest_change(learner.weights(), twin.weights()) == 0.0
+    assert learner.update(make_groups(4), spec, 3) == counterpart.update(make_groups(4), spec, 3)
+    assert largest_change(learner.weights(), counterpart.weights()) == 0.0
 
 
 @pytest.mark.parametrize("stage", [0, 2])

@@ -93,7 +93,7 @@ def everybody(groups: list[Group]) -> list[Trajectory]:
 def scored(learner: Learner, groups: list[Group]) -> list[Trajectory]:
     """The completions with what the learner finds in its own precision."""
     trajectories = everybody(groups)
-    sides = learner.replay(trajectories, {}, 1.0, 0)
+    sides = learner.rescore(trajectories, {}, 1.0, 0)
     for one in trajectories:
         one.learner_logprobs = np.array(sides[one.trajectory_id].logprobs, np.float32)
     return trajectories
@@ -108,7 +108,7 @@ def test_mismatch_rises_with_fp8_and_falls_to_float_noise_under_a_unified_flow(
         found[name] = mismatch_metrics(trajectories, 0)
         scores = fp8_engine.score([[*one.prompt_ids.tolist(), *one.token_ids.tolist()] for one in trajectories])
         causes[name] = attribute(
-            trajectories, combine(trajectories, scores, learner.replay(trajectories, {}, 1.0, 0)), 0
+            trajectories, combine(trajectories, scores, learner.rescore(trajectories, {}, 1.0, 0)), 0
         )
     assert found["float32"]["rollout_corr/k3_kl"] > 1e-2 and found["float32"]["rollout_corr/max_abs_logp_diff"] > 0.3
     assert found["unified"]["rollout_corr/k3_kl"] < 1e-8 and found["unified"]["rollout_corr/max_abs_logp_diff"] < 1e-4
@@ -158,7 +158,7 @@ def test_activations_in_fp8_fall_either_way_but_mostly_alike(shared_engine: Engi
     differences = {}
     for name in ("float32", "unified"):
         learner = Learner(tied_policy[0], made(name, {"quantization": {"type": "fp8"}}))
-        sides = learner.replay([_as_trajectory(sequence) for sequence in PROBES], {}, 1.0, 0)
+        sides = learner.rescore([_as_trajectory(sequence) for sequence in PROBES], {}, 1.0, 0)
         pairs = zip(engine.score(PROBES), [sides[str(sequence)].logprobs for sequence in PROBES], strict=True)
         differences[name] = np.concatenate([np.abs(np.array(mine[1:]) - theirs) for mine, theirs in pairs])
     assert differences["unified"].mean() < differences["float32"].mean() / 4

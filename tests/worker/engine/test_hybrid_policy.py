@@ -13,7 +13,7 @@ from transformers import MiniMaxForCausalLM
 from tests.trainer_core.update.hybrid.hybrids import CHOSEN, EXPERTS, LAYERS, make_hybrid
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.hybrid.policy import take_biases
-from trainer_core.update.hybrid.router import BIAS, add_biases, allow_replay, routers
+from trainer_core.update.hybrid.router import BIAS, add_biases, allow_router_replay, routers
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import pack
@@ -175,7 +175,7 @@ def test_routes_are_those_that_the_learner_takes_and_can_replay(
 
     # Another policy's routers would choose otherwise; replayed, its log-probabilities follow the engine's routes.
     other = moved(hybrid[0], 8)
-    allow_replay(other)
+    allow_router_replay(other)
     score(other, batch)
     assert all(torch.equal(r.chosen, batch.routes[:, n]) for n, r in enumerate(routers(other)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trainer_core.spec import RunSpec
-from trainer_core.steering.staleness import StalenessError, StalenessLedger, State
+from trainer_core.steering.staleness import GroupState, StalenessError, StalenessLedger
 from trainer_core.steering.token_age import staleness_metrics
 from trainer_core.trajectory import Group, Trajectory
 from worker.loop.buffer import TrajectoryBuffer
@@ -69,7 +69,7 @@ def test_parked_groups_keep_their_tokens_and_reset_ones_lose_them(spec: Any) -> 
     prefix = Parked({}, {})
     buffer.park({"1-0": prefix}, keep=True)
     buffer.park({"1-1": prefix}, keep=False)
-    assert [t.name for t in buffer.held(State.PARKED, State.WAITING)] == ["1-0", "1-1"]
+    assert [t.name for t in buffer.held(GroupState.PARKED, GroupState.WAITING)] == ["1-0", "1-1"]
     assert buffer.tickets["1-0"].job().parked is prefix and buffer.tickets["1-1"].job().parked is None
 
 

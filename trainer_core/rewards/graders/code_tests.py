@@ -37,7 +37,7 @@ class CodeTestsGrader(SpecModel):
     """Memory of all processes of the program."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
-        """From 0.0 to 1.0.
+        """Grade from 0.0 to 1.0.
 
         Raises:
             GraderError: the row's tests cannot be read.

@@ -35,7 +35,7 @@ def last_number_text(text: str) -> str | None:
 
 
 def tagged(text: str, start: str, end: str) -> str | None:
-    """What stands between the last pair of tags."""
+    """Text between the last pair of tags."""
     before, opened, rest = text.rpartition(start)
     inner, closed, _ = rest.partition(end)
     if opened and not closed:  # the last one was never closed: the pair before it counts
@@ -44,7 +44,7 @@ def tagged(text: str, start: str, end: str) -> str | None:
 
 
 def tagged_once(text: str, start: str, end: str) -> str | None:
-    """What stands between the last closing tag and the opening tag before it."""
+    """Text between the last closing tag and the opening tag before it."""
     before, closed, _ = text.rpartition(end)
     _, opened, inner = before.rpartition(start)
     return inner.strip() if opened and closed else None

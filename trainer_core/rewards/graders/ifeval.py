@@ -21,7 +21,7 @@ class IfevalGrader(SpecModel):
     """All or nothing, or the share of instructions followed."""
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """From 0.0 to 1.0. Raises GraderError where the row's instructions cannot be read or checked."""
+        """Grade from 0.0 to 1.0. Raises GraderError where the row's instructions cannot be read or checked."""
         names, given = item.get(self.instructions), item.get(self.parameters)
         if not isinstance(names, list) or not names or not isinstance(given, list) or len(names) != len(given):
             raise GraderError(f"the row needs as many {self.parameters!r} as {self.instructions!r}, and at least one")

@@ -1,4 +1,5 @@
-"""What graders ask of a jail. The worker brings one; the web tier has none and so never runs untrusted code."""
+"""Interface that graders ask of a jail. The worker brings one; the web tier has none and so never runs untrusted
+code."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ End = Literal["exit", "wall", "memory", "output"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use."""
+    """Limits of what one program may use."""
 
     wall_s: float = 5.0
     memory_mb: int = 512
@@ -22,10 +23,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a program ended, as seen from outside its jail."""
+    """Outcome of a program, as seen from outside its jail."""
 
     end: End
-    """Its own exit, or the limit that it ran into."""
+    """Cause of its end: its own exit, or the limit that it ran into."""
     status: int
     """Exit status; 128 + the signal that killed it."""
     output: bytes
@@ -35,7 +36,7 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """It ended by itself, with status 0."""
+        """Whether it ended by itself, with status 0."""
         return self.end == "exit" and self.status == 0
 
 
@@ -50,7 +51,7 @@ class Jail(Protocol):
         """Run a program on ``stdin``. Raises JailError where the language is not installed."""
 
     def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
-        """Which tests the solution passes. The tests run in a jail of their own, beside the solution's."""
+        """Tells which tests the solution passes. The tests run in a jail of their own, beside the solution's."""
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run a user's ``grade(sample, item)``; ``result`` is its number as JSON."""

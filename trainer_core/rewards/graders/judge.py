@@ -1,4 +1,4 @@
-"""What graders ask of a judge, and how strictly its answer is read: JSON by schema and nothing else."""
+"""Interface that graders ask of a judge, and how strictly its answer is read: JSON by schema and nothing else."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

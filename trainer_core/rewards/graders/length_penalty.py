@@ -26,7 +26,7 @@ class LengthPenaltyGrader(SpecModel):
         return self
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """Between −1.0 and 0.0. Raises GraderError where nobody knows the length."""
+        """Grade between −1.0 and 0.0. Raises GraderError where nobody knows the length."""
         if sample.completion_tokens is None:
             raise GraderError("the sample's number of tokens is not known")
         over = (sample.completion_tokens - self.free) / (self.full - self.free)

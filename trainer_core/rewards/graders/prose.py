@@ -1,4 +1,4 @@
-"""What of a text is prose: code and formulas say nothing about the language it is written in."""
+"""Prose parts of a text: code and formulas say nothing about the language it is written in."""
 
 import re
 

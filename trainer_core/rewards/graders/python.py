@@ -33,7 +33,7 @@ class PythonGrader(SpecModel):
         return python_source(source)
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
-        """What ``grade`` returns.
+        """Number that ``grade`` returns.
 
         Raises:
             GraderError: it raised (with its traceback), hung, or returned no number.

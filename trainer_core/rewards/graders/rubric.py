@@ -76,7 +76,7 @@ class RubricGrader(SpecModel):
         return self
 
     def grade(self, sample: Sample, item: Mapping[str, Any], judges: Judges | None = None) -> float:
-        """Up to 1.0; output that is not the JSON that the prompt reads is 0.0.
+        """Grade of up to 1.0; output that is not the JSON that the prompt reads is 0.0.
 
         Raises:
             JudgeError: there is no judge, it fails, or its answers cannot be read.

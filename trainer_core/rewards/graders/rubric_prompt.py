@@ -1,4 +1,4 @@
-"""How criteria are put to a judge, and how its verdicts are read."""
+"""Prompt that puts criteria to a judge, and the reading of its verdicts."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

@@ -35,7 +35,7 @@ class TextSimilarityGrader(SpecModel):
     _templates = field_validator("input", "reference")(check_template)
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
-        """From 0.0 to 1.0; output that is not the JSON that a template reads is 0.0."""
+        """Grade from 0.0 to 1.0; output that is not the JSON that a template reads is 0.0."""
         try:
             given, wanted = render(self.input, sample, item), render(self.reference, sample, item)
         except NoJsonError:

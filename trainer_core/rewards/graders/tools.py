@@ -1,4 +1,4 @@
-"""What graders may be given to work with. The worker brings all of it; the web tier has none of it."""
+"""Tools that graders may be given. The worker brings all of it; the web tier has none of it."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Tools:
     """A grader that needs what is None fails with an error that says so."""
 
     jail: Jail | None = None
-    """Where untrusted text runs."""
+    """Jail in which untrusted text runs."""
     judges: Judges | None = None
     """Language models that judge, by endpoint."""
     models: RewardModels | None = None

@@ -1,4 +1,4 @@
-"""What length shaping sees of a group."""
+"""Facts about a group that length shaping sees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Rules on the making of batches: mixing schedules, group sizes, replay."""
+"""Rules on the making of batches: mixing schedules, group sizes, experience replay."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ def group_baselines(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         )
 
 
-def replay(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+def experience_replay(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """Old groups without a weight for their age; more of them than there are."""
     old = spec.batching.replay
     if old is None:

@@ -9,7 +9,7 @@ from trainer_core.metrics import find, placeholders
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage, VCPOAdvantage
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
-from trainer_core.spec.rules.batch import group_baselines, group_sizes, mixing, replay
+from trainer_core.spec.rules.batch import experience_replay, group_baselines, group_sizes, mixing
 from trainer_core.spec.rules.branches import branching
 from trainer_core.spec.rules.learner import adapter, critic, memory, reference, teacher
 from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
@@ -38,7 +38,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         mixing,
         group_sizes,
         group_baselines,
-        replay,
+        experience_replay,
         corrections,
         sampling,
         precision,

@@ -37,7 +37,7 @@ class RatioKeeper:
         self._seen += 1
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"counts": dict(self._counts), "seen": self._seen}
 
     def load(self, state: Mapping[str, Any]) -> None:

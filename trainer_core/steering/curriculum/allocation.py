@@ -1,4 +1,4 @@
-"""How many samples each prompt of a batch gets."""
+"""Allocation of samples to the prompts of a batch."""
 
 import heapq
 import math
@@ -44,7 +44,7 @@ class Allocator:
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"rates": self._rates.state(), "seen": dict(self._seen)}
 
     def load(self, state: dict[str, Any]) -> None:

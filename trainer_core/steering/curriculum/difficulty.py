@@ -43,7 +43,7 @@ class DifficultyPools:
             self._place_all()
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint: the inner order of the pools too, since random choices depend on it."""
+        """State for the checkpoint: the inner order of the pools too, since random choices depend on it."""
         return {
             "band": _band(self._spec),
             "rates": list(self._rates.items()),

@@ -1,4 +1,4 @@
-"""What the curriculum draws."""
+"""Draws of the curriculum: which prompt, and how many samples."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,6 @@ class Draw:
     item: dict[str, Any]
     """The dataset row."""
     samples: int
-    """How many completions the group shall have."""
+    """Number of completions that the group shall have."""
     hint: str = ""
     """Beginning of the reference solution that is shown; empty for none."""

@@ -41,7 +41,7 @@ class GoldilocksOrder:
         self._inside = self._kept(spec)
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return self._order.state()
 
     def load(self, state: dict[str, Any]) -> None:

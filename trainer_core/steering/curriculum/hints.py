@@ -10,7 +10,7 @@ from trainer_core.spec.data.prompting import HintScaffolding
 
 
 class HintScaffold:
-    """For each prompt, the shares that were shown and the pass rates that came of it."""
+    """Hint shares that were shown for each prompt, and the pass rates that came of them."""
 
     def __init__(self) -> None:
         self._shown: dict[str, float] = {}
@@ -42,7 +42,7 @@ class HintScaffold:
             del visits[: -spec.memory]
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {
             "shown": dict(self._shown),
             "visits": {prompt: [list(visit) for visit in visits] for prompt, visits in self._visits.items()},

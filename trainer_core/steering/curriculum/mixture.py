@@ -1,4 +1,4 @@
-"""Which source each prompt of a batch comes from."""
+"""Choice of the source from which each prompt of a batch comes."""
 
 from collections.abc import Mapping
 from random import Random
@@ -47,7 +47,7 @@ class Mixture:
             self._keeper = RatioKeeper()
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"weights": self._identity(), "counts": None if self._keeper is None else self._keeper.state()}
 
     def load(self, state: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ class EpochOrder:
         return self._rows[self._cursor - 1]
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"epoch": self._epoch, "cursor": self._cursor}
 
     def load(self, state: dict[str, Any]) -> None:

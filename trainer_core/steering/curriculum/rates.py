@@ -28,7 +28,7 @@ class PassRates(Generic[Key]):
         return list(self._rates.items())
 
     def state(self) -> list[Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return [list(pair) for pair in self._rates.items()]
 
     def load(self, state: list[Any]) -> None:

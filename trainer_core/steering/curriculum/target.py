@@ -25,7 +25,7 @@ class DifficultyTarget:
         return rows
 
     def probabilities(self) -> NDArray[np.float64]:
-        """Of each row to be drawn first, exploration left out; shape [rows]."""
+        """Probability of each row to be drawn first, exploration left out; shape [rows]."""
         logits = self._logits()
         powers = np.exp(logits - logits.max())
         return powers / powers.sum()
@@ -39,7 +39,7 @@ class DifficultyTarget:
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {"rates": self._rates.state()}
 
     def load(self, state: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ class BareBackbone:
     """Scores as the base policy does. Collective over the ranks, as the engine's forward pass is."""
 
     def __init__(self, policy: nn.Module, adapter: Adapter) -> None:
-        """Of a policy, or the engine around it, and the adapter inside."""
+        """Take a policy, or the engine around it, and the adapter inside."""
         self._policy, self._adapter = policy, adapter
 
     @torch.no_grad()

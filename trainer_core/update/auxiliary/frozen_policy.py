@@ -12,7 +12,7 @@ from trainer_core.update.model.storage import stored
 from trainer_core.update.packed.packing import TokenBatch
 
 
-class Twin:
+class FrozenPolicy:
     """A frozen policy, whole on every rank, whose weights can be renewed."""
 
     def __init__(
@@ -37,5 +37,5 @@ class Twin:
             parameter.lerp_(weights[name].to(parameter.device), share)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Its weights by Hugging Face name."""
+        """Weights of the copy by Hugging Face name."""
         return {name: parameter.detach().clone() for name, parameter in self.model.named_parameters()}

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from trainer_core.methods.corrections.proximal import interpolated_proximal
 from trainer_core.spec.methods.proximal import EWMAProximal, InterpolatedProximal, Proximal, SnapshotProximal
-from trainer_core.update.auxiliary.frozen_policy import Twin
+from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.formats.precision import Flows
 from trainer_core.update.packed.packing import TokenBatch
 
@@ -16,7 +16,7 @@ Weights = Callable[[], Mapping[str, Tensor]]
 
 
 class ProximalPolicy:
-    """What ``old_logprobs`` of the loss are."""
+    """Source of the loss's ``old_logprobs``: the policy before the step, a kept copy, or an interpolation."""
 
     def __init__(
         self,
@@ -29,21 +29,21 @@ class ProximalPolicy:
         """Load a copy of the policy where the method keeps one."""
         self._spec = spec
         keeps = isinstance(spec, SnapshotProximal | EWMAProximal)
-        self.twin = Twin(folder, device, flows, dtype) if keeps else None
+        self.copy = FrozenPolicy(folder, device, flows, dtype) if keeps else None
         self.normaliser = 1.0
         """PPO-EWMA: Σ decay^k over the weights that the average holds."""
 
     def begin_step(self, step: int, weights: Weights) -> None:
         """Renew what is renewed at the beginning of a step. Collective, as ``weights`` is."""
         spec = self._spec
-        if self.twin is not None and isinstance(spec, SnapshotProximal) and (step - 1) % spec.every_steps == 0:
-            self.twin.blend(weights())
+        if self.copy is not None and isinstance(spec, SnapshotProximal) and (step - 1) % spec.every_steps == 0:
+            self.copy.blend(weights())
 
     def after_update(self, weights: Weights) -> None:
         """Take the updated weights into the average: θ ← θ + (θ_new − θ) / Σ decay^k, which corrects its bias."""
-        if self.twin is not None and isinstance(self._spec, EWMAProximal):
+        if self.copy is not None and isinstance(self._spec, EWMAProximal):
             self.normaliser = self._spec.decay * self.normaliser + 1.0
-            self.twin.blend(weights(), 1.0 / self.normaliser)
+            self.copy.blend(weights(), 1.0 / self.normaliser)
 
     def logprobs(self, batch: TokenBatch, current: Tensor, before: Tensor | None, version: int) -> Tensor:
         """Log-probabilities of the batch's targets under the proximal policy, float32 [M], without gradient.
@@ -54,18 +54,18 @@ class ProximalPolicy:
             before: of the policy before the step's first update; None where that is ``current``.
             version: of the weights before the step: the age of a token is counted from it.
         """
-        if self.twin is not None:
-            return self.twin.score(batch)
+        if self.copy is not None:
+            return self.copy.score(batch)
         if isinstance(self._spec, InterpolatedProximal):
             return interpolated_proximal(current.detach(), batch.behaviour_logprobs, version - batch.versions)
         return current.detach() if before is None else before
 
     def tensors(self) -> dict[str, Tensor]:
-        """What a checkpoint holds of it; empty where it keeps no copy."""
-        return {} if self.twin is None else self.twin.tensors()
+        """Tensors that a checkpoint holds of it; empty where it keeps no copy."""
+        return {} if self.copy is None else self.copy.tensors()
 
     def load(self, tensors: Mapping[str, Tensor], normaliser: float) -> None:
         """Go on from a checkpoint."""
-        if self.twin is not None:
-            self.twin.blend(tensors)
+        if self.copy is not None:
+            self.copy.blend(tensors)
         self.normaliser = normaliser

@@ -41,21 +41,21 @@ class Flow:
 
     dtype: torch.dtype = torch.float32
     fp8: Scales | None = None
-    """Of linear layers' weights."""
+    """Scales of linear layers' weights in FP8; None where these stay in ``dtype``."""
     activations: bool = True
     """Whether what these layers read is in FP8 as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """Of a policy: as it is trained, and as the engines compute."""
+    """Formats of a policy: as it is trained, and as the engines compute."""
 
     training: Flow = Flow()
     engine: Flow = Flow()
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Flows":
-        """What a spec asks for."""
+        """Formats that a spec asks for."""
         settings, fp8 = spec.rollout.engine, spec.rollout.engine.quantization
         dtype = DTYPES[settings.dtype]
         engine = Flow(dtype) if fp8 is None else Flow(dtype, fp8.scales, fp8.activations)
@@ -69,7 +69,7 @@ class Flows:
 
     @property
     def alone(self) -> "Flows":
-        """For a copy that no engine serves."""
+        """Formats of a copy that no engine serves."""
         return Flows(self.training, self.training)
 
     @property
@@ -79,12 +79,12 @@ class Flows:
 
 
 class _Switch:
-    """What the layers of one policy share."""
+    """State that the layers of one policy share."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.gradient_scale = torch.ones(())
-        """Of the backward pass that runs."""
+        """Gradient scale of the backward pass that runs."""
 
 
 def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
@@ -121,7 +121,7 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
 
 @contextmanager
 def as_engine(model: nn.Module) -> Iterator[None]:
-    """While open, the policy (or the engine around it) computes in the formats of the rollout engines."""
+    """Makes the policy (or the engine around it) compute in the formats of the rollout engines while it is open."""
     policy: Any = getattr(model, "module", model)
     switch = getattr(policy, "switch", None)
     if switch is None:
@@ -173,17 +173,19 @@ def _embedding(self: Any, ids: Tensor) -> Tensor:
 
 
 def _norm(self: Any, x: Tensor) -> Tensor:
-    """In float32 between two roundings, as engines do it."""
+    """Normalise in float32 between two roundings, as engines do it."""
     if self.switch.flow.dtype == torch.float32:
         return self.wide_forward(x)
     states, epsilon = _Widen.apply(x, self.switch), getattr(self, "lean_epsilon", None)
     if epsilon is None:
         return _narrow(self.wide_forward(states), self.switch)
-    return _narrow(self.normalise(states, _Round.apply(self.weight, self.switch.flow.dtype), epsilon), self.switch)
+    return _narrow(
+        self.normalise(states, _RoundWeight.apply(self.weight, self.switch.flow.dtype), epsilon), self.switch
+    )
 
 
 def _leave(switch: _Switch, output: Any) -> Any:
-    """What the layers hand to the output layer, in float32; the gradient comes back through here."""
+    """Convert what the layers hand to the output layer to float32; the gradient comes back through here."""
     output.last_hidden_state = _Leave.apply(output.last_hidden_state, switch)
     return output
 
@@ -235,7 +237,7 @@ class _Leave(_Widen):
         return (grad * scale).to(ctx.dtype), None
 
 
-class _Round(torch.autograd.Function):
+class _RoundWeight(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: Tensor, dtype: torch.dtype) -> Tensor:
         return weight.to(dtype).to(weight.dtype)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 LARGEST = 448.0
-"""Of E4M3; it has no infinities."""
+"""Largest number of E4M3, which has no infinities."""
 BLOCK = 128
 
 Scales = Literal["block", "channel"]
@@ -40,12 +40,12 @@ class Quantised:
 
 
 def weight_tile(scales: Scales, width: int) -> Tile:
-    """Of a weight [out, width]."""
+    """Tile of a weight [out, width]."""
     return (BLOCK, BLOCK) if scales == "block" else (1, width)
 
 
 def activation_tile(scales: Scales, width: int) -> Tile:
-    """Of activations [tokens, width]."""
+    """Tile of activations [tokens, width]."""
     return (1, BLOCK) if scales == "block" else (1, width)
 
 

@@ -14,7 +14,7 @@ from trainer_core.update.totals import Totals
 
 
 class Balancer:
-    """Of one policy with adapted routers. The biases are the same on every rank."""
+    """Balancer of the experts of one policy with adapted routers. The biases are the same on every rank."""
 
     def __init__(self, spec: Routing, model: nn.Module) -> None:
         """Count the loads of ``model``'s experts; give its routers biases where ``spec`` wants to move them."""

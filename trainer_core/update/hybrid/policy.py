@@ -1,4 +1,4 @@
-"""What a hybrid policy, or any with routers, needs between its files and its training."""
+"""Preparation of a hybrid policy, or any with routers, between its files and its training."""
 
 import re
 from collections.abc import Mapping

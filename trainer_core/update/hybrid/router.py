@@ -57,13 +57,13 @@ def add_biases(model: nn.Module) -> None:
             setattr(router, BIAS, torch.zeros(experts, dtype=torch.float32, device=weight.device))
 
 
-def allow_replay(model: nn.Module) -> None:
+def allow_router_replay(model: nn.Module) -> None:
     """Let the adapted routers be told where to send tokens; those of a copy, such as the reference, are not."""
     for router in routers(model):
         router.replays = True
 
 
-def replay(model: nn.Module, routes: Tensor | None) -> None:
+def replay_routes(model: nn.Module, routes: Tensor | None) -> None:
     """Route the tokens of the next forward passes to ``routes``, int64 [N, L, K]; None: by the routers themselves.
 
     Routers for which it was not allowed take no notice. It holds until it is changed: a backward pass that computes

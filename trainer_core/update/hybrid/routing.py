@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 
 def experts_per_token(model: PreTrainedModel) -> int | None:
-    """How many experts each token is sent to; None for a dense policy, or one that does not tell its routing."""
+    """Number of experts that each token is sent to; None for a dense policy, or one that does not tell its routing."""
     config: Any = model.config
     if not hasattr(config, "output_router_logits"):
         return None
@@ -24,7 +24,7 @@ class Routes:
     experts: Tensor
     """int64 [M, L, K]."""
     logprobs: Tensor
-    """Their log-probabilities by its routers, float32 [M, L, K]."""
+    """Log-probabilities of ``experts`` by the policy's routers, float32 [M, L, K]."""
 
 
 class RouteWatch:
@@ -33,9 +33,9 @@ class RouteWatch:
     def __init__(self) -> None:
         self._layers: list[Tensor] = []
         self.logits: list[Tensor] = []
-        """Of each layer where the targets are predicted, [M, E], with their gradient."""
+        """Router logits of each layer where the targets are predicted, [M, E], with their gradient."""
         self.experts: list[Tensor] = []
-        """Where these tokens went, int64 [M, K] of each layer; empty for routers that are not adapted."""
+        """Experts that these tokens went to, int64 [M, K] of each layer; empty for routers that are not adapted."""
 
     def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor, experts: Sequence[Tensor] = ()) -> None:
         """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.

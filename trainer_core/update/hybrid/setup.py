@@ -1,11 +1,11 @@
-"""What ``spec.policy.routing`` asks of a policy, or why it cannot have it."""
+"""Set-up of what ``spec.policy.routing`` asks of a policy, or the reason why it cannot have it."""
 
 from transformers import PreTrainedModel
 
 from trainer_core.spec.learner.routing import LossFreeBalancing, NoBalancing, Routing
 from trainer_core.update.hybrid.balance import Balancer
 from trainer_core.update.hybrid.policy import reads_biases
-from trainer_core.update.hybrid.router import allow_replay, routers
+from trainer_core.update.hybrid.router import allow_router_replay, routers
 from trainer_core.update.hybrid.routing import experts_per_token
 
 
@@ -26,5 +26,5 @@ def prepare_routing(model: PreTrainedModel, spec: Routing, name: str) -> Balance
             f"{type(model).__name__} (auxiliary_loss fits every mixture of experts)"
         )
     if spec.replay:
-        allow_replay(model)
+        allow_router_replay(model)
     return Balancer(spec, model)

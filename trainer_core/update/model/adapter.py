@@ -20,10 +20,10 @@ from trainer_core.spec.learner.adapter import LoRAAdapter, NoAdapter
 from trainer_core.update.packed.attention import UnsupportedPolicy
 
 FOLDER = "adapter"
-"""Of a checkpoint: what peft reads."""
+"""Folder of a checkpoint that peft reads."""
 FILE = "adapter_model.safetensors"
 IN_FILES = "base_model.model."
-"""What peft puts before the names of weights."""
+"""Prefix that peft puts before the names of weights."""
 BASE, DOWN, UP = ".base_layer.", ".lora_A.default.weight", ".lora_B.default.weight"
 
 
@@ -64,7 +64,7 @@ class Adapter:
 
     @contextmanager
     def disabled(self) -> Iterator[None]:
-        """While open, the policy computes as if it had no adapter, to the last bit."""
+        """Makes the policy compute as if it had no adapter, to the last bit, while it is open."""
         self._switch(off=True)
         try:
             yield

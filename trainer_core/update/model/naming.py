@@ -32,7 +32,7 @@ def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[s
 
 
 def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """What a checkpoint's files hold, under the names and in the shapes that ``model`` has.
+    """Weights of a checkpoint's files, under the names and in the shapes that ``model`` has.
 
     Args:
         model: the policy.
@@ -44,7 +44,7 @@ def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor
     """
     if all(name in weights for name, _ in model.named_parameters()):
         return weights
-    twin, info = type(model).from_pretrained(
+    loaded, info = type(model).from_pretrained(
         folder,
         local_files_only=True,
         trust_remote_code=False,
@@ -56,4 +56,4 @@ def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor
     if missing or info["mismatched_keys"]:
         return weights
     head = {name: tensor for name, tensor in weights.items() if name.startswith(f"{VALUE_HEAD}.")}
-    return {**{name: parameter.detach() for name, parameter in twin.named_parameters()}, **head}
+    return {**{name: parameter.detach() for name, parameter in loaded.named_parameters()}, **head}

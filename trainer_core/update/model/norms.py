@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 
-class _RMSNorm(torch.autograd.Function):
+class _LeanRMSNorm(torch.autograd.Function):
     """y = w · x / sqrt(mean(x²) + ε) over the last dimension (arXiv 1910.07467, eq. 4)."""
 
     @staticmethod
@@ -33,7 +33,7 @@ class _RMSNorm(torch.autograd.Function):
 
 def lean_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
     """w · x / sqrt(mean(x²) + ε) over the last dimension."""
-    found: Tensor = _RMSNorm.apply(x, weight, epsilon)
+    found: Tensor = _LeanRMSNorm.apply(x, weight, epsilon)
     return found
 
 
@@ -60,7 +60,7 @@ def use_lean_norms(model: nn.Module) -> int:
             continue
         generator = torch.Generator().manual_seed(0)
         x = torch.randn(4, weight.shape[0], generator=generator).to(weight.device)
-        if torch.allclose(module(x), _RMSNorm.apply(x, weight, epsilon), rtol=1e-5, atol=1e-6):
+        if torch.allclose(module(x), _LeanRMSNorm.apply(x, weight, epsilon), rtol=1e-5, atol=1e-6):
             module.lean_epsilon, module.normalise = epsilon, lean_norm
             module.forward = MethodType(_forward, module)
             replaced += 1

@@ -24,7 +24,7 @@ def find_fused(model: nn.Module) -> nn.Module | None:
 
 @contextmanager
 def asking(layer: Any, targets: Tensor, temperature: Tensor) -> Iterator[None]:
-    """While open, ``layer`` answers [1, M, 2]: log-probability and entropy of each of ``targets`` [M]."""
+    """Makes ``layer`` answer [1, M, 2] while it is open: log-probability and entropy of each of ``targets`` [M]."""
     layer.asked = (targets, temperature)
     try:
         yield

@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from trainer_core.update.formats.precision import Flows, use_precision
 from trainer_core.update.hybrid.policy import mixing_types, prepare
-from trainer_core.update.hybrid.router import replay, routers
+from trainer_core.update.hybrid.router import replay_routes, routers
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
@@ -110,7 +110,7 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
 def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
     """The logits that predict the batch's targets, [M, V]."""
     asked = {} if watch is None else {"output_router_logits": True}
-    replay(model, batch.routes)
+    replay_routes(model, batch.routes)
     output = model(
         input_ids=batch.input_ids.unsqueeze(0),
         position_ids=batch.position_ids.unsqueeze(0),

@@ -1,4 +1,4 @@
-"""Where a policy's numbers are kept between forward and backward pass, and in how many bits its weights are."""
+"""Storage of a policy's numbers between forward and backward pass, and of its weights in fewer bits."""
 
 from typing import Any
 

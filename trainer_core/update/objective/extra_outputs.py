@@ -1,4 +1,4 @@
-"""What some losses ask of a forward pass beside the log-probabilities of its targets."""
+"""Outputs that some losses ask of a forward pass beside the log-probabilities of its targets."""
 
 import torch
 from torch import Tensor

@@ -32,7 +32,8 @@ def needs_scores(spec: RunSpec) -> bool:
 
 
 def whole_step(spec: RunSpec) -> str | None:
-    """Why the advantages under ``spec`` need all groups of a step at once, in one sentence; None if they do not."""
+    """Reason why the advantages under ``spec`` need all groups of a step at once, in one sentence; None if they do
+    not."""
     advantage = spec.advantage
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
@@ -127,7 +128,7 @@ def _rank(world_size: int) -> int:
 
 
 def _gather(own: Any, world_size: int) -> list[Any]:
-    """What every rank has, in the order of the ranks."""
+    """Values of every rank, in the order of the ranks."""
     if world_size == 1:
         return [own]
     everybody: list[Any] = [None] * world_size

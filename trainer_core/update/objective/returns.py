@@ -1,4 +1,4 @@
-"""From a critic's values to the advantages and value targets of a step."""
+"""Advantages and value targets of a step, from a critic's values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +18,8 @@ from trainer_core.update.packed.packing import TokenBatch
 
 
 @dataclass(slots=True)
-class Known:
-    """What is known of a micro-batch before its update: float32 [M] each, without gradient."""
+class KnownTokens:
+    """Facts that are known of a micro-batch's tokens before its update: float32 [M] each, without gradient."""
 
     before: Tensor | None = None
     """Log-probabilities of the policy before the step's first update; None where the update's own pass gives them."""
@@ -32,7 +32,7 @@ class Known:
     """Experts that the policy chose before the step's first update, where a correction asks for them."""
 
 
-Scored = tuple[list[Trajectory], list[TokenBatch], list[Known]]
+Scored = tuple[list[Trajectory], list[TokenBatch], list[KnownTokens]]
 """This rank's part of a minibatch."""
 
 
@@ -60,7 +60,7 @@ def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -
 
 
 def _advantages(
-    advantage: GAEAdvantage, spec: RunSpec, mine: list[Trajectory], batch: TokenBatch, known: Known
+    advantage: GAEAdvantage, spec: RunSpec, mine: list[Trajectory], batch: TokenBatch, known: KnownTokens
 ) -> Tensor:
     """Advantages of the policy [M] in float64; ``known.returns`` is written."""
     assert known.values is not None

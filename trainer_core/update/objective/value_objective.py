@@ -9,7 +9,7 @@ from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.value_loss import value_loss
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import CriticModel
-from trainer_core.update.objective.returns import Known
+from trainer_core.update.objective.returns import KnownTokens
 from trainer_core.update.packed.packing import TokenBatch
 from trainer_core.update.totals import Totals
 
@@ -21,7 +21,7 @@ def value_share(
     critic: CriticModel,
     batch: TokenBatch,
     values: Tensor,
-    known: Known,
+    known: KnownTokens,
     whole: Denominators,
     totals: Totals,
 ) -> Tensor:

@@ -15,8 +15,8 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Clipping(torch.optim.Optimizer):
-    """What AdamW of every kind has here: its step clips to a global gradient norm and is refused where that is not
-    finite.
+    """Behaviour that AdamW of every kind has here: its step clips to a global gradient norm and is refused where that
+    is not finite.
 
     Parameter groups that are ``resting`` are left as they are, their moments and step counts too. DeepSpeed clips and
     refuses by itself under ZeRO; there ``max_grad_norm`` stays None and each call steps one partition.

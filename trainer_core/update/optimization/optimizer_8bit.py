@@ -46,7 +46,7 @@ class ClippedAdamW8bit(Clipping, AdamW):
 
 
 def moment(optimizer: ClippedAdamW8bit, parameter: Tensor, name: str) -> Tensor:
-    """What a moment stands for, float32 in the parameter's shape."""
+    """Values that a quantised moment stands for, float32 in the parameter's shape."""
     number = "1" if name == "exp_avg" else "2"
     state = optimizer.state[parameter]
     codes: Tensor = state[f"state{number}"]

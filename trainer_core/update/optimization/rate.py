@@ -34,7 +34,7 @@ class SampleWeights:
         return self
 
     def rate_factor(self, optimizer: Optimizer) -> tuple[float, dict[str, float]]:
-        """What the step size is multiplied with, and the metric behind it. Collective where the rule is on."""
+        """Factor by which the step size is multiplied, and the metric behind it. Collective where the rule is on."""
         if optimizer.ess_scaling == "none":
             return 1.0, {}
         logs = self.logs

@@ -27,7 +27,7 @@ class TokenBatch:
     position_ids: Tensor
     """Position of each token in its own sequence, int64 [N]."""
     layout: Layout
-    """Who attends to whom."""
+    """Layout that says which token attends to which."""
     rows: Tensor
     """Packed token whose logits predict the target, int64 [M]; samples of one prompt share its last token."""
     targets: Tensor
@@ -51,7 +51,7 @@ class TokenBatch:
     top_ids: Tensor | None = None
     """The engine's likeliest tokens in the target's place, int64 [M, K], where all trajectories have them."""
     top_logprobs: Tensor | None = None
-    """Their log-probabilities in the engine, float32 [M, K]."""
+    """Log-probabilities of ``top_ids`` in the engine, float32 [M, K]."""
     routes: Tensor | None = None
     """The experts that the engine sent each packed token to, int64 [N, L, K], where all trajectories have them."""
 
@@ -75,7 +75,7 @@ class TokenBatch:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How trajectories are cut into micro-batches. The update is the same to rounding, however they are."""
+    """Cut of trajectories into micro-batches. The update is the same to rounding, however they are."""
 
     max_tokens: int
     """Packed tokens of one micro-batch, at most."""
@@ -127,7 +127,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
-    """What samples that share a prompt must have in common: its tokens, and the experts these were sent to."""
+    """State that samples that share a prompt must have in common: its tokens, and the experts these were sent to."""
     prompt = trajectory.prompt_ids
     return prompt.tobytes() + (b"" if trajectory.routes is None else trajectory.routes[: len(prompt)].tobytes())
 

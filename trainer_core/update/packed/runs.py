@@ -25,7 +25,7 @@ class Runs:
     order: Tensor
     """Packed tokens, those of the first kind before those of the second, int64 [N]."""
     places: Tensor
-    """Where packed token n stands in ``order``, int64 [N]."""
+    """Position of packed token n in ``order``, int64 [N]."""
     starts: Tensor
     """Edges of the first kind's runs in ``order``, int64 [A + 1]."""
     later_starts: Tensor

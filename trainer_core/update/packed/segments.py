@@ -1,4 +1,4 @@
-"""Which packed tokens attend to which: segments of queries with their keys, batched by similar size.
+"""Attention between packed tokens: segments of queries with their keys, batched by similar size.
 
 A packed micro-batch holds each distinct prompt once, followed by the completions sampled from it:
 
@@ -63,7 +63,7 @@ class Layout:
 
     buckets: tuple[Bucket, ...]
     slots: Tensor
-    """Where the output of packed token n stands among all query slots of all buckets in order, int64 [N]."""
+    """Position of packed token n's output among all query slots of all buckets in order, int64 [N]."""
     runs: Runs | None = None
     """The same for layers with a state; None where a prefix is no run of its own."""
 

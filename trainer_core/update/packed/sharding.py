@@ -1,4 +1,4 @@
-"""How a step's trajectories are cut into minibatches and over ranks. Every rank computes the same cut."""
+"""Cut of a step's trajectories into minibatches and over ranks. Every rank computes the same cut."""
 
 from collections.abc import Sequence
 from itertools import pairwise

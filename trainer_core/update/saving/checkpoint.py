@@ -131,7 +131,7 @@ def save(
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a checkpoint gives back."""
+    """State that a checkpoint gives back."""
 
     version: int
     """Training steps behind the weights."""
@@ -241,11 +241,11 @@ def _random_states() -> dict[str, Tensor]:
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:
-    """Rename, with an older folder of the same name set aside until the new one stands."""
-    aside = folder.with_name(f".{folder.name}.replaced")
-    shutil.rmtree(aside, ignore_errors=True)
+    """Rename, with an older folder of the same name kept under another name until the new one stands."""
+    replaced = folder.with_name(f".{folder.name}.replaced")
+    shutil.rmtree(replaced, ignore_errors=True)
     if folder.exists():
-        os.rename(folder, aside)
+        os.rename(folder, replaced)
     os.rename(partial, folder)
     sync(folder.parent)
-    shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(replaced, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What makes a checkpoint trustworthy: a manifest with the hash of every file, and tensors that are finite."""
+"""Integrity of a checkpoint: a manifest with the hash of every file, and tensors that are finite."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""What a saved checkpoint is known by; apart from ``checkpoint``, so that a driver needs no transformers for it."""
+"""Facts by which a saved checkpoint is known; apart from ``checkpoint``, so that a driver needs no transformers for
+it."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,7 @@ from trainer_core.steering.saved_groups import pack_group, unpack_group
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.hybrid.balance import balancing_loss
 from trainer_core.update.hybrid.policy import biases, prepare, read_biases, take_biases
-from trainer_core.update.hybrid.router import BIAS, allow_replay, routers
+from trainer_core.update.hybrid.router import BIAS, allow_router_replay, routers
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed import attention
@@ -60,14 +60,14 @@ class Forced(torch.nn.Module):
 
 def forced_logprobs(model: MiniMaxForCausalLM, trajectory: Trajectory) -> torch.Tensor:
     """transformers' forward pass over one trajectory with each router in ``Forced``."""
-    twin = copy.copy(model)
+    counterpart = copy.copy(model)
     assert trajectory.routes is not None
     routes = torch.from_numpy(trajectory.routes.astype(np.int64))
     originals = [layer.mlp.gate for layer in model.model.layers]
     for number, layer in enumerate(model.model.layers):
         layer.mlp.gate = Forced(originals[number], routes[:, number])
     ids = torch.tensor([*trajectory.prompt_ids.tolist(), *trajectory.token_ids.tolist()])
-    logits = twin(ids[:-1].unsqueeze(0), use_cache=False).logits[0]
+    logits = counterpart(ids[:-1].unsqueeze(0), use_cache=False).logits[0]
     for layer, router in zip(model.model.layers, originals, strict=True):
         layer.mlp.gate = router
     found = logits.log_softmax(-1).gather(1, ids[1:, None])[len(trajectory.prompt_ids) - 1 :, 0]
@@ -83,7 +83,7 @@ def test_replayed_scores_and_gradients_are_those_of_forced_routes(hybrid_dir: Pa
         for name in ("eager", attention.register())
     )
     prepare(packed, hybrid_dir)
-    allow_replay(packed)
+    allow_router_replay(packed)
     given = everybody(with_routes(make_groups(3, groups=2, samples=3, longest=14)))
     [batch] = pack(given, Packing(4096, share))
     found, _ = score(packed, batch)
@@ -116,7 +116,7 @@ def test_replay_removes_the_mismatch_of_a_moved_router(hybrid_dir: Path) -> None
         return float((score(learner, batch)[0].detach() - batch.behaviour_logprobs).abs().mean())
 
     without = mismatch()
-    allow_replay(learner)
+    allow_router_replay(learner)
     replayed = mismatch()
     assert replayed < 0.5 * without, (replayed, without)
 

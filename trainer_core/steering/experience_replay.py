@@ -1,4 +1,4 @@
-"""Rollout replay (DOTS, arXiv 2506.05316): recent groups with a signal come back, with the versions that sampled them.
+"""Experience replay (DOTS, arXiv 2506.05316): recent groups with a signal return, with the versions that sampled them.
 
 Groups go in after their advantages are known and keep them: rewards are not shaped twice, and a group of another step
 does not enter the statistics of this one.
@@ -16,15 +16,16 @@ from trainer_core.trajectory import Group
 
 
 @dataclass(slots=True)
-class _Kept:
+class _ReplayEntry:
     group: Group
     version: int
-    """That sampled the oldest token."""
+    """Version of the weights that sampled the oldest token."""
     uses: int = 0
 
 
 class ReplayBuffer:
-    """First in, first out; which of the groups return is drawn by seed and step, so that a resume draws the same.
+    """A first-in, first-out buffer of groups. Which of them return is drawn by seed and step, so that a resume draws
+    the same.
 
     Example:
         >>> old = replay.take(step, version=step - 1)  # before the update
@@ -34,7 +35,7 @@ class ReplayBuffer:
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec, self._seed = spec, spec.schedule.seed
-        self._kept: deque[_Kept] = deque()
+        self._kept: deque[_ReplayEntry] = deque()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -50,7 +51,7 @@ class ReplayBuffer:
             version = _oldest_version(group)
             if version is None or group.group_id in held or not has_signal(group):
                 continue
-            self._kept.append(_Kept(group, version))
+            self._kept.append(_ReplayEntry(group, version))
             taken += 1
         while len(self._kept) > replay.capacity:
             self._kept.popleft()
@@ -79,12 +80,12 @@ class ReplayBuffer:
         self._spec = spec
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint: the kept groups themselves, as JSON."""
+        """State for the checkpoint: the kept groups themselves, as JSON."""
         return {"groups": [[pack_group(kept.group), kept.version, kept.uses] for kept in self._kept]}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self._kept = deque(_Kept(unpack_group(group), version, uses) for group, version, uses in state["groups"])
+        self._kept = deque(_ReplayEntry(unpack_group(group), version, uses) for group, version, uses in state["groups"])
 
 
 def _oldest_version(group: Group) -> int | None:

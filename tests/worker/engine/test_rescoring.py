@@ -1,4 +1,4 @@
-"""Frozen-weight replay with a real engine and the learner's packed policy: each cause is found where it is."""
+"""Frozen-weight rescoring with a real engine and the learner's packed policy: each cause is found where it is."""
 
 import math
 from pathlib import Path
@@ -54,7 +54,7 @@ def learn(model: Qwen3ForCausalLM, trajectories: list[Trajectory], shift: int = 
     return prompts
 
 
-def replay(
+def rescore(
     engine: Engine,
     learner: PreTrainedModel,
     trajectories: list[Trajectory],
@@ -80,7 +80,7 @@ def test_truncated_sampling_is_told_from_numerics(
     torch.manual_seed(0)
     trajectories = generate(engine, collect, top_p=0.6)
     learn(tied_policy[1], trajectories)
-    found = replay(engine, learner, trajectories, 0, top_p=0.6)
+    found = rescore(engine, learner, trajectories, 0, top_p=0.6)
     assert found.tokens == found.fresh_tokens == sum(one.length for one in trajectories)
     assert found.truncation.mean > 0.05
     assert found.truncation.share > 0.95
@@ -97,7 +97,7 @@ def test_staleness_is_what_new_weights_have_changed(
     engine.load_weights(1, state(newer))
     learner.load_state_dict(newer.state_dict())
     learn(newer, trajectories)
-    found = replay(engine, learner, trajectories, 1)
+    found = rescore(engine, learner, trajectories, 1)
     assert found.fresh_tokens == 0
     assert found.staleness.mean > 0.01, "on average the old weights find their own tokens likelier"
     assert found.staleness.share > 0.95
@@ -110,7 +110,7 @@ def test_another_template_is_found_in_the_prompt(
     torch.manual_seed(0)
     trajectories = generate(engine, collect)
     own = learn(tied_policy[1], trajectories, shift=5)
-    found = replay(engine, learner, trajectories, 0, own)
+    found = rescore(engine, learner, trajectories, 0, own)
     assert found.template.mean_abs > 0.01
     assert found.template.share > 0.95
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tests.trainer_core.specs import spec
 from trainer_core.spec import RunSpec, apply_control
-from trainer_core.steering.replay import ReplayBuffer, has_signal
+from trainer_core.steering.experience_replay import ReplayBuffer, has_signal
 from trainer_core.steering.saved_groups import pack_group, unpack_group
 from trainer_core.trajectory import Group, Trajectory
 
