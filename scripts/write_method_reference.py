@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trainer_core.explain.guidance import guidance
 from trainer_core.metrics import METRICS
 from trainer_core.spec import RunSpec
+from trainer_core.spec.base import Advice, SpecModel
 from trainer_core.spec.recipes import list_recipes
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
@@ -50,7 +50,7 @@ def _walk(
         return
     name = str(node.get("$ref", "")).rpartition("/")[2]
     if name and name not in seen:
-        yield ".".join(path), definitions[name]
+        yield ".".join(path), {**definitions[name], "name": name}
         yield from _walk({**definitions[name], "$ref": ""}, definitions, path, (*seen, name))
     for child, field in node.get("properties", {}).items():
         yield from _walk(field, definitions, (*path, child), seen)
@@ -78,7 +78,7 @@ def _methods(methods: list[tuple[str, Schema]]) -> str:
 
 def _method(room: str, member: Schema) -> str:
     kind = member.get("properties", {}).get("type", {}).get("const")
-    advice = guidance(room, kind)
+    advice = _advice(SpecModel)[member["name"]]
     choice = f"`{room}: {{type: {kind}}}`" if kind else f"`{room}`"
     parts = [
         f"\n#### {member['title']}\n\n{choice} — {_flat(member.get('description', ''))}\n",
@@ -90,6 +90,12 @@ def _method(room: str, member: Schema) -> str:
     if advice.watch:
         parts.append(f"\n*Watch.* {', '.join(f'`{name}`' for name in advice.watch)}\n")
     return "".join(parts)
+
+
+def _advice(model: type[SpecModel]) -> dict[str, Advice]:
+    """Advice on every method, by the name of its parameters' class, which is that of its definition in the schema."""
+    own = {} if model.advice is None else {model.__name__: model.advice}
+    return own | {name: advice for child in model.__subclasses__() for name, advice in _advice(child).items()}
 
 
 def _recipes() -> str:

@@ -4,12 +4,11 @@ The weight is what multiplies ``A · ∇log π`` in the gradient: 1 on policy, 0
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainer_core.explain.weight import weight
 from trainer_core.spec import RunSpec
-from trainer_core.spec.methods.corrections import Correction, OffPolicySequenceMasking
-from trainer_core.spec.methods.loss import ANCHORED_ON_BEHAVIOUR, GSPOLoss, SequenceMaskLoss, VESPOLoss
+from trainer_core.spec.methods.corrections import Correction
 
 POINTS = 25
 """Odd, so that the ratio 1 is one of them; the edges of the band come on top."""
@@ -35,31 +34,27 @@ class Band:
 
 
 def bands(spec: RunSpec) -> tuple[Band, ...]:
-    """The loss's band, then those of the corrections that weigh by a ratio."""
+    """The loss's band, then those of the corrections; a method whose weight does not follow from a ratio has none."""
     loss = spec.loss
-    over = "π_θ / π_behaviour" if isinstance(loss, ANCHORED_ON_BEHAVIOUR) else "π_θ / π_old"
-    if isinstance(loss, GSPOLoss):
-        over += ", geometric mean over the completion"
-    if isinstance(loss, SequenceMaskLoss | VESPOLoss):
-        over += ", other tokens of the completion at 1"
-    found = [_band("loss", over, loss, _edge(loss, "ratio_min"), _edge(loss, "ratio_max"))]
-    for index, correction in enumerate(spec.corrections):
-        if not isinstance(correction, OffPolicySequenceMasking):
-            found.append(_correction(f"corrections.{index}", correction))
-    return tuple(found)
+    over = f"π_θ / {'π_behaviour' if loss.anchor == 'behaviour' else 'π_old'}{loss.ratio_note}"
+    found = [_band("loss", over, loss, loss.gradient_weight)]
+    found += [_correction(f"corrections.{index}", correction) for index, correction in enumerate(spec.corrections)]
+    return tuple(band for band in found if band is not None)
 
 
-def _band(path: str, over: str, loss: object, lowest: float | None, highest: float | None) -> Band:
-    ratios = _grid(lowest, highest)
-    positive, negative = (tuple(weight(loss, ratio, sign) for ratio in ratios) for sign in (1, -1))
-    return Band(path, over, lowest, highest, ratios, positive, negative)
-
-
-def _correction(path: str, correction: Correction) -> Band:
+def _correction(path: str, correction: Correction) -> Band | None:
     level = " of the completion" if getattr(correction, "level", "token") == "sequence" else ""
-    lowest, highest = _edge(correction, "ratio_min"), _edge(correction, "ratio_max")
-    band = _band(path, f"π_old / π_behaviour{level}", correction, lowest, highest)
-    return band
+    return _band(path, f"π_old / π_behaviour{level}", correction, lambda ratio, _: correction.gradient_weight(ratio))
+
+
+def _band(path: str, over: str, method: object, weight: Callable[[float, int], float | None]) -> Band | None:
+    lowest, highest = _edge(method, "ratio_min"), _edge(method, "ratio_max")
+    ratios = _grid(lowest, highest)
+    curves = [[value for ratio in ratios if (value := weight(ratio, sign)) is not None] for sign in (1, -1)]
+    if any(len(curve) < len(ratios) for curve in curves):
+        return None
+    positive, negative = map(tuple, curves)
+    return Band(path, over, lowest, highest, ratios, positive, negative)
 
 
 def _edge(method: object, name: str) -> float | None:

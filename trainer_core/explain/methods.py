@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from trainer_core.explain.guidance import guidance
 from trainer_core.spec import RunSpec
+from trainer_core.spec.base import Advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,7 @@ def _walk(value: Any, path: tuple[str, ...]) -> Iterator[Method]:
     if isinstance(value, BaseModel):
         extra = value.model_config.get("json_schema_extra")
         if isinstance(extra, dict) and "formula" in extra and not _is_off(value):
-            room = ".".join(part for part in path if not part.isdigit())
-            advice = guidance(room, getattr(value, "type", None))
+            advice = getattr(value, "advice", None) or Advice("", ())
             yield Method(
                 path=".".join(path),
                 title=str(value.model_config.get("title")),

@@ -1,12 +1,14 @@
 """Aggregation: from token values to one number, the same however a batch is cut into micro-batches and over ranks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
 
 from trainer_core.methods.ragged import sequence_sum
+from trainer_core.methods.table import Table
 from trainer_core.spec.methods.aggregation import (
     Aggregation,
     ConstantNormaliser,
@@ -27,6 +29,32 @@ class Denominators:
     """Their sampled tokens."""
     prompt_tokens: Mapping[int, int]
     """The same tokens by the key of their prompt (``TokenBatch.prompt``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a micro-batch, as aggregations see them."""
+
+    mask: Tensor
+    """Tokens that count, bool [N]."""
+    sequence: Tensor
+    """Index of each token's trajectory, int64 [N]. Sequences must not be cut."""
+    prompt: Tensor
+    """Key of each token's prompt, int64 [N]. The samples of a prompt may lie in several micro-batches."""
+    whole: Denominators
+    """The counts to divide by."""
+    dtype: torch.dtype
+    """Number format of the weights."""
+
+    @property
+    def counted(self) -> Tensor:
+        """1 for tokens that count, else 0, [N]."""
+        return self.mask.to(self.dtype)
+
+    @property
+    def sequences(self) -> int:
+        """Trajectories of the minibatch; at least 1."""
+        return max(self.whole.sequences, 1)
 
 
 def aggregate(
@@ -50,21 +78,44 @@ def token_weights(
     spec: Aggregation, mask: Tensor, sequence: Tensor, prompt: Tensor, whole: Denominators, dtype: torch.dtype
 ) -> Tensor:
     """What the value of each token is multiplied with before the sum, [N]; arguments as of ``aggregate``."""
-    tokens, sequences = max(whole.tokens, 1), max(whole.sequences, 1)
-    match spec:
-        case TokenMean():
-            return mask.to(dtype) / tokens
-        case SequenceMean():
-            return mask / (sequence_sum(mask.to(dtype), sequence).clamp(min=1) * sequences)
-        case PromptMean():
-            keys, index = prompt.unique(return_inverse=True)
-            # A prompt none of whose tokens counts is not among the counted; its tokens lie outside the mask.
-            sizes = torch.tensor([whole.prompt_tokens.get(key, 1) for key in keys.tolist()], device=mask.device)
-            return mask.to(dtype) / (sizes[index] * max(len(whole.prompt_tokens), 1))
-        case ConstantNormaliser():
-            return mask.to(dtype) / (spec.divisor * sequences)
-        case SampleAndTokenMean():
-            parts = [
-                token_weights(each, mask, sequence, prompt, whole, dtype) for each in (TokenMean(), SequenceMean())
-            ]
-            return spec.token_share * parts[0] + (1 - spec.token_share) * parts[1]
+    return FORMULAS.of(spec)(spec, Tokens(mask, sequence, prompt, whole, dtype))
+
+
+def _token_mean(spec: TokenMean, tokens: Tokens) -> Tensor:
+    return tokens.counted / max(tokens.whole.tokens, 1)
+
+
+def _sequence_mean(spec: SequenceMean, tokens: Tokens) -> Tensor:
+    lengths = sequence_sum(tokens.counted, tokens.sequence).clamp(min=1)
+    return tokens.mask / (lengths * tokens.sequences)
+
+
+def _prompt_mean(spec: PromptMean, tokens: Tokens) -> Tensor:
+    keys, index = tokens.prompt.unique(return_inverse=True)
+    counts = tokens.whole.prompt_tokens
+    # A prompt none of whose tokens counts is not among the counted; its tokens lie outside the mask.
+    sizes = torch.tensor([counts.get(key, 1) for key in keys.tolist()], device=tokens.mask.device)
+    return tokens.counted / (sizes[index] * max(len(counts), 1))
+
+
+def _constant(spec: ConstantNormaliser, tokens: Tokens) -> Tensor:
+    return tokens.counted / (spec.divisor * tokens.sequences)
+
+
+def _sample_and_token(spec: SampleAndTokenMean, tokens: Tokens) -> Tensor:
+    by_token, by_sequence = _token_mean(TokenMean(), tokens), _sequence_mean(SequenceMean(), tokens)
+    return spec.token_share * by_token + (1 - spec.token_share) * by_sequence
+
+
+FORMULAS: Table[Callable[[Any, Tokens], Tensor]] = Table(
+    "aggregation",
+    get_args(get_args(Aggregation)[0]),
+    {
+        TokenMean: _token_mean,
+        SequenceMean: _sequence_mean,
+        PromptMean: _prompt_mean,
+        ConstantNormaliser: _constant,
+        SampleAndTokenMean: _sample_and_token,
+    },
+)
+"""``(spec, tokens) -> weight of each token [N]``."""

@@ -1,11 +1,22 @@
 """What every part of a run spec shares: strictness, documentation in the schema, and the steering marks."""
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Boundary = Literal["group_dispatch", "optimizer_step"]
 """When a control takes effect: at the next dispatched prompt group, or at the next optimizer step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Advice on one method, for the console and the method reference."""
+
+    when: str
+    """When to use it: a sentence or two."""
+    watch: tuple[str, ...]
+    """Names of metrics that tell whether it works; ``<source>`` and the like stand for what a run names."""
 
 
 class SpecModel(BaseModel):
@@ -14,6 +25,8 @@ class SpecModel(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False, protected_namespaces=()
     )
+    advice: ClassVar[Advice | None] = None
+    """When to use what the model chooses; every model with a formula has it."""
 
 
 def field(

@@ -19,7 +19,6 @@ from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
 from trainer_core.spec.generation.thinking import TaggedThinking
-from trainer_core.spec.methods.loss import top_tokens
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.length_schedule import LengthSchedule
 from trainer_core.steering.staleness import GroupState, StalenessLedger
@@ -290,7 +289,7 @@ def sampling(spec: RunSpec) -> Sampling:
         top_k=rollout.top_k or -1,
         max_tokens=rollout.max_tokens,
         thinking_budget=spec.thinking.budget if isinstance(spec.thinking, TaggedThinking) else None,
-        top_logprobs=top_tokens(spec.loss),
+        top_logprobs=spec.loss.top_tokens,
     )
     return with_early_stops(drawn, rollout.early_stop)
 

@@ -11,10 +11,9 @@ from pydantic import BaseModel
 from tests.trainer_core.specs import document, spec
 from trainer_core.__main__ import main
 from trainer_core.explain import explain
-from trainer_core.explain.guidance import ADVICE, guidance
 from trainer_core.explain.text import render
 from trainer_core.metrics import METRICS
-from trainer_core.spec import RunSpec
+from trainer_core.spec.base import SpecModel
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.spec.recipes import list_recipes
 
@@ -59,33 +58,19 @@ def test_methods_are_those_of_the_spec_with_their_own_parameters() -> None:
     assert explain(spec(kl={"coefficient": 0.1})).methods != explain(spec()).methods
 
 
-def _rooms(node: object, definitions: dict, path: tuple[str, ...], seen: tuple[str, ...]) -> typing.Iterator[tuple]:
-    """(room, title) of every method that the schema of a run spec knows."""
-    if isinstance(node, list):
-        for child in node:
-            yield from _rooms(child, definitions, path, seen)
-    if not isinstance(node, dict):
-        return
-    name = str(node.get("$ref", "")).rpartition("/")[2]
-    if name and name not in seen:
-        member = definitions[name]
-        if "formula" in member:
-            yield ".".join(path), member.get("properties", {}).get("type", {}).get("const"), member["title"]
-        for child, field in member.get("properties", {}).items():
-            yield from _rooms(field, definitions, (*path, child), (*seen, name))
-    for key in ("oneOf", "anyOf", "items", "allOf"):
-        yield from _rooms(node.get(key), definitions, path, seen)
+def _with_formula(model: type[SpecModel]) -> typing.Iterator[type[SpecModel]]:
+    extra = model.model_config.get("json_schema_extra")
+    if isinstance(extra, dict) and "formula" in extra and model.__module__.startswith("trainer_core.spec."):
+        yield model
+    for child in model.__subclasses__():
+        yield from _with_formula(child)
 
 
-def test_every_method_has_advice_and_every_metric_of_it_exists() -> None:
-    schema = RunSpec.model_json_schema()
-    found = [
-        entry for name, field in schema["properties"].items() for entry in _rooms(field, schema["$defs"], (name,), ())
-    ]
-    assert len(found) > 50
-    missing = [entry for entry in found if not guidance(entry[0], entry[1]).when]
-    assert not missing
-    assert {name for _, watch in ADVICE.values() for name in watch} <= set(METRICS)
+def test_every_method_has_advice_of_its_own_and_every_metric_of_it_exists() -> None:
+    found = list(_with_formula(SpecModel))
+    assert len(found) > 80
+    assert [model.__name__ for model in found if "advice" not in vars(model)] == []
+    assert {name for model in found if model.advice is not None for name in model.advice.watch} <= set(METRICS)
 
 
 def test_the_text_tells_it_all() -> None:

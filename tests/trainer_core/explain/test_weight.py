@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from trainer_core.explain.weight import PROBABILITY, weight
+from tests.trainer_core.specs import spec as run_spec
+from trainer_core.explain.band import bands
 from trainer_core.methods.corrections import token_weights
 from trainer_core.methods.losses import token_loss
 from trainer_core.methods.view import TokenView
@@ -13,6 +14,7 @@ from trainer_core.spec.methods.corrections import (
     Correction,
     IcePopMasking,
     MaskedImportanceSampling,
+    OffPolicySequenceMasking,
     TruncatedImportanceSampling,
 )
 from trainer_core.spec.methods.loss import (
@@ -29,6 +31,7 @@ from trainer_core.spec.methods.loss import (
     SequenceMaskLoss,
     VESPOLoss,
 )
+from trainer_core.spec.methods.loss.dppo import PROBABILITY
 
 RATIOS = [0.05, 0.3, 0.61, 0.79, 0.81, 0.9998, 1.0, 1.0002, 1.19, 1.27, 1.29, 1.61, 1.9]
 LOSSES: list[Loss] = [
@@ -69,7 +72,7 @@ def test_weight_of_a_loss_is_its_gradient(spec: Loss, sign: int, ratio: float) -
     tokens = view(ratio, float(sign))
     values, _ = token_loss(spec, tokens)
     [gradient] = torch.autograd.grad(values.sum(), tokens.logprobs)
-    assert weight(spec, ratio, sign) == pytest.approx(-float(gradient) / sign, rel=1e-9, abs=1e-12)
+    assert spec.gradient_weight(ratio, sign) == pytest.approx(-float(gradient) / sign, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("ratio", RATIOS)
@@ -93,10 +96,10 @@ def test_weight_of_a_correction_is_its_own(spec: Correction, ratio: float) -> No
         sequence=torch.zeros(1, dtype=torch.long),
     )
     weights, _ = token_weights(spec, moved)
-    for sign in (1, -1):
-        assert weight(spec, ratio, sign) == pytest.approx(float(weights[0]), rel=1e-9)
+    assert spec.gradient_weight(ratio) == pytest.approx(float(weights[0]), rel=1e-9)
 
 
-def test_what_has_no_weight_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="str has no weight"):
-        weight("loss", 1.0, 1)
+def test_what_has_no_weight_by_a_ratio_has_no_band() -> None:
+    assert OffPolicySequenceMasking().gradient_weight(1.5) is None
+    several = run_spec(corrections=[{"type": "router_shift"}, {"type": "opsm"}], schedule={"updates_per_step": 2})
+    assert [band.path for band in bands(several)] == ["loss"]

@@ -10,7 +10,7 @@ from torch import Tensor
 from trainer_core.methods import losses
 from trainer_core.methods.losses.dppo import binary_divergence, top_k_divergence
 from trainer_core.methods.view import TokenView
-from trainer_core.spec.methods.loss import DPPOLoss, Loss, top_tokens
+from trainer_core.spec.methods.loss import DPPOLoss, Loss
 
 VOCABULARY = 12
 
@@ -100,6 +100,6 @@ def test_the_mask_follows_the_divergence_and_the_gradient_the_mask() -> None:
 
 
 def test_only_it_asks_the_engine_for_more() -> None:
-    assert top_tokens(make("tv", k=7)) == 7
-    assert top_tokens(DPPOLoss(k=7)) == 0
-    assert top_tokens(TypeAdapter(Loss).validate_python({"type": "ppo_clip"})) == 0
+    assert make("tv", k=7).top_tokens == 7
+    assert DPPOLoss(k=7).top_tokens == 0
+    assert TypeAdapter(Loss).validate_python({"type": "ppo_clip"}).top_tokens == 0

@@ -15,7 +15,7 @@ from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.advantages.steps import step_starts
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.corrections.router_shift import router_log_shift
-from trainer_core.methods.filters.tokens import TokenFilter, keep
+from trainer_core.methods.filters import keep
 from trainer_core.methods.view import TokenView
 from trainer_core.rewards.length.apply import reweigh, shape
 from trainer_core.spec.methods.advantage import Advantage
@@ -126,7 +126,7 @@ def of_advantage(method: Any) -> Any:
 
 
 def of_filter(method: Any) -> Any:
-    if isinstance(method, TokenFilter):
+    if method.stage == "tokens":
         generator = torch.Generator().manual_seed(0)
         entropies, chances, rewards = torch.rand(3, 40, generator=generator, dtype=torch.float64)
         return keep(method, (0.9 + 0.1 * chances).log(), 0.3 * entropies, 2 * rewards).tolist()

@@ -8,8 +8,8 @@ import torch
 
 from tests.trainer_core.batches import group, rewarded, trajectory
 from trainer_core.methods import filters
+from trainer_core.methods.filters import keep
 from trainer_core.methods.filters.repetition import repeats_at_end
-from trainer_core.methods.filters.tokens import high_entropy, mastered
 from trainer_core.spec.methods.filters import (
     HighEntropyTokensFilter,
     LengthOutliersFilter,
@@ -122,11 +122,14 @@ def test_filters_of_tokens_leave_trajectories_alone() -> None:
 
 def test_the_share_of_highest_entropy_is_kept() -> None:
     entropies = torch.tensor([0.1, 0.9, 0.5, 0.2, 0.7, 0.0, 0.3, 0.4, 0.6, 0.8])
-    assert high_entropy(HighEntropyTokensFilter(share=0.2), entropies).nonzero().flatten().tolist() == [1, 9]
-    assert high_entropy(HighEntropyTokensFilter(share=1.0), entropies).all()
-    assert high_entropy(HighEntropyTokensFilter(share=0.01), entropies).sum() == 1
-    assert high_entropy(HighEntropyTokensFilter(share=0.5), torch.ones(4)).all()
-    assert len(high_entropy(HighEntropyTokensFilter(), torch.zeros(0))) == 0
+    assert keep(HighEntropyTokensFilter(share=0.2), entropies, entropies, entropies).nonzero().flatten().tolist() == [
+        1,
+        9,
+    ]
+    assert keep(HighEntropyTokensFilter(share=1.0), entropies, entropies, entropies).all()
+    assert keep(HighEntropyTokensFilter(share=0.01), entropies, entropies, entropies).sum() == 1
+    assert keep(HighEntropyTokensFilter(share=0.5), torch.ones(4), torch.ones(4), torch.ones(4)).all()
+    assert len(keep(HighEntropyTokensFilter(), torch.zeros(0), torch.zeros(0), torch.zeros(0))) == 0
 
 
 def test_mastered_tokens_of_right_answers_rest_while_entropy_is_low() -> None:
@@ -134,6 +137,6 @@ def test_mastered_tokens_of_right_answers_rest_while_entropy_is_low() -> None:
     logprobs = torch.tensor([0.95, 0.95, 0.5, 0.89]).log()
     rewards = torch.tensor([1.0, 0.0, 1.0, 1.0])
     low, high = torch.full((4,), 0.1), torch.full((4,), 0.2)
-    assert mastered(spec, logprobs, low, rewards).tolist() == [False, True, True, True]
-    assert mastered(spec, logprobs, high, rewards).all()
-    assert len(mastered(spec, torch.zeros(0), torch.zeros(0), torch.zeros(0))) == 0
+    assert keep(spec, logprobs, low, rewards).tolist() == [False, True, True, True]
+    assert keep(spec, logprobs, high, rewards).all()
+    assert len(keep(spec, torch.zeros(0), torch.zeros(0), torch.zeros(0))) == 0

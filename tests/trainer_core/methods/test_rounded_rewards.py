@@ -7,8 +7,9 @@ import torch
 from tests.trainer_core.batches import group, trajectory
 from tests.trainer_core.specs import spec
 from trainer_core.methods import filters
+from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.pass_k import pass_k
-from trainer_core.methods.filters.tokens import mastered
+from trainer_core.methods.filters import keep
 from trainer_core.rewards.outcomes import succeeded
 from trainer_core.spec.methods.advantage import PassKAdvantage
 from trainer_core.spec.methods.filters import LengthOutliersFilter, MasteredTokensFilter, RecompositionFilter
@@ -35,14 +36,14 @@ def test_it_is_an_example(tmp_path: Path) -> None:
 
 def test_it_is_right_in_a_set_of_k() -> None:
     rewards, mask = torch.tensor([[ROUNDED, 0.0, 0.0]], dtype=torch.float64), torch.ones(1, 3, dtype=torch.bool)
-    right, *wrong = pass_k(PassKAdvantage(k=2, success=SUCCESS), rewards, mask)[0].tolist()
+    right, *wrong = pass_k(PassKAdvantage(k=2, success=SUCCESS), rewards, mask, Inputs())[0].tolist()
     assert right > 0 > max(wrong)
 
 
 def test_its_mastered_tokens_rest() -> None:
     chosen = MasteredTokensFilter(success=SUCCESS)
     zeros = torch.zeros(2, dtype=torch.float64)
-    assert mastered(chosen, zeros, zeros, torch.tensor([ROUNDED, 0.7], dtype=torch.float64)).tolist() == [False, True]
+    assert keep(chosen, zeros, zeros, torch.tensor([ROUNDED, 0.7], dtype=torch.float64)).tolist() == [False, True]
 
 
 def test_it_may_be_an_outlier() -> None:

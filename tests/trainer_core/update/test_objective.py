@@ -15,7 +15,6 @@ from tests.trainer_core.methods.loss_formulas import written_out as token_losses
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.methods.view import TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.spec.methods.loss import WEIGHTED_ALREADY
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import Denominators, denominators, loss_share
 from trainer_core.update.packed.packing import TokenBatch, pack
@@ -70,7 +69,7 @@ def specs() -> list[RunSpec]:
     result = []
     for i, loss in enumerate(LOSSES):
         anchored = make_spec(loss=loss, corrections=[]).loss
-        fitting = CORRECTIONS if not isinstance(anchored, WEIGHTED_ALREADY) else [[OPSM]]
+        fitting = CORRECTIONS if not anchored.weighs_behaviour else [[OPSM]]
         fitting = [[], *(SEQUENCE_LEVEL if loss["type"] == "gspo" else fitting)]
         for j, aggregation in enumerate(AGGREGATIONS):
             chosen, penalty = fitting[(i + j) % len(fitting)], PENALTIES[(i * len(AGGREGATIONS) + j) % len(PENALTIES)]

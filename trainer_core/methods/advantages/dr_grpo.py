@@ -2,17 +2,11 @@
 
 from torch import Tensor
 
-from trainer_core.methods.advantages.group import above, weighted_mean
+from trainer_core.methods.advantages.group import centred_on_group
+from trainer_core.methods.advantages.inputs import Inputs
+from trainer_core.spec.methods.advantage import DrGRPOAdvantage
 
 
-def dr_grpo(rewards: Tensor, mask: Tensor) -> Tensor:
-    """``A_i = r_i − mean(r)`` within each group.
-
-    Args:
-        rewards: shape [groups, samples].
-        mask: shape [groups, samples]; samples outside it do not count.
-
-    Returns:
-        Shape [groups, samples]; 0 outside the mask, and exactly 0 where all rewards are equal.
-    """
-    return above(rewards, weighted_mean(rewards, mask.to(rewards.dtype)), mask)
+def dr_grpo(spec: DrGRPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
+    """``A_i = r_i − mean(r)`` within each group [G, S]."""
+    return centred_on_group(rewards, mask)

@@ -33,3 +33,24 @@ def deviation(centred: Tensor, mask: Tensor, std: Deviation) -> Tensor:
     """Standard deviation of values that have mean 0 in their group [G, S] → [G, 1]; 0 for a group of one."""
     degrees = (mask.sum(dim=1, keepdim=True) - (1 if std == "sample" else 0)).clamp(min=1)
     return (centred.square().sum(dim=1, keepdim=True) / degrees).sqrt()
+
+
+def centred_on_group(rewards: Tensor, mask: Tensor) -> Tensor:
+    """``r_i − mean(r)`` within each group [G, S]; 0 outside the mask, and exactly 0 where all rewards are equal."""
+    return above(rewards, weighted_mean(rewards, mask.to(rewards.dtype)), mask)
+
+
+def standardised(rewards: Tensor, mask: Tensor, std: Deviation, epsilon: float) -> Tensor:
+    """``(r_i − mean(r)) / (std(r) + ε)`` within each group [G, S].
+
+    A group of one, or of equal rewards, gets 0: never its raw reward, and never 0 / 0.
+
+    Args:
+        rewards: shape [groups, samples].
+        mask: shape [groups, samples]; samples outside it do not count.
+        std: divide by n (``population``) or n − 1 (``sample``).
+        epsilon: added to the deviation.
+    """
+    centred = centred_on_group(rewards, mask)
+    spread = deviation(centred, mask, std)
+    return (centred / (spread + epsilon)).masked_fill(spread == 0, 0.0)

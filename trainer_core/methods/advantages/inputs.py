@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 
@@ -19,3 +20,11 @@ class Inputs:
     """Number of the minibatch that each group is learned in, shape [groups]."""
     importance: Tensor | None = None
     """Probability of the sample under the learner / under the engine, shape [groups, samples]."""
+
+    def lengths_like(self, rewards: Tensor) -> Tensor:
+        """The lengths, or 1 for every sample where they are unknown, shape [groups, samples]."""
+        return torch.ones_like(rewards) if self.lengths is None else self.lengths
+
+    def importance_like(self, rewards: Tensor) -> Tensor:
+        """The importance, or 1 for every sample where it is unknown, shape [groups, samples]."""
+        return torch.ones_like(rewards) if self.importance is None else self.importance

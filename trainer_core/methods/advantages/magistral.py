@@ -3,21 +3,23 @@
 import torch
 from torch import Tensor
 
-from trainer_core.methods.advantages.dr_grpo import dr_grpo
+from trainer_core.methods.advantages.group import centred_on_group
+from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.whiten import whiten
 from trainer_core.spec.methods.advantage import MagistralAdvantage
 
 
-def magistral(spec: MagistralAdvantage, rewards: Tensor, mask: Tensor, minibatch: Tensor) -> Tensor:
+def magistral(spec: MagistralAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``a = r − mean_group``, then ``(a − mean) / (std + ε)`` over each minibatch.
 
     Args:
         spec: deviation, ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        minibatch: number of the minibatch that each group is learned in, shape [groups].
+        inputs: of which the minibatches are looked at; where they are unknown, the batch is one.
     """
-    centred = dr_grpo(rewards, mask)
+    centred = centred_on_group(rewards, mask)
+    minibatch = torch.zeros(len(rewards), dtype=torch.long) if inputs.minibatch is None else inputs.minibatch
     result = torch.zeros_like(centred)
     for number in minibatch.unique():
         rows = minibatch == number

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from trainer_core.methods.advantages.dr_grpo import dr_grpo
-from trainer_core.methods.advantages.group import above, deviation, has_signal
+from trainer_core.methods.advantages.group import above, centred_on_group, deviation, has_signal
+from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.spec.methods.advantage import MCGRPOAdvantage
 
 
-def mc_grpo(spec: MCGRPOAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
+def mc_grpo(spec: MCGRPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``A_i = (r_i − median(r)) / (scale + ε)`` within each group [G, S]; 0 outside the mask."""
     middle = _median(rewards, mask)
     centred = above(rewards, middle, mask)
@@ -18,7 +18,7 @@ def mc_grpo(spec: MCGRPOAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
         case "mad":
             scale = _median((rewards - middle).abs(), mask)
         case "std":
-            scale = deviation(dr_grpo(rewards, mask), mask, "sample")
+            scale = deviation(centred_on_group(rewards, mask), mask, "sample")
     return centred / (scale + spec.epsilon)
 
 

@@ -3,16 +3,19 @@
 from torch import Tensor
 
 from trainer_core.methods.advantages.group import above, weighted_mean
+from trainer_core.methods.advantages.inputs import Inputs
+from trainer_core.spec.methods.advantage import OPOAdvantage
 
 
-def opo(rewards: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
+def opo(spec: OPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``A_i = r_i − Σ L·r / Σ L`` within each group.
 
     Args:
+        spec: has no parameters that count here.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        lengths: sampled tokens, shape [groups, samples].
+        inputs: of which the lengths are looked at.
     """
-    weights = (mask * lengths).to(rewards.dtype)
+    weights = (mask * inputs.lengths_like(rewards)).to(rewards.dtype)
     known = weights.sum(dim=1, keepdim=True) > 0
     return above(rewards, weighted_mean(rewards, weights), mask & known)

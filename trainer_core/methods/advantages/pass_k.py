@@ -5,11 +5,12 @@ from math import comb
 import torch
 from torch import Tensor
 
+from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.rewards.success import least
 from trainer_core.spec.methods.advantage import PassKAdvantage
 
 
-def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
+def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """The mean, over all sets of k samples of a group that hold the sample, of the set's standardised reward.
 
     A set is worth 1 when one of its samples is right. Of n samples with c right ones, a set has mean
@@ -20,6 +21,7 @@ def pass_k(spec: PassKAdvantage, rewards: Tensor, mask: Tensor) -> Tensor:
         spec: k, what counts as right, ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count. A group with fewer than k has 0.
+        inputs: not looked at.
     """
     result = torch.zeros_like(rewards)
     for row in range(len(rewards)):

@@ -2,28 +2,30 @@
 
 from torch import Tensor
 
-from trainer_core.methods.advantages.dr_grpo import dr_grpo
+from trainer_core.methods.advantages.group import centred_on_group
+from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.whiten import whiten
 from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
 
 
-def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
+def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``(r − mean_batch) / (std_batch + ε)``.
 
     Args:
         spec: weighting, deviation, ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        lengths: sampled tokens, shape [groups, samples].
+        inputs: of which the lengths are looked at.
     """
+    lengths = inputs.lengths_like(rewards)
     return whiten(rewards, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
 
 
 def reinforce_pp_baseline(
-    spec: ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor, lengths: Tensor
+    spec: ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs
 ) -> Tensor:
-    """The same of ``r − mean_group``; arguments as above."""
-    centred = dr_grpo(rewards, mask)
+    """``(a − mean_batch) / (std_batch + ε)`` with ``a = r − mean_group``; arguments as of ``reinforce_pp``."""
+    centred, lengths = centred_on_group(rewards, mask), inputs.lengths_like(rewards)
     return whiten(centred, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
 
 

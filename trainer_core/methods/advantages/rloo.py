@@ -2,10 +2,12 @@
 
 from torch import Tensor
 
-from trainer_core.methods.advantages.dr_grpo import dr_grpo
+from trainer_core.methods.advantages.group import centred_on_group
+from trainer_core.methods.advantages.inputs import Inputs
+from trainer_core.spec.methods.advantage import RLOOAdvantage
 
 
-def rloo(rewards: Tensor, mask: Tensor) -> Tensor:
+def rloo(spec: RLOOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
     """``A_i = r_i − mean of the others`` [G, S], as ``n / (n − 1) · (r_i − mean(r))``; a group of one gets 0."""
     count = mask.sum(dim=1, keepdim=True)
-    return dr_grpo(rewards, mask) * count / (count - 1).clamp(min=1)
+    return centred_on_group(rewards, mask) * count / (count - 1).clamp(min=1)

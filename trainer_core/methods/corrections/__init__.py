@@ -1,13 +1,16 @@
 """Corrections: weights for tokens that another policy than the learner's has sampled."""
 
-import torch
+from collections.abc import Callable
+from typing import Any, get_args
+
 from torch import Tensor
 
 from trainer_core.methods.corrections.icepop import icepop
 from trainer_core.methods.corrections.masked_is import masked_is
 from trainer_core.methods.corrections.opsm import opsm
+from trainer_core.methods.corrections.router_shift import router_shift
 from trainer_core.methods.corrections.truncated_is import truncated_is
-from trainer_core.methods.masked import masked_mean
+from trainer_core.methods.table import Table
 from trainer_core.methods.view import TokenView
 from trainer_core.spec.methods.corrections import (
     Correction,
@@ -18,24 +21,23 @@ from trainer_core.spec.methods.corrections import (
     TruncatedImportanceSampling,
 )
 
+FORMULAS: Table[Callable[[Any, TokenView], tuple[Tensor, dict[str, Tensor]]]] = Table(
+    "correction",
+    get_args(get_args(Correction)[0]),
+    {
+        TruncatedImportanceSampling: truncated_is,
+        MaskedImportanceSampling: masked_is,
+        IcePopMasking: icepop,
+        OffPolicySequenceMasking: opsm,
+        RouterShiftWeighting: router_shift,
+    },
+)
+"""``(spec, view) -> (weight of each token [N], metrics)``, without gradient and 1 outside the mask."""
+
 
 def token_weights(spec: Correction, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """Weight of each token [N], without gradient and 1 outside the mask, with its metrics.
 
     Tokens of weight 0 go on counting where the loss is averaged: the others do not weigh more in their stead.
     """
-    match spec:
-        case TruncatedImportanceSampling():
-            return truncated_is(spec, view)
-        case MaskedImportanceSampling():
-            return masked_is(spec, view)
-        case IcePopMasking():
-            return icepop(spec, view)
-        case OffPolicySequenceMasking():
-            return opsm(spec, view)
-        case RouterShiftWeighting():
-            # It rescales the ratio itself (``TokenView.log_ratio``), ahead of every clip: nothing is left to weigh.
-            if view.log_shift is None:
-                raise ValueError("router_shift needs the routing of the policy before and now")
-            shift = masked_mean(view.log_shift.exp(), view.mask)
-            return torch.ones_like(view.advantages), {"actor/router_shift": shift}
+    return FORMULAS.of(spec)(spec, view)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from trainer_core.methods.masked import masked_mean
+from trainer_core.methods.view import TokenView
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 
 
@@ -18,3 +20,16 @@ def router_log_shift(spec: RouterShiftWeighting, old_routes: Tensor, routes: Ten
     """
     distance = (routes - old_routes).abs().flatten(1).mean(dim=1)
     return (-distance).exp().clamp(min=spec.floor).log()
+
+
+@torch.no_grad()
+def router_shift(spec: RouterShiftWeighting, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
+    """1 for every token [N]: the ratio itself is rescaled (``TokenView.log_ratio``), ahead of every clip.
+
+    Raises:
+        ValueError: the routing before and now is not known.
+    """
+    if view.log_shift is None:
+        raise ValueError("router_shift needs the routing of the policy before and now")
+    shift = masked_mean(view.log_shift.exp(), view.mask)
+    return torch.ones_like(view.advantages), {"actor/router_shift": shift}

@@ -1,15 +1,21 @@
-"""Filters: which trajectories are left out of the loss, and which tokens of them lose their advantage (``tokens``)."""
+"""Filters: which trajectories are left out of the loss, and which tokens of them lose their advantage."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from torch import Tensor
+
+from trainer_core.methods.filters.high_entropy import high_entropy
 from trainer_core.methods.filters.length_outliers import length_outliers
+from trainer_core.methods.filters.mastered_tokens import mastered_tokens
 from trainer_core.methods.filters.overlong import overlong
 from trainer_core.methods.filters.recomposition import recomposition
 from trainer_core.methods.filters.repetition import repetition
 from trainer_core.methods.filters.truncated import truncated
 from trainer_core.methods.filters.zero_advantage import zero_advantage
-from trainer_core.spec.methods.advantage import Compared
+from trainer_core.methods.table import Table
 from trainer_core.spec.methods.filters import (
+    FILTERS,
     Filter,
     HighEntropyTokensFilter,
     LengthOutliersFilter,
@@ -20,14 +26,31 @@ from trainer_core.spec.methods.filters import (
     TruncatedFilter,
     ZeroAdvantageFilter,
 )
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group
+
+FORMULAS: Table[Callable[..., Any]] = Table(
+    "filter",
+    FILTERS,
+    {
+        ZeroAdvantageFilter: zero_advantage,
+        TruncatedFilter: truncated,
+        OverlongFilter: overlong,
+        RepetitionFilter: repetition,
+        HighEntropyTokensFilter: high_entropy,
+        MasteredTokensFilter: mastered_tokens,
+        LengthOutliersFilter: length_outliers,
+        RecompositionFilter: recomposition,
+    },
+)
+"""What each function takes and answers depends on the filter's stage; see ``FilterModel``."""
 
 
 def prepare(filters: Sequence[Filter], groups: list[Group]) -> None:
     """What filters do before the advantages are made: change the rewards of answers that they cut short."""
     for spec in filters:
-        if isinstance(spec, LengthOutliersFilter):
-            length_outliers(spec, groups)
+        if spec.stage == "rewards":
+            FORMULAS.of(spec)(spec, groups)
 
 
 def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "group") -> None:
@@ -36,19 +59,28 @@ def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "
     Args:
         filters: in their order.
         groups: with advantages.
-        compares: what the advantage compares a reward with; see ``spec.advantage``.
+        compares: what the advantage compares a reward with; see ``spec.methods.kinds``.
     """
     for spec in filters:
-        match spec:
-            case ZeroAdvantageFilter():
-                zero_advantage(spec, groups, compares)
-            case TruncatedFilter():
-                truncated(groups)
-            case OverlongFilter():
-                overlong(spec, groups)
-            case RepetitionFilter():
-                repetition(spec, groups)
-            case RecompositionFilter():
-                recomposition(spec, groups)
-            case HighEntropyTokensFilter() | MasteredTokensFilter() | LengthOutliersFilter():
-                pass  # in the learner, which knows entropies (``update/objective/refine.py``), and in ``prepare``
+        if spec.stage == "trajectories":
+            FORMULAS.of(spec)(spec, groups, compares)
+
+
+def token_filters(filters: Sequence[Filter]) -> list[Filter]:
+    """Those that choose among tokens, in the learner, which knows their entropies."""
+    return [spec for spec in filters if spec.stage == "tokens"]
+
+
+def keep(spec: Filter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
+    """Which of a minibatch's tokens keep their advantage → bool [N].
+
+    A token that is left out keeps its place in the denominators, as in the papers' objectives.
+
+    Args:
+        spec: a filter that chooses among tokens.
+        logprobs: the learner's, at the sampling temperature, shape [N].
+        entropies: the learner's, in nats, shape [N].
+        rewards: of the token's completion, shape [N].
+    """
+    kept: Tensor = FORMULAS.of(spec)(spec, logprobs, entropies, rewards)
+    return kept

@@ -1,10 +1,11 @@
 """Overlong completions by a limit of their own (DAPO, arXiv 2503.14476, §3.4)."""
 
 from trainer_core.spec.methods.filters import OverlongFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group
 
 
-def overlong(spec: OverlongFilter, groups: list[Group]) -> None:
+def overlong(spec: OverlongFilter, groups: list[Group], compares: Compared = "group") -> None:
     """Exclude trajectories longer than ``max_tokens``."""
     for group in groups:
         for trajectory in group.trajectories:

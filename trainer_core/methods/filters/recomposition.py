@@ -4,10 +4,11 @@ import math
 
 from trainer_core.rewards.success import least
 from trainer_core.spec.methods.filters import RecompositionFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group, Trajectory
 
 
-def recomposition(spec: RecompositionFilter, groups: list[Group]) -> None:
+def recomposition(spec: RecompositionFilter, groups: list[Group], compares: Compared = "group") -> None:
     """Exclude, over the whole step, the answers whose turn it is not ("recomposed")."""
     pool = [t for group in groups for t in group.trajectories if t.excluded is None and t.reward is not None]
     right = [t for t in pool if t.reward is not None and t.reward >= least(spec.success)]

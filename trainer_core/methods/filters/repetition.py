@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from kernels import ragged
 from trainer_core.spec.methods.filters import RepetitionFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group
 
 
-def repetition(spec: RepetitionFilter, groups: list[Group]) -> None:
+def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared = "group") -> None:
     """Exclude trajectories that the engine stopped for a repetition, or that end in one."""
     trajectories = [trajectory for group in groups for trajectory in group.trajectories]
     repeats = repeats_at_end([trajectory.token_ids for trajectory in trajectories], spec.max_period)

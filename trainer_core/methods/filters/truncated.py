@@ -1,9 +1,11 @@
 """Overlong filtering (DAPO, arXiv 2503.14476, §3.4): completions cut at the maximum length are no verdict."""
 
+from trainer_core.spec.methods.filters import TruncatedFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group
 
 
-def truncated(groups: list[Group]) -> None:
+def truncated(spec: TruncatedFilter, groups: list[Group], compares: Compared = "group") -> None:
     """Exclude trajectories that ended by length."""
     for group in groups:
         for trajectory in group.trajectories:

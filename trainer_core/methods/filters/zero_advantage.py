@@ -1,7 +1,7 @@
 """Zero-advantage groups (DAPO, arXiv 2503.14476, §3.2): equal rewards carry no signal."""
 
-from trainer_core.spec.methods.advantage import Compared
 from trainer_core.spec.methods.filters import ZeroAdvantageFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.trajectory import Group
 
 

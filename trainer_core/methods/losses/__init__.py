@@ -1,5 +1,8 @@
 """Policy losses: one value per token, before corrections and aggregation."""
 
+from collections.abc import Callable
+from typing import Any
+
 from torch import Tensor
 
 from trainer_core.methods.losses.cispo import cispo
@@ -13,8 +16,10 @@ from trainer_core.methods.losses.reinforce import reinforce
 from trainer_core.methods.losses.sapo import sapo
 from trainer_core.methods.losses.sequence_mask import sequence_mask
 from trainer_core.methods.losses.vespo import vespo
+from trainer_core.methods.table import Table
 from trainer_core.methods.view import TokenView
 from trainer_core.spec.methods.loss import (
+    LOSSES,
     CISPOLoss,
     DecoupledPPOLoss,
     DPPOLoss,
@@ -29,29 +34,33 @@ from trainer_core.spec.methods.loss import (
     VESPOLoss,
 )
 
+FORMULAS: Table[Callable[[Any, TokenView], tuple[Tensor, dict[str, Tensor]]]] = Table(
+    "loss",
+    LOSSES,
+    {
+        PPOClipLoss: ppo_clip,
+        ReinforceLoss: reinforce,
+        CISPOLoss: cispo,
+        GSPOLoss: gspo,
+        SAPOLoss: sapo,
+        DPPOLoss: dppo,
+        DecoupledPPOLoss: decoupled_ppo,
+        MinPROLoss: minpro,
+        VESPOLoss: vespo,
+        SequenceMaskLoss: sequence_mask,
+        KLPenalisedLoss: kl_penalised,
+    },
+)
+"""``(spec, view) -> (loss of each token [N], metrics)``; the metrics are means over the mask, 0-dim, without gradient.
+
+The loss must be finite outside the mask, where the view holds zeros; weights in it belong under ``torch.no_grad``.
+"""
+
 
 def token_loss(spec: Loss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
-    """Loss of each token [N] with its metrics (means over the mask, 0-dim, without gradient)."""
-    match spec:
-        case PPOClipLoss():
-            return ppo_clip(spec, view)
-        case ReinforceLoss():
-            return reinforce(view)
-        case CISPOLoss():
-            return cispo(spec, view)
-        case GSPOLoss():
-            return gspo(spec, view)
-        case SAPOLoss():
-            return sapo(spec, view)
-        case DPPOLoss():
-            return dppo(spec, view)
-        case DecoupledPPOLoss():
-            return decoupled_ppo(spec, view)
-        case MinPROLoss():
-            return minpro(spec, view)
-        case VESPOLoss():
-            return vespo(spec, view)
-        case SequenceMaskLoss():
-            return sequence_mask(spec, view)
-        case KLPenalisedLoss():
-            return kl_penalised(spec, view)
+    """Loss of each token [N] with its metrics.
+
+    Raises:
+        PluginError: the loss is of an installed package, and its formula cannot be loaded.
+    """
+    return FORMULAS.of(spec)(spec, view)

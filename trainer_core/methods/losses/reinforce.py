@@ -4,8 +4,9 @@ from torch import Tensor
 
 from trainer_core.methods.losses.ratio import drift
 from trainer_core.methods.view import TokenView
+from trainer_core.spec.methods.loss import ReinforceLoss
 
 
-def reinforce(view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
+def reinforce(spec: ReinforceLoss, view: TokenView) -> tuple[Tensor, dict[str, Tensor]]:
     """``−A · log π``, shape [N]. Off-policy tokens are left to the corrections."""
     return -view.advantages * view.logprobs, drift(view)

@@ -1,6 +1,7 @@
 """Length shaping on the trajectories of a batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from trainer_core.prompting.plan import length_target
 from trainer_core.rewards.length.decoupled import decoupled
@@ -12,6 +13,7 @@ from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
 from trainer_core.rewards.outcomes import succeeded
 from trainer_core.rewards.parts import LENGTH_PART
+from trainer_core.spec.base import SpecModel
 from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
@@ -23,6 +25,16 @@ from trainer_core.spec.rewards.length_shaping import (
 )
 from trainer_core.spec.run import RunSpec
 from trainer_core.trajectory import Group, Trajectory
+
+FORMULAS: dict[type[SpecModel], Callable[[Any, ScoredGroup], list[float]] | None] = {
+    MagistralLength: magistral,
+    L1ExactLength: l1_exact,
+    L1MaxLength: l1_max,
+    GRPOLambdaLength: grpo_lambda,
+    DifficultyAwareLength: difficulty_aware,
+    DecoupledLength: None,
+}
+"""``(spec, group) -> what is added to each reward [S]``; None where advantages are weighed instead (``reweigh``)."""
 
 
 def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
@@ -87,16 +99,5 @@ def _switched_on(groups: Sequence[Group], specs: Sequence[RunSpec], scored: list
 
 def _parts(shaping: LengthShaping | None, group: ScoredGroup) -> list[float] | None:
     """The parts of a group's rewards [S]; None where nothing is added to rewards."""
-    match shaping:
-        case None | DecoupledLength():
-            return None
-        case MagistralLength():
-            return magistral(shaping, group)
-        case L1ExactLength():
-            return l1_exact(shaping, group)
-        case L1MaxLength():
-            return l1_max(shaping, group)
-        case DifficultyAwareLength():
-            return difficulty_aware(shaping, group)
-        case GRPOLambdaLength():
-            return grpo_lambda(shaping, group)
+    formula = None if shaping is None else FORMULAS[type(shaping)]
+    return None if formula is None else formula(shaping, group)

@@ -1,10 +1,11 @@
 """How the groups of a step are made up: their sizes, and old ones that return."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.watched import PROMPTS
 
 
 class EqualAllocation(SpecModel):
@@ -24,6 +25,10 @@ class DARSAllocation(SpecModel):
         "Difficulty-adaptive rollouts (DARS)",
         "p < 1/2: n = min(⌈N · h / (2p(1 − p))⌉, n_max), h = 1/2 (equal) or 1 − p (hardness-weighted); else n = N",
         "DARS (arXiv 2508.13755), equal-treatment and hardness-weighted schedules; its authors' code",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Hard prompts are rarely solved by a group of the usual size.",
+        PROMPTS,
     )
     type: Literal["dars"] = "dars"
     schedule: Literal["equal_treatment", "hardness_weighted"] = "equal_treatment"
@@ -45,6 +50,10 @@ class UncertaintyAllocation(SpecModel):
         "Uncertainty-driven rollouts (XRPO)",
         "next sample to the largest √(p̃(1 − p̃)) · (1/√n − 1/√(n + 1)) + λ · √(ln(1 + T) / n); p̃ = (pN + 1) / (N + 2)",
         "XRPO (arXiv 2510.06672), adaptive rollout allocation, simplified as told above",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The number of samples is fixed, their use is not.",
+        PROMPTS,
     )
     type: Literal["uncertainty"] = "uncertainty"
     min_samples: int = field(2, ge=2, le=1024, unit="samples", steer="group_dispatch")
@@ -76,6 +85,10 @@ class RolloutReplay(SpecModel):
         "Rollout replay",
         "a first-in-first-out buffer of C groups with a signal; k of those at most a versions old join each step",
         "DOTS (arXiv 2506.05316), rollout replay",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Generation is the bottleneck and corrections are in place.",
+        ("staleness/mean", "rollout_corr/rollout_is_eff_sample_size"),
     )
     per_step: int = field(8, ge=1, le=65_536, unit="groups", steer="group_dispatch")
     """k: old groups that join a step's own."""

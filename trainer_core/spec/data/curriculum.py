@@ -1,10 +1,11 @@
 """Which prompts are drawn next."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.watched import PROMPTS
 
 
 class UniformCurriculum(SpecModel):
@@ -49,6 +50,10 @@ class GoldilocksCurriculum(SpecModel):
         "a prompt is drawn only if p_min ≤ p ≤ p_max in each column of pass rates",
         "Magistral (arXiv 2506.10910), §4.1, difficulty filtering",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Pass rates were measured before the run.",
+        PROMPTS,
+    )
     type: Literal["goldilocks"] = "goldilocks"
     columns: tuple[str, ...] = field(("pass_rate",), min_length=1, max_length=2)
     """Columns with pass rates between 0 and 1, in every row."""
@@ -76,6 +81,10 @@ class DifficultyTargetCurriculum(SpecModel):
         "P(prompt) ∝ e^(−|p − p*| / τ), without replacement within a batch",
         "DOTS (arXiv 2506.05316), online data selection; its authors' code",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Prompts shall be as informative as possible.",
+        PROMPTS,
+    )
     type: Literal["difficulty_target"] = "difficulty_target"
     target_pass_rate: float = field(0.5, ge=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """p*: the pass rate that teaches most: at 0.5 the variance of the rewards is greatest."""
@@ -98,6 +107,10 @@ class AdaptiveRatioCurriculum(SpecModel):
         "Adaptive domain ratio",
         "w_d · clip((t_d / c_d)^k, a_min, a_max), k = 1; t_d: share by weight, c_d: share among the groups counted",
         "Apriel-Reasoner (arXiv 2604.02007), adaptive domain sampling; its authors' code in PipelineRL",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Sources differ in speed or difficulty, and the mixture shall hold.",
+        PROMPTS,
     )
     type: Literal["adaptive_ratio"] = "adaptive_ratio"
     count: Literal["scored", "informative"] = "scored"

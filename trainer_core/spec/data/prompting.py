@@ -1,10 +1,11 @@
 """What is put behind the prompts of the dataset: hints and strategies."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.watched import PROMPTS
 
 HINT, STRATEGY = "{hint}", "{strategy}"
 """Stand for what is shown in the texts that introduce it."""
@@ -23,6 +24,10 @@ class HintScaffolding(SpecModel):
         "Hint scaffolding",
         "p(h) = 1 / (1 + e^(−k(h − b))); b by maximum likelihood over the last visits; h* = b + ln(p* / (1 − p*)) / k",
         "SEELE (arXiv 2509.06923), simplified as told above",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Prompts are too hard to be solved at all.",
+        PROMPTS,
     )
     column: str = field("solution", min_length=1, max_length=64)
     """Column that holds the reference solution as text."""
@@ -78,6 +83,10 @@ class StrategyNudges(SpecModel):
         "Strategy nudges",
         "of the group's strategies, m are drawn; sample i of S follows number ⌊i · m / S⌋, or none with p_drop",
         "NudgeRL (arXiv 2605.15726), strategy nudging and context dropout",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The samples of a group are too much alike.",
+        ("actor/entropy", *PROMPTS),
     )
     source: Strategies
     """Where the strategies come from."""

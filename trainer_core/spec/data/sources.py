@@ -1,8 +1,10 @@
 """Where the prompts come from."""
 
+from typing import ClassVar
+
 from pydantic import model_validator
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 from trainer_core.spec.methods.sft import SFT
 
 
@@ -33,6 +35,10 @@ class Transition(SpecModel):
         "Mixing schedule",
         "w(t) = w + (w_final − w) · clip((t − start) / (end − start), 0, 1)",
         "MiniMax-M1 (arXiv 2506.13585), curriculum of incorporating diverse data; the linear path is ours",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The mixture shall move from one kind of task to another.",
+        ("train/mix/<source>", "train/pass_rate/<source>"),
     )
     start: int = field(1, ge=1, le=10_000_000, unit="steps")
     """Last step under the first weights."""

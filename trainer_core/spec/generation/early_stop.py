@@ -1,6 +1,8 @@
 """Which completions are not worth finishing."""
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from typing import ClassVar
+
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class ProbabilityRunStop(SpecModel):
@@ -8,6 +10,10 @@ class ProbabilityRunStop(SpecModel):
 
     model_config = method_doc(
         "Repetition by probability", "stop when π(y_t) > p for N tokens in a row", "MiniMax-M1 (arXiv 2506.13585)"
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Completions that repeat themselves with certainty.",
+        ("rollouts/repetition_share", "response_length/clip_ratio"),
     )
     tokens: int = field(3000, ge=1, le=1_048_576, unit="tokens")
     """N: length of the run."""
@@ -22,6 +28,10 @@ class NgramLoopStop(SpecModel):
         "N-gram loop",
         "stop when, for a period p ≤ n, y_t = y_{t−p} throughout the last n · k tokens",
         "the repetition detection of vLLM, counted in tokens rather than in repeats of the shortest n-gram",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Completions that fall into a loop.",
+        ("rollouts/repetition_share", "response_length/clip_ratio"),
     )
     size: int = field(64, ge=1, le=4096, unit="tokens")
     """n: longest n-gram. A shorter one must fill as many tokens, so that a few equal digits are no loop."""
@@ -42,6 +52,10 @@ class Pruning(SpecModel):
         "Online pruning",
         "keep the ⌈keep · G⌉ samples with the highest mean log π(y_{≤ after}), ended ones first",
         "ARRoL (arXiv 2603.24840); confidence as in DeepConf (arXiv 2508.15260)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Long completions, and large groups in which the weak ones show early.",
+        ("rollouts/pruned_share", "perf/throughput"),
     )
     after: int = field(512, ge=1, le=1_048_576, unit="tokens")
     """Tokens of each sample that are looked at."""

@@ -1,11 +1,11 @@
 """How the longest completion changes over a run."""
 
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class FixedWindow(SpecModel):
@@ -21,6 +21,10 @@ class StagedWindow(SpecModel):
         "Staged window",
         "next stage when p99(length) ≥ a · window for k steps, and |perplexity / perplexity k steps ago − 1| ≤ ε",
         "MiniMax-M1 (arXiv 2506.13585), window expansion; a, k and ε are ours",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Long thinking shall grow from short thinking.",
+        ("response_length/p99", "response_length/window", "rollout_corr/rollout_ppl"),
     )
     type: Literal["staged"] = "staged"
     stages: tuple[int, ...] = field(min_length=2, max_length=64, unit="tokens")
@@ -47,6 +51,10 @@ class CyclicWindow(SpecModel):
         "cosine: L_min + (L_max − L_min) · (1 + cos(2π t / T)) / 2; stairs: the cosine in m equal steps; "
         "step: L_min for the first half of each period, L_max for the second",
         "SIRI (arXiv 2509.25176), length schedulers; t counts steps from 0",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "To make a policy concise and then let it explore again.",
+        ("response_length/window", "response_length/mean", "critic/score/mean", "actor/entropy"),
     )
     type: Literal["cyclic"] = "cyclic"
     shape: Literal["cosine", "stairs", "step"] = "cosine"

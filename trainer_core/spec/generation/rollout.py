@@ -1,18 +1,23 @@
 """How trajectories are generated."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 from trainer_core.spec.generation.early_stop import EarlyStop
 from trainer_core.spec.learner.precision import Fp8, probe_tolerance
+from trainer_core.spec.watched import AGE
 
 
 class SyncMode(SpecModel):
     """Generate, then learn: every token comes from the current weights (staleness 0)."""
 
     model_config = method_doc("Synchronous", "v_token = v_learner", "HybridFlow (arXiv 2409.19256)")
+    advice: ClassVar[Advice] = Advice(
+        "Exact and simple; engines wait for the learner, and it for them.",
+        ("timing_s/wait",),
+    )
     type: Literal["sync"] = "sync"
 
 
@@ -23,6 +28,10 @@ class StreamedMode(SpecModel):
     model_config = method_doc(
         "Streamed (periodic asynchrony)", "g = Σ_groups ∇L, v_token = v_learner", "arXiv 2511.18871"
     )
+    advice: ClassVar[Advice] = Advice(
+        "Strictly on-policy, with the learner's time hidden behind generation.",
+        ("timing_s/wait", "timing_s/learn", "perf/engine_busy_share"),
+    )
     type: Literal["streamed"] = "streamed"
 
 
@@ -31,6 +40,10 @@ class AsyncMode(SpecModel):
 
     model_config = method_doc(
         "Asynchronous (AReaL)", "dispatched ≤ (η + version + 1) · prompts_per_step", "AReaL (arXiv 2505.24298), §5.1"
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Engines and learner on hardware of their own; long tails of lengths.",
+        AGE,
     )
     type: Literal["async"] = "async"
     max_staleness: int = field(1, ge=1, le=64, unit="versions")
@@ -43,6 +56,10 @@ class InFlightMode(SpecModel):
     """Weights change under running sequences at once, which keep their keys and values unless told otherwise."""
 
     model_config = method_doc("In flight (PipelineRL)", "v_learner − v_token ≤ max_staleness", "arXiv 2509.19128")
+    advice: ClassVar[Advice] = Advice(
+        "The freshest tokens at full speed; long completions.",
+        (*AGE, "timing_s/paused"),
+    )
     type: Literal["in_flight"] = "in_flight"
     max_staleness: int = field(4, ge=1, le=64, unit="versions")
     """Largest distance between the weights that generated a token and the weights that are updated with it."""
@@ -55,6 +72,10 @@ class Partial(SpecModel):
     """Over-provisioning: more groups are started than a batch needs; when it is full, the rest is stopped."""
 
     model_config = method_doc("Partial rollouts", "start ⌈f · B⌉ groups, stop at B", "APRIL (arXiv 2509.18521)")
+    advice: ClassVar[Advice] = Advice(
+        "A few long completions hold up every batch of a run that takes turns.",
+        ("rollouts/parked", "rollouts/continued", "staleness/max", "timing_s/generate"),
+    )
     over_provision: float = field(1.0, ge=1.0, le=8.0)
     """f: groups that are started, as a multiple of ``prompts_per_step``. 1 is off."""
     max_continuations: int = field(1, ge=0, le=16)
@@ -76,6 +97,10 @@ class TailBatchingScheduler(SpecModel):
         "short rounds take the first B of ⌈f · B⌉; long rounds the rest",
         "RollPacker (arXiv 2509.21009)",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Long tails, and every token shall come from the current weights.",
+        ("rollouts/deferred", "timing_s/generate"),
+    )
     type: Literal["tail_batching"] = "tail_batching"
 
 
@@ -87,6 +112,10 @@ class DynamicSampling(SpecModel):
 
     model_config = method_doc(
         "Dynamic sampling", "draw until B groups have max(r) > min(r)", "DAPO (arXiv 2503.14476), §3.2"
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Every step shall learn from a full batch of informative groups.",
+        ("rollouts/rejected", "groups/zero_advantage_share", "timing_s/generate"),
     )
     enabled: bool = False
     """Off: groups without signal stay in the batch and are filtered out of the loss."""
@@ -107,6 +136,10 @@ class AdaptiveConcurrency(SpecModel):
         "Concurrency control",
         "N ← N + increase after N quiet completions; N ← decrease · N on preemption",
         "CoPRIS (arXiv 2511.05589) holds N constant; the law is that of Chiu and Jain (1989)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The key-value cache is small for the lengths that come.",
+        ("perf/kv_usage", "perf/preemptions", "perf/running_sequences"),
     )
     type: Literal["adaptive"] = "adaptive"
     kv_target: float = field(0.9, gt=0.0, le=1.0, unit="share")

@@ -1,10 +1,10 @@
 """Which weights are trained: all of them, or a small adapter beside each matrix."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class NoAdapter(SpecModel):
@@ -26,6 +26,11 @@ class LoRAAdapter(SpecModel):
         "W' = W + s·B·A with A of rank × inputs, B of outputs × rank and 0 at first; s = alpha / rank, "
         "with use_rslora alpha / √rank",
         "LoRA (arXiv 2106.09685), §4.1; rsLoRA (arXiv 2312.03732)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "When the moments of all weights do not fit, or a small change is wanted. Its step size is about ten times "
+        "that of all weights.",
+        ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     )
     type: Literal["lora"] = "lora"
     rank: int = field(16, ge=1, le=4096)

@@ -1,10 +1,10 @@
 """In which number formats engines and learner compute."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, method_doc
+from trainer_core.spec.base import Advice, SpecModel, method_doc
 
 
 class Fp8(SpecModel):
@@ -19,6 +19,10 @@ class Fp8(SpecModel):
         "FP8 rollouts",
         "s = max|tile| / 448; x ↦ s · e4m3(x / s)",
         "FP8 formats (arXiv 2209.05433); tiles of DeepSeek-V3 (arXiv 2412.19437) and Jet-RL (arXiv 2601.14243)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Generation is the bottleneck and the GPU has FP8; elsewhere, to try what FP8 would do to a run.",
+        ("perf/fp8_simulated", "rollout_corr/k3_kl", "rollout_corr/cause/numerics", "probe/max_abs_diff"),
     )
     type: Literal["fp8"] = "fp8"
     scales: Literal["block", "channel"] = "block"
@@ -50,6 +54,10 @@ class HalfPrecision(SpecModel):
         "y = half(W) · half(x); ∂L/∂W of the float32 W = ∂L/∂half(W)",
         "Defeating the training-inference mismatch via FP16 (arXiv 2510.26788)",
     )
+    advice: ClassVar[Advice] = Advice(
+        "The engines compute with 16 bits: in float16 both sides differ by an eighth of what they do in bfloat16.",
+        ("rollout_corr/k3_kl", "rollout_corr/cause/numerics", "actor/grad_norm"),
+    )
     type: Literal["half"] = "half"
     dtype: Literal["float16", "bfloat16"] = "float16"
     """float16 has 3 more bits of precision, and is told to close the gap to an engine of the same type."""
@@ -67,6 +75,10 @@ class UnifiedPrecision(SpecModel):
         "Unified precision flow",
         "y = q(W) · q(x); ∂L/∂W ≔ ∂L/∂q(W), ∂L/∂x ≔ ∂L/∂q(x); q: the engine's rounding",
         "Jet-RL (arXiv 2601.14243); straight-through estimator (arXiv 1308.3432)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "FP8 rollouts, or long completions over which rounding adds up; no correction is needed for the format then.",
+        ("rollout_corr/k3_kl", "rollout_corr/cause/numerics", "actor/grad_norm"),
     )
     type: Literal["unified"] = "unified"
 

@@ -1,10 +1,10 @@
 """How a mixture of experts routes tokens while it is trained."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class NoBalancing(SpecModel):
@@ -21,6 +21,10 @@ class AuxiliaryLoss(SpecModel):
         "α · mean over layers and completions, by tokens, of E · Σ_e f_e · P_e",
         "Switch Transformer (arXiv 2101.03961), eq. 4; by sequence: DeepSeek-V3 (arXiv 2412.19437), eq. 17–20",
     )
+    advice: ClassVar[Advice] = Advice(
+        "A mixture of experts without a place for biases. Keep α as low as keeps the experts in use.",
+        ("moe/max_violation", "moe/idle_experts", "moe/aux_loss"),
+    )
     type: Literal["auxiliary_loss"] = "auxiliary_loss"
     coefficient: float = field(1e-3, gt=0.0, le=1.0)
     """α. f_e is the share of choices that fell on expert e, P_e its mean probability, both in one completion: so no cut
@@ -34,6 +38,10 @@ class LossFreeBalancing(SpecModel):
         "Auxiliary-loss-free balancing",
         "choice = top-K(s_e + b_e), b_e ← b_e + u · sign(mean load − load_e)",
         "DeepSeek-V3 (arXiv 2412.19437), §2.1.2; arXiv 2408.15664",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The minimax architecture: the reward's gradient stays what it is. Lower u when loads swing to and fro.",
+        ("moe/max_violation", "moe/idle_experts", "moe/bias_spread"),
     )
     type: Literal["loss_free"] = "loss_free"
     update_rate: float = field(1e-3, gt=0.0, le=1.0)

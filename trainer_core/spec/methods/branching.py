@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
-from trainer_core.spec.methods.compared import AdvantageModel, Compared
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.methods.kinds import AdvantageModel, Compared
 
 
 class TextSteps(SpecModel):
@@ -41,6 +41,10 @@ class VineAdvantage(AdvantageModel):
         "V(s) = mean reward of K branches from s; A_t = V(s_{k+1}) − V(s_k) for the tokens of step k, V(end) = r",
         "VinePPO (arXiv 2410.01679), §4; K = 9 and at most 20 states: the authors' configurations",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Answers of several steps whose reward comes at the end, when generation is cheap against learning.",
+        ("vine/token_share", "vine/value/mean", "vine/error_share", "critic/score/mean"),
+    )
     compares: ClassVar[Compared] = "branches"
     type: Literal["vine"] = "vine"
     branches: int = field(9, ge=1, le=256, unit="samples")
@@ -51,3 +55,8 @@ class VineAdvantage(AdvantageModel):
     """States of a completion that are valued, beside its prompt; of more, some that lie evenly spread are chosen."""
     whiten: Literal["none", "batch"] = "batch"
     """Whether the advantages are standardised over the batch's sampled tokens (population deviation)."""
+
+    @property
+    def groupwise(self) -> bool:
+        """Whether the advantages of a group follow from that group alone: not if the batch standardises them."""
+        return self.whiten != "batch"

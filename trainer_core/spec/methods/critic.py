@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
-from trainer_core.spec.methods.compared import AdvantageModel, Compared
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.methods.kinds import AdvantageModel, Compared
 
 
 class GAEAdvantage(AdvantageModel):
@@ -21,6 +21,10 @@ class GAEAdvantage(AdvantageModel):
         "length-adaptive: λ = 1 − 1/(α·l) for a completion of l tokens",
         "GAE (arXiv 1506.02438), eq. 16; decoupled λ: VC-PPO (arXiv 2503.01491); length-adaptive: VAPO "
         "(arXiv 2504.05118), §4.2",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Long completions whose reward says little about single tokens, and the budget for a critic.",
+        ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     )
     compares: ClassVar[Compared] = "value"
     type: Literal["gae"] = "gae"
@@ -59,6 +63,10 @@ class HeadCritic(CriticModel):
         "V(s_t) = w·h_t + b; L_V = ½·max((V − R)², (clip(V, V_old ± clip_range) − R)²)",
         "PPO (arXiv 1707.06347), eq. 9; value clipping: OpenAI Baselines",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Needed by GAE; warm it up before the policy listens to it.",
+        ("critic/score/mean",),
+    )
     type: Literal["head"] = "head"
 
 
@@ -69,6 +77,10 @@ class SeparateCritic(CriticModel):
         "Separate critic",
         "V(s_t) = w·h_t + b, h of a model of its own; L_V = ½·max((V − R)², (clip(V, V_old ± clip_range) − R)²)",
         "PPO (arXiv 1707.06347), eq. 9; value warm-up: VC-PPO (arXiv 2503.01491)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Needed by GAE; warm it up before the policy listens to it.",
+        ("critic/score/mean",),
     )
     type: Literal["separate"] = "separate"
 

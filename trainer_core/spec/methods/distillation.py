@@ -1,8 +1,8 @@
 """On-policy distillation: a stronger policy grades every token of the policy's own samples."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class Distillation(SpecModel):
@@ -13,6 +13,10 @@ class Distillation(SpecModel):
         "L ← L + coefficient · KL(π_θ ‖ teacher) per token; sampled: (log π_θ − log π_teacher)²/2 of its token; "
         "full: Σ_v p_v·log(p_v/q_v); sparse: over the teacher's k likeliest tokens and the rest as one",
         "GKD (arXiv 2306.13649), §3; On-Policy Distillation (Lu et al., Thinking Machines 2025)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "A stronger policy with the same vocabulary exists: it grades every token, where a reward grades completions.",
+        ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     teacher: str = field(widget="policy", min_length=1, max_length=200)
     """Name of a registered policy of the team, with the same vocabulary as the base policy."""

@@ -1,8 +1,8 @@
 """Distance to the reference policy (the base policy of the run)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 KLEstimator = Literal["k1", "k2", "k3", "absolute"]
 
@@ -14,6 +14,10 @@ class KL(SpecModel):
         "KL penalty",
         "with d = log π_ref − log π_θ: k1 = −d; k2 = d²/2; k3 = exp(d) − 1 − d; absolute = |d|",
         "Schulman, Approximating KL divergence (2020)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "When the policy must stay close to its base, or to stop a drift that rewards do not see.",
+        ("actor/kl_loss", "critic/score/mean", "actor/entropy"),
     )
     estimator: KLEstimator = "k3"
     """Which estimator of KL(π_θ ‖ π_ref). In the loss, k2 has the gradient of that divergence and k3 the gradient of

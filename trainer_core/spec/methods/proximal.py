@@ -1,10 +1,10 @@
 """The proximal policy: what the ratio of the loss is taken against."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class RecomputedProximal(SpecModel):
@@ -14,6 +14,10 @@ class RecomputedProximal(SpecModel):
         "Recomputed proximal policy",
         "π_old = π_θ at the beginning of the step",
         "PPO (arXiv 1707.06347); AReaL (arXiv 2505.24298), §5.2",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Several updates per step, or stale samples.",
+        ("actor/ppo_kl", "staleness/mean"),
     )
     type: Literal["recompute"] = "recompute"
 
@@ -25,6 +29,10 @@ class SnapshotProximal(SpecModel):
         "Snapshot",
         "π_old = π at the beginning of the last step whose number − 1 is a multiple of every_steps",
         "Hilton et al. 2021 (arXiv 2110.00641), §2: any recent policy may be the proximal one",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Several updates per step, or stale samples.",
+        ("actor/ppo_kl", "staleness/mean"),
     )
     type: Literal["snapshot"] = "snapshot"
     every_steps: int = field(4, ge=2, le=10_000, unit="steps")
@@ -39,6 +47,10 @@ class EWMAProximal(SpecModel):
         "θ_old = Σ_k decay^k·θ_{t−k} / Σ_k decay^k over all updates so far",
         "Batch size-invariance for policy optimization (arXiv 2110.00641), §3.1 and appendix A",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Several updates per step, or stale samples.",
+        ("actor/ppo_kl", "staleness/mean"),
+    )
     type: Literal["ewma"] = "ewma"
     decay: float = field(0.889, ge=0.0, lt=1.0)
     """Weight of the average against the newest weights; the average is about 1 / (1 − decay) updates long."""
@@ -51,6 +63,10 @@ class InterpolatedProximal(SpecModel):
         "A-3PO",
         "log π_old = α·log π_behaviour + (1 − α)·log π_θ, α = 1/d for tokens d ≥ 1 versions old, 0 for fresh ones",
         "A-3PO (arXiv 2512.06547), eq. 5",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Several updates per step, or stale samples.",
+        ("actor/ppo_kl", "staleness/mean"),
     )
     type: Literal["interpolated"] = "interpolated"
 

@@ -1,10 +1,10 @@
 """The supervised term: likelihood of good completions, beside the policy loss."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class Demonstrations(SpecModel):
@@ -14,6 +14,10 @@ class Demonstrations(SpecModel):
         "Supervised term",
         "L ← L + coefficient · Σ_t −log π_θ(y_t) / Σ_t 1 over the demonstrations y of the step's prompts",
         "Deep RL from demonstrations (DQfD, arXiv 1704.03732) for language models: SRFT (arXiv 2506.19767)",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
+        ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     type: Literal["demonstrations"] = "demonstrations"
     column: str = field("demonstration", min_length=1, max_length=200)
@@ -32,6 +36,10 @@ class PositiveExamples(SpecModel):
         "Positive-example term",
         "L ← L + coefficient · Σ_t −log π_θ(y_t) / Σ_t 1 over the step's samples with a reward of at least success",
         "VAPO (arXiv 2504.05118), §4.3.3",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The policy shall imitate: demonstrations for what it cannot find, its own right answers for what is rare.",
+        ("actor/loss", "actor/entropy", "critic/score/mean"),
     )
     type: Literal["positives"] = "positives"
     success: float = field(0.5)

@@ -1,11 +1,12 @@
 """How the length of a completion changes its reward, once its whole group is scored."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainer_core.spec.base import SpecModel, field, method_doc
+from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 from trainer_core.spec.generation.per_prompt import PerPromptTokens, SampledTokens
+from trainer_core.spec.watched import LENGTH
 
 
 class MagistralLength(SpecModel):
@@ -15,6 +16,10 @@ class MagistralLength(SpecModel):
         "Magistral length penalty",
         "0 if n ≤ n_max − c; −f · (n − n_max + c) / c if n_max − c < n ≤ n_max; −f beyond. f = 0.1",
         "Magistral (arXiv 2506.10910), §2.2.3",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "A gentle warning before the maximum length.",
+        LENGTH,
     )
     type: Literal["magistral"] = "magistral"
     buffer: int = field(ge=1, unit="tokens")
@@ -30,6 +35,10 @@ class L1ExactLength(SpecModel):
         "L1, exact length",
         "r = r_correct − α · |n_target − n|",
         "L1 (arXiv 2503.04697), §3, LCPO-Exact",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "The length shall be chosen at the prompt.",
+        LENGTH,
     )
     type: Literal["l1_exact"] = "l1_exact"
     target: PerPromptTokens = SampledTokens(min=100, max=4000, tell=" Think for {tokens} tokens.")
@@ -48,6 +57,10 @@ class L1MaxLength(SpecModel):
         "L1, maximum length",
         "r = r_correct · clip(α · (n_target − n) + δ, 0, 1) for right answers",
         "L1 (arXiv 2503.04697), §3, LCPO-Max",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "A largest length shall be chosen at the prompt.",
+        LENGTH,
     )
     type: Literal["l1_max"] = "l1_max"
     target: PerPromptTokens = SampledTokens(min=100, max=4000, tell=" Think for maximum {tokens} tokens.")
@@ -69,6 +82,10 @@ class GRPOLambdaLength(SpecModel):
         "−α · σ((n − mean(n_right)) / std(n_right)) for right answers of the ⌈λ · G⌉ groups with most right answers",
         "Stable RL for Efficient Reasoning (arXiv 2505.18086), batch-wise top-λ selection",
     )
+    advice: ClassVar[Advice] = Advice(
+        "Shorten only what the policy already masters.",
+        LENGTH,
+    )
     type: Literal["grpo_lambda"] = "grpo_lambda"
     share: float = field(0.2, gt=0.0, le=1.0, unit="share", steer="group_dispatch", widget="slider")
     """λ: share of the batch's groups in which length counts."""
@@ -88,6 +105,10 @@ class DifficultyAwareLength(SpecModel):
         "Difficulty-aware length penalty",
         "−f · s · clip((n − n_max + c) / c, 0, 1); s = p^γ if right, s_fail if wrong, 1 if cut off; p: pass rate",
         "Apriel-Reasoner (arXiv 2604.02007); its authors' code in PipelineRL",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Shorten easy answers, leave hard ones their length.",
+        LENGTH,
     )
     type: Literal["difficulty_aware"] = "difficulty_aware"
     buffer: int = field(ge=1, unit="tokens")
@@ -112,6 +133,10 @@ class DecoupledLength(SpecModel):
         "DRPO decoupled length reward",
         "A_i ← A_i · n₊ · e^(l_i/λ) / Σ₊ e^(l_j/λ), l_i = 1 − n_i / n_max, over right answers with A > 0",
         "DRPO (arXiv 2510.04474), closed form of the distribution of right answers; its authors' code",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Shorten without ever punishing a right answer.",
+        LENGTH,
     )
     type: Literal["decoupled"] = "decoupled"
     temperature: float = field(0.1, gt=0.0, le=100.0, steer="group_dispatch")

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.methods.branching import TokenSteps, VineAdvantage
-from trainer_core.spec.methods.filters import LengthOutliersFilter
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -20,8 +19,8 @@ def branching(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if spec.reward.length is not None:
         yield ("reward", "length"), "vine values states by rewards of branches, which have no group to be shaped in"
     for index, chosen in enumerate(spec.filters):
-        if isinstance(chosen, LengthOutliersFilter):
-            yield ("filters", index), "length_outliers changes rewards after the branches have been valued by theirs"
+        if chosen.stage == "rewards":
+            yield ("filters", index), f"{chosen.type} changes rewards after the branches have been valued by theirs"
     if spec.rollout.partial.over_provision > 1.0:
         where: Path = ("rollout", "partial", "over_provision")
         yield where, "a full batch would stop branches that are half sampled: vine starts what it needs"

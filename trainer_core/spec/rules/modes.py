@@ -4,10 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.generation.rollout import StreamedMode, SyncMode, TailBatchingScheduler
-from trainer_core.spec.methods.advantage import GroupAdvantage, VCPOAdvantage
 from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMean, TokenMean
-from trainer_core.spec.methods.branching import VineAdvantage
-from trainer_core.spec.methods.filters import HighEntropyTokensFilter, MasteredTokensFilter, RecompositionFilter
 from trainer_core.spec.rewards.length_shaping import GRPOLambdaLength
 
 if TYPE_CHECKING:
@@ -24,12 +21,10 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     advantage, updates = spec.advantage, spec.schedule.updates_per_step
     if updates > 1:
         yield where, f"streamed learns a batch while it is generated, in one update: not in {updates} updates per step"
-    groupwise = isinstance(advantage, GroupAdvantage) and advantage.compares == "group" and advantage.whiten != "batch"
-    groupwise = groupwise or (isinstance(advantage, VineAdvantage) and advantage.whiten != "batch")
-    if not groupwise or isinstance(advantage, VCPOAdvantage):
+    if not advantage.groupwise or advantage.needs_scores:
         yield where, f"streamed needs the advantages of each group at once; {advantage.type} needs the whole batch"
     for chosen in spec.filters:
-        if isinstance(chosen, HighEntropyTokensFilter | MasteredTokensFilter | RecompositionFilter):
+        if chosen.whole_step:
             yield where, f"streamed filters each group by itself; {chosen.type} needs the whole batch"
     if isinstance(spec.reward.length, GRPOLambdaLength):
         yield where, "streamed shapes each group by itself; grpo_lambda ranks the groups of the whole batch"

@@ -3,13 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainer_core.spec.methods.corrections import (
-    WEIGHTING,
-    IcePopMasking,
-    OffPolicySequenceMasking,
-    RouterShiftWeighting,
-)
-from trainer_core.spec.methods.loss import ANCHORED_ON_BEHAVIOUR, WEIGHTED_ALREADY, GSPOLoss, ReinforceLoss
+from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.proximal import RecomputedProximal
 
 if TYPE_CHECKING:
@@ -26,23 +20,26 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         path = ("corrections", index)
         if correction.type in seen:
             yield path, f"{correction.type} is given twice"
-        elif isinstance(correction, WEIGHTING) and weighting is not None:
+        elif correction.weighs_ratio and weighting is not None:
             yield path, f"{weighting} has weighted every token by the importance ratio already"
         seen.append(correction.type)
         if isinstance(correction, RouterShiftWeighting):
             yield from _router_shift(spec, path)
-        if isinstance(correction, OffPolicySequenceMasking | RouterShiftWeighting):
+        if not correction.weighs_ratio:
             continue
         weighting = weighting or correction.type
-        if isinstance(spec.loss, WEIGHTED_ALREADY):
+        if spec.loss.weighs_behaviour:
             yield path, f"{spec.loss.type} weighs by the behaviour policy itself: it would count twice"
-        elif isinstance(spec.loss, GSPOLoss) and (isinstance(correction, IcePopMasking) or correction.level == "token"):
-            yield path, "gspo weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)"
+        elif spec.loss.whole_sequences and getattr(correction, "level", "token") == "token":
+            yield (
+                path,
+                f"{spec.loss.type} weighs whole sequences: a token-level ratio contradicts it (level: sequence fits)",
+            )
 
 
 def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
     """Where there is no ratio to rescale, or it cannot have moved."""
-    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+    if spec.loss.anchor != "proximal":
         yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
     elif not isinstance(spec.proximal, RecomputedProximal):
         yield path, f"the routing before the step is known, that of the proximal policy {spec.proximal.type} is not"
@@ -54,13 +51,13 @@ def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     """A proximal policy that the loss never looks at."""
     if isinstance(spec.proximal, RecomputedProximal):
         return
-    if isinstance(spec.loss, (*ANCHORED_ON_BEHAVIOUR, ReinforceLoss)):
+    if spec.loss.anchor != "proximal":
         yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
 
 
 def weighs(spec: "RunSpec") -> bool:
     """Whether the loss or a correction weighs tokens by the policy that sampled them."""
-    return isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
+    return spec.loss.weighs_behaviour or any(one.weighs_ratio for one in spec.corrections)
 
 
 def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.learner.precision import UnifiedPrecision
-from trainer_core.spec.methods.corrections import WEIGHTING
-from trainer_core.spec.methods.loss import WEIGHTED_ALREADY
+from trainer_core.spec.rules.off_policy import weighs
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -47,8 +46,7 @@ def precision(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
                 ("rollout", "engine", "quantization", "activations"),
                 "FP8 hardware multiplies FP8 by FP8: activations must be in it too (auto simulates)",
             )
-    weighted = isinstance(spec.loss, WEIGHTED_ALREADY) or any(isinstance(c, WEIGHTING) for c in spec.corrections)
-    if fp8 is not None and not unified and not weighted:
+    if fp8 is not None and not unified and not weighs(spec):
         yield (
             ("rollout", "engine", "quantization"),
             "fp8 samples from another distribution than the learner's: an importance-sampling correction is needed, "

@@ -7,7 +7,7 @@ from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.losses.dppo import top_k_divergence
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
-from trainer_core.spec.methods.loss import DPPOLoss, top_tokens
+from trainer_core.spec.methods.loss import DPPOLoss
 from trainer_core.update.hybrid.routing import Routes, RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
 
@@ -15,7 +15,7 @@ from trainer_core.update.packed.packing import TokenBatch
 def needs_logits(spec: RunSpec) -> bool:
     """Whether the update looks at more than the sampled tokens' probabilities."""
     distils = spec.distillation is not None and spec.distillation.distribution != "sampled"
-    return distils or top_tokens(spec.loss) > 0
+    return distils or spec.loss.top_tokens > 0
 
 
 @torch.no_grad()
@@ -33,7 +33,7 @@ def likeliest_divergence(
     Raises:
         ValueError: the trajectories do not hold the engine's likeliest tokens.
     """
-    if not isinstance(spec.loss, DPPOLoss) or top_tokens(spec.loss) == 0:
+    if not isinstance(spec.loss, DPPOLoss) or spec.loss.top_tokens == 0:
         return None
     if batch.top_ids is None or batch.top_logprobs is None or own_logits is None:
         raise ValueError(

@@ -14,11 +14,8 @@ from torch import Tensor
 
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.methods.aggregation import Denominators
-from trainer_core.methods.filters.tokens import keep, token_filters
+from trainer_core.methods.filters import keep, token_filters
 from trainer_core.spec import RunSpec
-from trainer_core.spec.methods.advantage import GroupAdvantage, VCPOAdvantage
-from trainer_core.spec.methods.branching import VineAdvantage
-from trainer_core.spec.methods.filters import RecompositionFilter
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.packed.packing import TokenBatch
 
@@ -28,7 +25,7 @@ Minibatch = tuple[list[Trajectory], list[TokenBatch], Denominators]
 
 def needs_scores(spec: RunSpec) -> bool:
     """Whether the step has to be scored before its first update, even where there is only one."""
-    return isinstance(spec.advantage, VCPOAdvantage) or bool(token_filters(spec.filters))
+    return spec.advantage.needs_scores or bool(token_filters(spec.filters))
 
 
 def whole_step(spec: RunSpec) -> str | None:
@@ -37,13 +34,13 @@ def whole_step(spec: RunSpec) -> str | None:
     advantage = spec.advantage
     if advantage.compares == "value":
         return f"the advantage {advantage.type} cannot be streamed: it needs the critic's values of the whole step"
-    own = isinstance(advantage, GroupAdvantage | VineAdvantage) and advantage.whiten != "batch"
-    if not own or advantage.compares not in ("group", "branches"):
+    if not advantage.groupwise:
         return f"the advantage {advantage.type} cannot be streamed: it is measured against the whole batch"
     if needs_scores(spec):
         return "the advantages cannot be streamed: they need the learner's scores of the whole step"
-    if any(isinstance(chosen, RecompositionFilter) for chosen in spec.filters):
-        return "the filter recomposition cannot be streamed: it compares the lengths of the whole step"
+    comparing = next((chosen.type for chosen in spec.filters if chosen.whole_step), None)
+    if comparing is not None:
+        return f"the filter {comparing} cannot be streamed: it compares what lies in the whole step"
     return None
 
 
@@ -56,7 +53,7 @@ def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec, world_
         spec: under which they are learned.
         world_size: number of ranks; collective over them.
     """
-    if isinstance(spec.advantage, VCPOAdvantage):
+    if spec.advantage.needs_scores:
         plan = _off_policy(plan, groups, spec, world_size)
     for chosen in token_filters(spec.filters):
         filtered: list[Minibatch] = []

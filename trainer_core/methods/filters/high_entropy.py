@@ -1,0 +1,21 @@
+"""High-entropy tokens (Beyond the 80/20 rule, arXiv 2506.01939): the tokens at which the policy decides teach."""
+
+import torch
+from torch import Tensor
+
+from trainer_core.spec.methods.filters import HighEntropyTokensFilter
+
+
+def high_entropy(spec: HighEntropyTokensFilter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
+    """Which tokens of the minibatch are among the ``share`` of highest entropy, bool [N]; ties at its edge are kept.
+
+    Args:
+        spec: the share.
+        logprobs: shape [N]; not looked at.
+        entropies: the learner's, in nats, shape [N].
+        rewards: shape [N]; not looked at.
+    """
+    if len(entropies) == 0:
+        return torch.ones(0, dtype=torch.bool)
+    kept = max(1, round(spec.share * len(entropies)))
+    return entropies >= entropies.sort(descending=True).values[kept - 1]

@@ -1,0 +1,25 @@
+"""Parameters and advice of Zero-advantage groups."""
+
+from typing import ClassVar, Literal
+
+from trainer_core.spec.base import Advice, field, method_doc
+from trainer_core.spec.methods.kinds import FilterModel
+
+
+class ZeroAdvantageFilter(FilterModel):
+    """Leave out groups whose rewards are all the same: they carry no signal.
+
+    Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0; where
+    it compares with the batch or with a critic's value, equal rewards do carry a signal and no group is left out.
+    """
+
+    model_config = method_doc(
+        "Zero-advantage groups", "drop when max(r) − min(r) ≤ tolerance", "DAPO (arXiv 2503.14476), §3.2"
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Nearly always: what carries no signal only dilutes the mean.",
+        ("groups/zero_advantage_share", "groups/count"),
+    )
+    type: Literal["zero_advantage"] = "zero_advantage"
+    tolerance: float = field(1e-8, ge=0.0)
+    """Rewards closer than this count as equal."""

@@ -1,0 +1,87 @@
+"""The kinds of methods: what the parts around a method must know of it, whichever member of its kind it is.
+
+A member is a class of parameters. Its formula stands in ``trainer_core.methods`` (torch), where the table of its kind
+names it; a member of an installed package names it itself (``function``).
+"""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from trainer_core.spec.base import SpecModel
+
+Compared = Literal["group", "parts", "batch", "value", "branches"]
+"""What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, a
+value that a critic has predicted, or the rewards of branches from the same state."""
+Anchor = Literal["proximal", "behaviour", "none"]
+"""The policy that a loss's ratio is taken against: that of before the step, that which sampled, or none."""
+Stage = Literal["rewards", "trajectories", "tokens"]
+"""When a filter acts: before the advantages are made, after them, or in the learner, on single tokens."""
+
+
+class MethodModel(SpecModel):
+    """Parameters of a method that is one of several of its kind, chosen by ``type``."""
+
+    function: ClassVar[str] = ""
+    """Where the formula stands, ``package.module:function``; for members of installed packages alone."""
+
+    if TYPE_CHECKING:
+        type: str
+
+
+class LossModel(MethodModel):
+    """Parameters of a policy loss. Formula: ``(spec, TokenView) -> (loss of each token [N], metrics)``."""
+
+    anchor: ClassVar[Anchor] = "proximal"
+    weighs_behaviour: ClassVar[bool] = False
+    """Whether the loss weighs by the policy that sampled: a correction must not do so a second time."""
+    whole_sequences: ClassVar[bool] = False
+    """Whether one ratio weighs all tokens of a completion, which a correction by tokens would contradict."""
+    ratio_note: ClassVar[str] = ""
+    """Which ratio the picture of the weights shows, behind the name of the quotient."""
+
+    @property
+    def top_tokens(self) -> int:
+        """How many of the likeliest tokens the engine must tell at every step."""
+        return 0
+
+    def gradient_weight(self, ratio: float, sign: int) -> float | None:
+        """The picture of the loss: ``−∂L/∂log π_θ / A`` of a token at ``ratio`` with A = ``sign``; None: no picture.
+
+        The other tokens of the completion are on policy. 1 is the plain policy gradient; a token at 0 teaches nothing.
+        """
+        return None
+
+
+class AdvantageModel(MethodModel):
+    """Parameters of an advantage. Formula: ``(spec, rewards [G, S], mask [G, S], Inputs) -> advantages [G, S]``."""
+
+    compares: ClassVar[Compared] = "group"
+    needs_scores: ClassVar[bool] = False
+    """Whether the formula looks at ``Inputs.importance``, for which the learner scores the step before its update."""
+
+    @property
+    def groupwise(self) -> bool:
+        """Whether the advantages of a group follow from that group alone, so that a step may be learned in parts."""
+        return False
+
+
+class FilterModel(MethodModel):
+    """Parameters of a filter. Its formula depends on its stage, and changes the groups or answers a mask.
+
+    ``rewards``: ``(spec, groups) -> None``; ``trajectories``: ``(spec, groups, compares) -> None``; ``tokens``:
+    ``(spec, logprobs [N], entropies [N], rewards [N]) -> which tokens keep their advantage, bool [N]``.
+    """
+
+    stage: ClassVar[Stage] = "trajectories"
+    whole_step: ClassVar[bool] = False
+    """Whether the filter compares what lies in different groups, so that a step cannot be learned in parts."""
+
+
+class CorrectionModel(MethodModel):
+    """Parameters of a correction. Formula: ``(spec, TokenView) -> (weight of each token [N], metrics)``."""
+
+    weighs_ratio: ClassVar[bool] = False
+    """Whether the correction multiplies by the importance ratio: one at most may."""
+
+    def gradient_weight(self, ratio: float) -> float | None:
+        """The weight of a token at the ratio learner / engine; None where the weight does not follow from it."""
+        return None
