@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 export PATH="$PWD/.node/bin:$PWD/.venv/bin:$PATH"
 say() { printf '\033[1m• %s\033[0m\n' "$*"; }
 say "ruff"; ruff check .; ruff format --check --quiet .
-say "mypy"; mypy trainer_core worker kernels
+say "mypy"; mypy
 say "import-linter"; lint-imports --no-cache 2>&1 | tail -n 12
 say "migrations"; python manage.py makemigrations --check --dry-run
 say "OpenAPI"; python manage.py spectacular --validate --fail-on-warn --format openapi-json | diff -q - frontend/openapi.json ||

@@ -1,5 +1,6 @@
 """Django settings, derived from ``dressage.config``."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf.global_settings import PASSWORD_HASHERS as DEFAULT_HASHERS
@@ -12,7 +13,7 @@ HOME = config.home.resolve()
 DATASET_ROOT = HOME / "datasets"
 POLICY_ROOT = HOME / "policies"
 RUN_ROOT = HOME / "runs"
-POLICY_ROOTS = [POLICY_ROOT, RUN_ROOT, *(path for path in config.policy_roots.split(":") if path)]
+POLICY_ROOTS: list[Path] = [POLICY_ROOT, RUN_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
 MAX_ACTIVE_RUNS = config.max_active_runs
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url

@@ -72,9 +72,7 @@ class JudgeServer:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
-        server = site._server
-        assert server is not None
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         ready.set()
         await self._stop.wait()
         await runner.cleanup()

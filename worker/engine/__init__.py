@@ -1,17 +1,16 @@
-"""The one adapter that knows vLLM's API. Importing it imports neither vLLM nor torch; building an `InferenceEngine`
-does."""
+"""The one adapter that knows vLLM's API. Importing it imports neither vLLM nor torch; building an `Engine` does."""
 
-from worker.engine.engine import InferenceEngine
+from worker.engine.engine import Engine
 from worker.engine.types import (
+    AdaptiveConcurrency,
     Completion,
-    ConcurrencyConfig,
     EngineConfig,
     EngineError,
     EngineStats,
-    Fp8Config,
+    Fp8,
     KvOnUpdate,
     NgramLoop,
-    PartialCompletion,
+    Partial,
     ProbabilityRun,
     Prune,
     Request,
@@ -24,16 +23,16 @@ from worker.engine.types import (
 )
 
 __all__ = [
+    "AdaptiveConcurrency",
     "Completion",
-    "ConcurrencyConfig",
+    "Engine",
     "EngineConfig",
     "EngineError",
     "EngineStats",
-    "Fp8Config",
-    "InferenceEngine",
+    "Fp8",
     "KvOnUpdate",
     "NgramLoop",
-    "PartialCompletion",
+    "Partial",
     "ProbabilityRun",
     "Prune",
     "Request",

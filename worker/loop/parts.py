@@ -19,7 +19,7 @@ from worker.rollout.timeline import Timeline
 
 
 @dataclass(frozen=True)
-class PromptRows:
+class Data:
     """The rows of one dataset and the token ids of their prompts, shape [P] each."""
 
     rows: list[dict[str, Any]]
@@ -29,13 +29,13 @@ class PromptRows:
 
 
 @dataclass(frozen=True)
-class RunParts:
+class Parts:
     """A run's machinery, up and running."""
 
     generation: GenerationStage
     learning: LearningStage
     tokenizer: PolicyTokenizer
-    sources: dict[str, PromptRows]
+    sources: dict[str, Data]
     """Training data by source name."""
     evaluations: list[EvaluationSet]
     state: dict[str, Any]
@@ -43,7 +43,7 @@ class RunParts:
     timeline: Timeline
     judges: Callable[[], JudgeClient]
     """Opens the judge endpoints in this process."""
-    woken: threading.Event
+    stirred: threading.Event
     """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
     """How long each part took."""

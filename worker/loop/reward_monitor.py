@@ -17,7 +17,7 @@ from worker.rewards.evolution import Evolution
 from worker.rewards.versions import RewardVersions
 
 
-class RewardMonitor:
+class RewardDesk:
     """Used by the loop's thread alone."""
 
     def __init__(

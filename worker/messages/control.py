@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class AppliedControl:
+class Control:
     """A control that has taken effect."""
 
     control_id: str

@@ -141,7 +141,8 @@ def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
     step = wanted.step
     if step is None:
         step = stored.order_by("-step").values_list("step", flat=True).first()
-    ids = list(stored.filter(step=step).order_by("group_id", "sample", "id").values_list("id", flat=True))
+    of_step = stored.none() if step is None else stored.filter(step=step)
+    ids = list(of_step.order_by("group_id", "sample", "id").values_list("id", flat=True))
     if not ids:
         where = f"of step {wanted.step}" if wanted.step is not None else "yet"
         raise invalid("/samples/step", f"The run has no stored rollouts {where}.", code="unknown_reference")
@@ -159,7 +160,7 @@ def _rows_of(team: Team, run: Run, found: Sequence[Rollout]) -> dict[str, Any]:
         if rollout.source not in refs or not number.isdecimal():
             raise invalid("/samples", f"The dataset row of the rollout {rollout.id} is not known.")
         wanted.setdefault(rollout.source, set()).add(int(number))
-    rows = {}
+    rows: dict[tuple[str, int], Any] = {}
     for source, numbers in wanted.items():
         try:
             read = _read(dataset_version(team, refs[source]), sorted(numbers))

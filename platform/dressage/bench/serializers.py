@@ -33,7 +33,9 @@ class BenchEntrySerializer(serializers.Serializer):
 class CreateBenchJobSerializer(serializers.Serializer):
     """What to score, and by which one or two definitions."""
 
-    definitions = BenchEntrySerializer(many=True, min_length=1, max_length=2)
+    definitions: serializers.ListSerializer = serializers.ListSerializer(
+        child=BenchEntrySerializer(), min_length=1, max_length=2
+    )
     samples = BenchSamplesField()
     probes = serializers.BooleanField(default=True, help_text="Also score adversarial outputs, and flag high rewards.")
     thinking = ThinkingTagsSerializer(required=False)

@@ -5,7 +5,7 @@ class's fields with their types, and its docstrings and those of its attributes 
 """
 
 from dataclasses import asdict, is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -49,5 +49,6 @@ class DocumentExtension(OpenApiSerializerExtension):
             component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=name, schema=part)
             auto_schema.registry.register_on_missing(component)
         for model in models_of(self.target.document):
-            auto_schema.resolve_serializer(model, "response")
+            # drf-spectacular resolves pydantic models too; its annotations do not say so.
+            auto_schema.resolve_serializer(cast(Any, model), "response")
         return schema

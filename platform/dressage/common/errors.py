@@ -25,14 +25,19 @@ def location(error_type: str, loc: Sequence[str | int], data: Any) -> list[str |
     current = data
     for position, part in enumerate(loc):
         last = position == len(loc) - 1
-        if (isinstance(current, Mapping) and part in current) or (
-            isinstance(current, Sequence) and isinstance(part, int) and 0 <= part < len(current)
-        ):
+        if _holds(current, part):
             current = current[part]
         elif not (last and error_type == "missing"):
             continue
         path.append(part)
     return path
+
+
+def _holds(data: Any, part: str | int) -> bool:
+    """Whether ``data[part]`` is a member of a JSON object or array."""
+    if isinstance(data, Mapping):
+        return part in data
+    return isinstance(data, Sequence) and isinstance(part, int) and 0 <= part < len(data)
 
 
 def pydantic_errors(error: ValidationError, data: Any = None) -> list[tuple[list[str | int], str]]:

@@ -34,7 +34,9 @@ class CursorPage(BasePagination):
     has_more = False
     next_id: str | None = None
 
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: Any = None) -> list[Any]:
+    def paginate_queryset(  # type: ignore[override]  # a cursor is a condition: lists cannot be paged by it
+        self, queryset: QuerySet, request: Request, view: Any = None
+    ) -> list[Any]:
         """The rows of this page. Raises a 422 problem for an unknown cursor or a bad limit."""
         limit = limit_of(request, self.default_limit, self.max_limit)
         after = request.query_params.get("after")

@@ -56,7 +56,7 @@ def as_problem(error: Exception) -> Problem | None:
         case exceptions.ValidationError():
             return unprocessable(list(flatten(error.detail)))
         case exceptions.Throttled():
-            wait = max(1, round(error.wait or 1))
+            wait = max(1, round(getattr(error, "wait", None) or 1))
             return Problem(
                 429,
                 "Too many requests",

@@ -1,6 +1,6 @@
 """Serializers and fields that several apps share."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel, ValidationError
@@ -22,9 +22,10 @@ class PydanticField(serializers.JSONField):
     def __init_subclass__(cls, model: type[BaseModel], **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.model = model
-        extend_schema_field(model)(cls)
+        # drf-spectacular reads pydantic models too; its annotations do not say so.
+        extend_schema_field(cast(Any, model))(cls)
 
-    def to_internal_value(self, data: Any) -> BaseModel:
+    def to_internal_value(self, data: Any) -> BaseModel:  # type: ignore[override]  # a model, not plain JSON
         try:
             return self.model.model_validate(data)
         except ValidationError as error:

@@ -88,7 +88,8 @@ def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
 
 def read_rows_at(path: Path, numbers: Collection[int]) -> dict[int, Any]:
     """The JSON of rows by their number; numbers beyond the end are left out. Reads each row group at most once."""
-    wanted, found, start = sorted(set(numbers)), {}, 0
+    found: dict[int, Any] = {}
+    wanted, start = sorted(set(numbers)), 0
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             size = file.metadata.row_group(group).num_rows

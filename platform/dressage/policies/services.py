@@ -17,7 +17,8 @@ from dressage.teams.services import record_audit
 
 def policy_roots() -> list[Path]:
     """Folders under which policies may lie, with links followed."""
-    return [Path(root).resolve() for root in settings.POLICY_ROOTS]
+    roots: list[Path] = settings.POLICY_ROOTS
+    return [root.resolve() for root in roots]
 
 
 def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, slug: str | None = None) -> Policy:

@@ -63,7 +63,9 @@ class TryRewardSerializer(serializers.Serializer):
 
     definition = RewardDefinitionField(required=False)
     ref = serializers.CharField(required=False, max_length=80)
-    samples = PastedSampleSerializer(many=True, min_length=1, max_length=MAX_SAMPLES)
+    samples: serializers.ListSerializer = serializers.ListSerializer(
+        child=PastedSampleSerializer(), min_length=1, max_length=MAX_SAMPLES
+    )
     thinking = ThinkingTagsSerializer(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -45,8 +45,9 @@ class Archive:
     async def stream(self) -> AsyncIterator[bytes]:
         """The archive in chunks. The disk is read in a thread."""
         chunks = self._chunks()
+        read = sync_to_async(lambda: next(chunks, None), thread_sensitive=False)
         try:
-            while (chunk := await sync_to_async(next, thread_sensitive=False)(chunks, None)) is not None:
+            while (chunk := await read()) is not None:
                 yield chunk
         finally:
             self.close()

@@ -1,9 +1,24 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from dressage.runs.models import Checkpoint, Control, Run
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+
+class RunFacts(TypedDict):
+    """What ``selectors.annotated`` adds to a run."""
+
+    queue_ahead: int
+    active_runs: int
+    slots: int
+    lease_age: timedelta | None
+    last_checkpoint: dict[str, Any] | None
+    parent_name: str | None
+    policy_name: str
 
 
 def iso(moment: datetime | None) -> str | None:
@@ -52,7 +67,7 @@ def checkpoint_document(checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
-def run_document(run: Run, *, with_spec: bool = True) -> dict[str, Any]:
+def run_document(run: "WithAnnotations[Run, RunFacts]", *, with_spec: bool = True) -> dict[str, Any]:
     """A run as the API shows it. ``run`` comes from ``selectors.runs``, which adds what is computed in the database.
 
     Args:
@@ -85,7 +100,7 @@ def run_document(run: Run, *, with_spec: bool = True) -> dict[str, Any]:
     return {**document, "spec": run.spec, "effective_spec": run.effective_spec} if with_spec else document
 
 
-def _reason(run: Run) -> str:
+def _reason(run: "WithAnnotations[Run, RunFacts]") -> str:
     if run.state != "queued":
         return run.state_reason
     if run.queue_ahead:
@@ -93,7 +108,7 @@ def _reason(run: Run) -> str:
     return f"Next in the queue; {run.active_runs} of {run.slots} places are taken."
 
 
-def _parent(run: Run) -> dict[str, Any] | None:
+def _parent(run: "WithAnnotations[Run, RunFacts]") -> dict[str, Any] | None:
     if run.parent_id is None:
         return None
     return {

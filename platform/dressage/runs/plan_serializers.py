@@ -7,7 +7,7 @@ from rest_framework import serializers
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.runs.serializers import RunSpecField
-from trainer_core.planning import Plan, Rates
+from trainer_core.planning import Rates, RunPlan
 
 
 class RatesField(PydanticField, model=Rates):
@@ -27,7 +27,7 @@ class PlanRequestSerializer(serializers.Serializer):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanDocument(Plan):
+class PlanDocument(RunPlan):
     """Time and cost of a run before it starts."""
 
     run: str | None

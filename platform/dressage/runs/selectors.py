@@ -1,6 +1,6 @@
 """Reads of runs."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db.models import (
@@ -19,19 +19,22 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
 from dressage.common.problems import not_found
-from dressage.runs.documents import run_document
+from dressage.runs.documents import RunFacts, run_document
 from dressage.runs.models import Attempt, Checkpoint, Control, Run
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
 
-def runs(team: Team, *, with_spec: bool = False) -> QuerySet[Run]:
+
+def runs(team: Team, *, with_spec: bool = False) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
     """The team's runs with all that their documents need; without ``with_spec``, the large columns stay unread."""
     found = annotated(Run.objects.for_team(team))
     return found if with_spec else found.defer("spec", "effective_spec")
 
 
-def annotated(found: QuerySet[Run]) -> QuerySet[Run]:
+def annotated(found: QuerySet[Run]) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
     """``found`` with queue position, lease age, slots in use, and the latest checkpoint, in one query."""
     ahead = (
         Run.objects.filter(state=RunState.QUEUED, queued_at__lt=OuterRef("queued_at"))
@@ -62,7 +65,7 @@ def annotated(found: QuerySet[Run]) -> QuerySet[Run]:
     )
 
 
-def run(team: Team, run_id: str) -> Run:
+def run(team: Team, run_id: str) -> "WithAnnotations[Run, RunFacts]":
     """One run, ready for ``run_document``. Raises a 404 problem."""
     found = runs(team, with_spec=True).filter(pk=run_id).first()
     if found is None:

@@ -48,7 +48,7 @@ def make_arbiter(
     watchers = []
     for index, process in enumerate(processes):
         output = {"stream": PrefixedOutput(process.name, index, width, process.muted)}
-        watcher = {
+        watcher: dict[str, Any] = {
             "name": process.name,
             "cmd": process.command[0],
             "args": process.command[1:],

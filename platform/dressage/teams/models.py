@@ -12,7 +12,7 @@ from dressage.common.models import PrefixedModel, TeamModel
 from dressage.common.roles import Role
 
 
-class UserManager(BaseUserManager):
+class UserManager(BaseUserManager["User"]):
     """Makes users; e-mail addresses are kept in lower case."""
 
     def create_user(self, email: str, password: str, **fields: Any) -> "User":

@@ -12,6 +12,8 @@ class _GuessThrottle(SimpleRateThrottle):
     """Counts attempts in Redis. A success gives its attempt back, so that honest use is never slowed."""
 
     scope = "login"
+    duration: int
+    """Seconds that an attempt counts; parsed by the base from the rate in the settings."""
 
     def give_back(self) -> None:
         """The attempt was a success."""

@@ -1,11 +1,14 @@
 """WebSocket routes."""
 
+from typing import Any
+
 from django.urls import path
 
 from dressage.telemetry.stream.run_consumer import RunConsumer
 from dressage.telemetry.stream.team_consumer import TeamConsumer
 
-websocket_urlpatterns = [
-    path("ws/v1/runs/<str:run_id>", RunConsumer.as_asgi()),
-    path("ws/v1/team", TeamConsumer.as_asgi()),
+# Channels routes ASGI applications by Django's `path`, whose annotations know views only.
+websocket_urlpatterns: list[Any] = [
+    path("ws/v1/runs/<str:run_id>", RunConsumer.as_asgi()),  # type: ignore[arg-type]
+    path("ws/v1/team", TeamConsumer.as_asgi()),  # type: ignore[arg-type]
 ]

@@ -9,6 +9,7 @@ from dressage.bench.documents import job_for_worker
 from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
 from dressage.bench.services import LEASE_S, give_up, take, take_result
 from dressage.common.problems import Problem, conflict, validated
+from dressage.rewards.models import BenchJob
 from dressage.runs.link.parser import LinkParser
 from trainer_core.link.bench import BenchLease, BenchResult
 
@@ -20,13 +21,20 @@ class BenchLinkView(APIView):
     permission_classes = (IsOwnJob,)
     parser_classes = (LinkParser,)
 
+    @property
+    def job(self) -> BenchJob:
+        """The job that calls; ``IsOwnJob`` has let no other in."""
+        job = self.request.auth
+        assert isinstance(job, BenchJob)
+        return job
+
 
 class BenchTakeView(BenchLinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str) -> Response:
         """What to score. Takes the job; 409 when it is over."""
         try:
-            job = job_for_worker(request.auth, LEASE_S)
+            job = job_for_worker(self.job, LEASE_S)
         except Problem as problem:
             give_up(job_id, problem.detail)
             raise conflict(problem.detail, code="job_is_over") from problem

@@ -5,8 +5,6 @@ from rest_framework import serializers
 from dressage.rewards.models.proposal import ProposalState
 from dressage.rewards.serializers import RewardVersionSerializer
 
-_WEIGHT = {"min_value": -1000.0, "max_value": 1000.0}
-
 
 class RubricProposalSerializer(serializers.Serializer):
     """A proposed item of a rubric with the two rollouts that it tells apart."""
@@ -41,7 +39,7 @@ class AcceptProposalSerializer(serializers.Serializer):
 
     name = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(max_length=4000, required=False)
-    weight = serializers.FloatField(**_WEIGHT, required=False)
+    weight = serializers.FloatField(min_value=-1000.0, max_value=1000.0, required=False)
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
 
 

@@ -87,8 +87,10 @@ class Ingest:
         self.attempt.last_step = run.step = step
         run.tokens_total = data.tokens_total
         pace = summary.get("seconds_per_step")
-        known = pace is not None and step > self.attempt.resume_step + 2
-        pace = _PACE_MEMORY * pace + (1 - _PACE_MEMORY) * data.seconds if known else data.seconds
+        if pace is None or step <= self.attempt.resume_step + 2:
+            pace = data.seconds
+        else:
+            pace = _PACE_MEMORY * pace + (1 - _PACE_MEMORY) * data.seconds
         summary |= {"seconds_per_step": pace, "reward": _finite(data.metrics.get("critic/score/mean"))}
         run.summary = summary
         self._point(event, step, data.metrics, data.seconds)

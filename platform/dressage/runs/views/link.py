@@ -12,6 +12,7 @@ from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_curren
 from dressage.runs.link.bundle import bundle
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
+from dressage.runs.models import Attempt
 from dressage.runs.references import dataset_references
 from trainer_core.link.sync import SyncRequest
 from trainer_core.spec import RunSpec
@@ -24,28 +25,35 @@ class LinkView(APIView):
     permission_classes = (IsOwnRun,)
     parser_classes = (LinkParser,)
 
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt that calls; ``IsOwnRun`` has let no other in."""
+        attempt = self.request.auth
+        assert isinstance(attempt, Attempt)
+        return attempt
+
 
 class SyncView(LinkView):
     @extend_schema(exclude=True)
     def post(self, request: Request, run_id: str) -> Response:
         """Events up, commands down, the lease renewed."""
-        return Response(sync(request.auth.id, validated(SyncRequest, request.data)).wire())
+        return Response(sync(self.attempt.id, validated(SyncRequest, request.data)).wire())
 
 
 class BundleView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str) -> Response:
         """What the attempt starts from."""
-        require_current(request.auth, request.auth.run.attempt)
-        return Response(bundle(request.auth).wire())
+        require_current(self.attempt, self.attempt.run.attempt)
+        return Response(bundle(self.attempt).wire())
 
 
 class LinkDatasetView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str, ref: str) -> FileResponse:
         """The Parquet file of a dataset version that the run's spec names."""
-        run = request.auth.run
-        require_current(request.auth, run.attempt)
+        run = self.attempt.run
+        require_current(self.attempt, run.attempt)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
             raise not_found("dataset version")
         try:

@@ -44,8 +44,8 @@ class ValidateSpecView(ApiView):
         try:
             spec = RunSpec.model_validate(document)
         except ValidationError as error:
-            found = pydantic_errors(error, document)
-            errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in found]
+            faults = pydantic_errors(error, document)
+            errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in faults]
             return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
         found = references.resolve(request.team, spec)
         errors = found.errors

@@ -1,12 +1,13 @@
 """Who may watch: the same people and tokens as may read the API. Asked again before every message."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user
+from django.http import HttpRequest
 
 from dressage.teams.authentication import SESSION_TEAM, TokenAuthentication
 from dressage.teams.models import Membership
@@ -25,7 +26,7 @@ class Watcher:
     secret: str | None = None
 
 
-def identify(scope: dict[str, Any]) -> Watcher | None:
+def identify(scope: Mapping[str, Any]) -> Watcher | None:
     """The caller of a WebSocket: a session by its cookie, or an API token in the Authorization header."""
     headers = dict(scope.get("headers", ()))
     scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
@@ -54,7 +55,9 @@ def _session_user(key: str | None) -> tuple[Any, str | None]:
         return None, None
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
     # Without a user in it the session is gone, or is one of somebody who never signed in.
-    user = get_user(SimpleNamespace(session=session))
+    request = HttpRequest()
+    request.session = session
+    user = get_user(request)
     if not user.is_authenticated or not user.is_active:
         return None, None
     return user, session.get(SESSION_TEAM)

@@ -41,5 +41,6 @@ def _ring(run_id: str, team_id: str) -> None:
 
 async def _send(run_id: str, team_id: str) -> None:
     layer = get_channel_layer()
+    assert layer is not None, "the settings name a channel layer"
     await layer.group_send(run_group(run_id), {"type": "ring", "run_id": run_id})
     await layer.group_send(team_group(team_id), {"type": "ring", "run_id": run_id})
