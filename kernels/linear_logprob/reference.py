@@ -32,9 +32,9 @@ class OutputLayerInputs:
     weight: Tensor
     """[V, D]."""
     targets: Tensor
-    """int64 Shape Shape Shape Shape [T]."""
+    """int64 [T]."""
     temperature: Tensor
-    """Shape Shape Shape Shape Shape [T]."""
+    """Shape [T]."""
     bias: Tensor | None
     """[V]; −inf takes a token out of the vocabulary."""
 
@@ -44,9 +44,9 @@ class Saved:
     """Tensors that the forward pass leaves to the backward pass."""
 
     logsumexp: Tensor
-    """Shape Shape Shape Shape Shape [T]."""
+    """Shape [T]."""
     entropy: Tensor
-    """Shape Shape Shape Shape Shape [T]."""
+    """Shape [T]."""
     kept: Tensor | None = None
     """All scaled logits [T, V] where they are few."""
 

@@ -25,7 +25,7 @@ from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
-from worker.engine import Completion, Engine, EngineConfig, Request, Sampling
+from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
 from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.learner.weights import apply_and_probe, bundle, probe_sequences
@@ -56,7 +56,7 @@ class Loop:
         self.spec = spec
         self._tokenizer = PolicyTokenizer(folder)
         engine = spec.rollout.engine
-        self._engine = Engine(
+        self._engine = InferenceEngine(
             EngineConfig(
                 str(folder),
                 max_model_len=engine.max_model_len,

@@ -98,9 +98,9 @@ def _mean(steps: list[dict[str, float]], name: str) -> float:
 
 @cache
 def _engine(folder: Path, **settings: Any) -> Any:
-    from worker.engine import Engine, EngineConfig
+    from worker.engine import EngineConfig, InferenceEngine
 
-    return Engine(EngineConfig(str(folder), **settings))
+    return InferenceEngine(EngineConfig(str(folder), **settings))
 
 
 def _engine_alone(task: Task) -> float:

@@ -61,14 +61,14 @@ def _pause(policy: str, kv: "KvOnUpdate") -> tuple[float, float]:
     import numpy as np
     from safetensors.numpy import load_file
 
-    from worker.engine import Engine, EngineConfig, Request, Sampling
+    from worker.engine import EngineConfig, InferenceEngine, Request, Sampling
 
     tensors = load_file(Path(policy) / "model.safetensors")
     rng = np.random.default_rng(0)
     probe = rng.integers(0, 90, (PROBE_SEQUENCES, PROBE_TOKENS)).tolist()
     config = EngineConfig(policy, max_model_len=512, max_num_seqs=RUNNING, kv_cache_gib=1.0, stop_at_eos=False)
     pauses, steps = [], []
-    with Engine(config) as engine:
+    with InferenceEngine(config) as engine:
         for index in range(RUNNING):
             prompt = tuple(rng.integers(2, 90, PROMPT_TOKENS).tolist())
             engine.submit(Request(str(index), prompt, Sampling(1.0, max_tokens=MAX_TOKENS)))

@@ -22,7 +22,7 @@ from worker.engine import EngineConfig, KvOnUpdate
 from worker.learner.ranks import LearnerWorker
 from worker.learner.stage import Learned
 from worker.loop.controller import RunController
-from worker.loop.run import Run
+from worker.loop.run import ActiveRun
 from worker.loop.startup import ENGINE_CPUS, LEARNER_CPUS
 from worker.messages.jobs import Collected
 from worker.messages.ticket import Batch
@@ -142,7 +142,7 @@ class WarmLoop:
         platform.bundle = {**bundle, "run_id": run_id, "attempt": ATTEMPT, "run_dir": str(self._folder / run_id)}
         seen: list[tuple[Batch, dict[str, float]]] = []
 
-        class Watched(Run):
+        class Watched(ActiveRun):
             def learned(self, update: Any, batch: Batch) -> Learned:
                 learned = super().learned(update, batch)
                 seen.append((batch, dict(learned.metrics)))

@@ -4,7 +4,7 @@ from typing import Any
 
 from trainer_core.rewards import RewardDefinition
 from worker.bench.job import BenchJob, result_document
-from worker.scoring.open import ToolSetup, Workbench
+from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Job
 
 
@@ -16,7 +16,7 @@ def score_job(job: BenchJob, setup: ToolSetup) -> dict[str, Any]:
         StartError: a judge or a reward model cannot be had.
     """
     definitions = [entry.definition for entry in job.definitions]
-    bench = Workbench(definitions, setup, job.timeout_s)
+    bench = EquippedScorer(definitions, setup, job.timeout_s)
     try:
         rows = [bench.scorer.score(_jobs(job, definition)) for definition in definitions]
         return result_document(rows, bench.use())

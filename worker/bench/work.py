@@ -20,7 +20,7 @@ from worker.cluster.placement import place, usable_gpus
 from worker.errors import ClusterError, FencedError, StartError
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
-from worker.scoring.open import ToolSetup
+from worker.scoring.equipped import ToolSetup
 
 log = logging.getLogger(__name__)
 

@@ -1,16 +1,17 @@
-"""The one adapter that knows vLLM's API. Importing it imports neither vLLM nor torch; building an `Engine` does."""
+"""The one adapter that knows vLLM's API. Importing it imports neither vLLM nor torch; building an `InferenceEngine`
+does."""
 
-from worker.engine.engine import Engine
+from worker.engine.engine import InferenceEngine
 from worker.engine.types import (
-    AdaptiveConcurrency,
     Completion,
+    ConcurrencyConfig,
     EngineConfig,
     EngineError,
     EngineStats,
-    Fp8,
+    Fp8Config,
     KvOnUpdate,
     NgramLoop,
-    Partial,
+    PartialCompletion,
     ProbabilityRun,
     Prune,
     Request,
@@ -23,16 +24,16 @@ from worker.engine.types import (
 )
 
 __all__ = [
-    "AdaptiveConcurrency",
     "Completion",
-    "Engine",
+    "ConcurrencyConfig",
     "EngineConfig",
     "EngineError",
     "EngineStats",
-    "Fp8",
+    "Fp8Config",
+    "InferenceEngine",
     "KvOnUpdate",
     "NgramLoop",
-    "Partial",
+    "PartialCompletion",
     "ProbabilityRun",
     "Prune",
     "Request",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker.engine.types import Partial, Request, ThinkTokens
+from worker.engine.types import PartialCompletion, Request, ThinkTokens
 
 
 def check_request(request: Request, *, max_model_len: int, vocab_size: int, think: ThinkTokens | None) -> None:
@@ -20,7 +20,7 @@ def check_request(request: Request, *, max_model_len: int, vocab_size: int, thin
         _check_prefix(request, request.prefix, vocab_size)
 
 
-def _check_prefix(request: Request, prefix: Partial, vocab_size: int) -> None:
+def _check_prefix(request: Request, prefix: PartialCompletion, vocab_size: int) -> None:
     size = len(prefix.token_ids)
     if prefix.prompt_ids != request.prompt_ids:
         raise ValueError(f"the prefix of request {request.request_id!r} continues another prompt")

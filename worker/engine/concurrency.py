@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.engine.types import AdaptiveConcurrency
+from worker.engine.types import ConcurrencyConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class CacheLoad:
     """What the controller looks at."""
 
     running: int
@@ -34,7 +34,7 @@ class ConcurrencyController:
     sequences have ended as may run, and counts as quiet when the cache never came to the target in it.
     """
 
-    def __init__(self, options: AdaptiveConcurrency, *, most: int) -> None:
+    def __init__(self, options: ConcurrencyConfig, *, most: int) -> None:
         self._options = options
         self._most = most
         self._preemptions = 0
@@ -42,7 +42,7 @@ class ConcurrencyController:
         self._peak = 0.0
         self.limit = most
 
-    def update(self, load: Load) -> int:
+    def update(self, load: CacheLoad) -> int:
         """Look at the load and move the limit; to be called every few engine steps. Returns the limit."""
         congested = load.preemptions > self._preemptions
         self._preemptions = load.preemptions
@@ -59,6 +59,6 @@ class ConcurrencyController:
             self._begin_round(load)
         return self.limit
 
-    def _begin_round(self, load: Load) -> None:
+    def _begin_round(self, load: CacheLoad) -> None:
         self._round_start = load.finished
         self._peak = load.kv_usage

@@ -22,13 +22,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from worker.engine.checks import check_request
-from worker.engine.concurrency import ConcurrencyController, Load
+from worker.engine.concurrency import CacheLoad, ConcurrencyController
 from worker.engine.live import LiveRequest
 from worker.engine.pruning import GroupPruner
+from worker.engine.request_builder import RequestBuilder
 from worker.engine.routes import RouteSource
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
-from worker.engine.submission import Submission
 from worker.engine.types import (
     Completion,
     EngineConfig,
@@ -36,7 +36,7 @@ from worker.engine.types import (
     EngineStats,
     FinishReason,
     KvOnUpdate,
-    Partial,
+    PartialCompletion,
     Request,
 )
 
@@ -62,7 +62,7 @@ CONTROL_EVERY = 4
 FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": "aborted"}
 
 
-class Engine:
+class InferenceEngine:
     """One model on one device. Not thread-safe: one owner calls it."""
 
     def __init__(self, config: EngineConfig) -> None:
@@ -75,7 +75,7 @@ class Engine:
         self._routes = RouteSource(parts.runner) if config.routes else None
         self._max_model_len = parts.vllm_config.model_config.max_model_len
         self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
-        self._submission = Submission(self._vocab_size, eos, parts.core.request_block_hasher)
+        self._submission = RequestBuilder(self._vocab_size, eos, parts.core.request_block_hasher)
         self._live: dict[str, LiveRequest] = {}  # by request id
         self._by_core_id: dict[str, LiveRequest] = {}
         self._controller = (
@@ -96,7 +96,7 @@ class Engine:
         self._loads = 0
         self.version = config.version
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> InferenceEngine:
         return self
 
     def __exit__(
@@ -165,7 +165,7 @@ class Engine:
         self._clock = busy_s + time.perf_counter() - started, None
         return finished
 
-    def park(self, request_ids: Iterable[str] | None = None) -> list[Partial]:
+    def park(self, request_ids: Iterable[str] | None = None) -> list[PartialCompletion]:
         """Take these requests (None: all) out, in the order of submission, waiting ones with an empty prefix.
 
         A later `Request.prefix`, here or in another engine, goes on with each. Unknown ids raise `KeyError` and park
@@ -253,7 +253,7 @@ class Engine:
         scheduler = self._core.scheduler
         running, waiting = scheduler.get_request_counts()
         preemptions = scheduler.num_preemptions - self._planned_preemptions
-        load = Load(running, waiting, self._ended.total(), float(scheduler.get_kv_cache_usage()), preemptions)
+        load = CacheLoad(running, waiting, self._ended.total(), float(scheduler.get_kv_cache_usage()), preemptions)
         scheduler.max_num_active_reqs = controller.update(load)
 
     def _enqueue(self, live: LiveRequest) -> None:

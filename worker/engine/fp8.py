@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from trainer_core.update.formats.quantise import is_quantised, rounded_activations
-from worker.engine.types import EngineConfig, EngineError, Fp8
+from worker.engine.types import EngineConfig, EngineError, Fp8Config
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -42,7 +42,7 @@ def execution(config: EngineConfig) -> Execution | None:
     return "simulated"
 
 
-def refusal(fp8: Fp8, dtype: str) -> str | None:
+def refusal(fp8: Fp8Config, dtype: str) -> str | None:
     """What FP8 matrix products lack on this machine; None where they can be had."""
     if not fp8.activations:
         return "activations in FP8, not weights alone"
@@ -57,7 +57,7 @@ def refusal(fp8: Fp8, dtype: str) -> str | None:
     return None
 
 
-def simulate(model: torch.nn.Module, fp8: Fp8) -> None:
+def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
     """Let the linear layers of ``model`` read activations as FP8 has them; their weights come rounded by the loader.
 
     Raises:

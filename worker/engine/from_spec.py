@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from trainer_core.spec.generation import early_stop, rollout
 from trainer_core.spec.learner import precision
-from worker.engine.types import AdaptiveConcurrency, Fp8, NgramLoop, ProbabilityRun, Prune, Sampling
+from worker.engine.types import ConcurrencyConfig, Fp8Config, NgramLoop, ProbabilityRun, Prune, Sampling
 
 
 def with_early_stops(sampling: Sampling, spec: early_stop.EarlyStop) -> Sampling:
@@ -20,15 +20,15 @@ def with_early_stops(sampling: Sampling, spec: early_stop.EarlyStop) -> Sampling
     )
 
 
-def concurrency(spec: rollout.Concurrency) -> AdaptiveConcurrency | None:
+def concurrency(spec: rollout.Concurrency) -> ConcurrencyConfig | None:
     """`EngineConfig.concurrency` of a spec."""
     match spec:
         case rollout.FixedConcurrency():
             return None
         case rollout.AdaptiveConcurrency():
-            return AdaptiveConcurrency(spec.kv_target, spec.increase, spec.decrease)
+            return ConcurrencyConfig(spec.kv_target, spec.increase, spec.decrease)
 
 
-def fp8(spec: precision.Fp8 | None) -> Fp8 | None:
+def fp8(spec: precision.Fp8 | None) -> Fp8Config | None:
     """`EngineConfig.fp8` of a spec."""
-    return None if spec is None else Fp8(spec.scales, spec.activations, spec.execution)
+    return None if spec is None else Fp8Config(spec.scales, spec.activations, spec.execution)

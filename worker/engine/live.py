@@ -8,7 +8,7 @@ from worker.engine.repetition import RepetitionWatch
 from worker.engine.routes import RouteRecorder
 from worker.engine.thinking import ThinkingTracker, count_thinking
 from worker.engine.top import TopRecorder
-from worker.engine.types import Completion, FinishReason, Partial, Request, ThinkTokens
+from worker.engine.types import Completion, FinishReason, PartialCompletion, Request, ThinkTokens
 
 
 class LiveRequest:
@@ -125,10 +125,10 @@ class LiveRequest:
             routes=self.routes.routes(self._computed),
         )
 
-    def partial(self) -> Partial:
+    def partial(self) -> PartialCompletion:
         """What it takes to go on with the request elsewhere."""
         versions, sampled = self._columns()
-        return Partial(
+        return PartialCompletion(
             request_id=self.request.request_id,
             prompt_ids=self.request.prompt_ids,
             token_ids=self.token_ids,

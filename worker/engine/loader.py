@@ -19,12 +19,12 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
 from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
-from worker.engine.types import Fp8
+from worker.engine.types import Fp8Config
 
 LOAD_FORMAT = "dressage"
 RECORD_ATTRIBUTE = "dressage_weight_record"
 SIMULATED_FP8 = "dressage_simulated_fp8"
-"""Of the loader's extra configuration: fields of the `Fp8` that is simulated."""
+"""Of the loader's extra configuration: fields of the `Fp8Config` that is simulated."""
 HEAD = "lm_head.weight"
 EMBEDDING_SUFFIX = "embed_tokens.weight"
 
@@ -56,7 +56,7 @@ class PlainWeightLoader(DefaultModelLoader):
         load_config.load_format = "auto"  # the parent knows only the built-in names
         extra = dict(load_config.model_loader_extra_config)
         simulated = extra.pop(SIMULATED_FP8, None)
-        self._simulated = None if simulated is None else Fp8(**simulated)
+        self._simulated = None if simulated is None else Fp8Config(**simulated)
         load_config.model_loader_extra_config = extra
         super().__init__(load_config)
         self._shapes: dict[str, tuple[int, ...]] = {}

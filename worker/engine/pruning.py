@@ -13,7 +13,7 @@ from worker.engine.types import Prune, Request
 
 
 @dataclass(slots=True)
-class _Group:
+class _PruningGroup:
     """What is known of one group."""
 
     size: int
@@ -32,12 +32,12 @@ class GroupPruner:
     """
 
     def __init__(self) -> None:
-        self._groups: dict[str, _Group] = {}
+        self._groups: dict[str, _PruningGroup] = {}
 
     def enter(self, request: Request) -> None:
         """A request was submitted."""
         if request.sampling.prune is not None and request.group is not None:
-            self._groups.setdefault(request.group.name, _Group(request.group.size)).here += 1
+            self._groups.setdefault(request.group.name, _PruningGroup(request.group.size)).here += 1
 
     def look(self, request: Request, confidence: float) -> list[str]:
         """A sample has come as far as `Prune.after`. Returns the requests to prune."""
@@ -61,7 +61,7 @@ class GroupPruner:
             del self._groups[group.name]
         return self._decide(state, prune) if ended else []
 
-    def _decide(self, state: _Group, prune: Prune) -> list[str]:
+    def _decide(self, state: _PruningGroup, prune: Prune) -> list[str]:
         if state.decided or state.ended + len(state.confidence) < state.size:
             return []
         state.decided = True

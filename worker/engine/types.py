@@ -148,7 +148,7 @@ class ThinkingState:
 
 
 @dataclass(frozen=True, slots=True)
-class Partial:
+class PartialCompletion:
     """The unfinished completion of a parked request: all it takes to go on elsewhere. The four lists are as long.
 
     Plain values throughout, so that it can be pickled, stored and given to another engine. `logprobs`, `versions` and
@@ -187,7 +187,7 @@ class Request:
     request_id: str
     prompt_ids: tuple[int, ...]
     sampling: Sampling
-    prefix: Partial | None = None
+    prefix: PartialCompletion | None = None
     group: SampleGroup | None = None
 
 
@@ -240,7 +240,7 @@ class ThinkTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class AdaptiveConcurrency:
+class ConcurrencyConfig:
     """The number of running sequences follows the KV cache.
 
     After as many sequences have ended as may run, `increase` more may, if others wait and the cache stayed below
@@ -261,7 +261,7 @@ class AdaptiveConcurrency:
 
 
 @dataclass(frozen=True, slots=True)
-class Fp8:
+class Fp8Config:
     """Linear layers in FP8; see `worker.engine.fp8`."""
 
     scales: Literal["block", "channel"] = "block"
@@ -297,8 +297,8 @@ class EngineConfig:
     prefix_caching: bool = True
     version: int = 0
     lm_head_dtype: Literal["model", "float32"] = "model"
-    concurrency: AdaptiveConcurrency | None = None
-    fp8: Fp8 | None = None
+    concurrency: ConcurrencyConfig | None = None
+    fp8: Fp8Config | None = None
     routes: bool = False
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 

@@ -90,11 +90,11 @@ class JudgeServer:
         return Answer(text, len(prompt), len(completion.token_ids))
 
     def _main(self, config: ServeConfig, ready: Future[None]) -> None:
-        from worker.engine import Engine
+        from worker.engine import InferenceEngine
 
         waiting: dict[str, Future[Completion]] = {}
         try:
-            engine = Engine(
+            engine = InferenceEngine(
                 EngineConfig(
                     model_dir=str(config.model_dir),
                     dtype=config.dtype,

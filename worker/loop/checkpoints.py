@@ -28,7 +28,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptCheckpoint:
     path: Path
     seq: int
     """Event that announced it, 0 for an earlier attempt's: it may be deleted once the platform knows newer ones."""
@@ -40,7 +40,7 @@ class Checkpoints:
     def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link) -> None:
         self._folder = run_dir / "checkpoints"
         self._attempt, self._keep_last, self._link = attempt, keep_last, link
-        self._scheduled = [_Kept(path, 0) for path in self._left_behind()]
+        self._scheduled = [_KeptCheckpoint(path, 0) for path in self._left_behind()]
 
     def path(self, step: int) -> Path:
         """Folder of the checkpoint after ``step``; attempts never write into one another's."""
@@ -61,7 +61,7 @@ class Checkpoints:
             seq = self._link.emit("checkpoint", data, step)
         self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
         if all(wish.reason == "schedule" for wish in wishes):
-            self._scheduled.append(_Kept(Path(saved.path), seq))
+            self._scheduled.append(_KeptCheckpoint(Path(saved.path), seq))
         self._prune()
 
     def _prune(self) -> None:

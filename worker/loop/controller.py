@@ -37,7 +37,7 @@ from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
 
 if TYPE_CHECKING:
-    from worker.loop.run import Run
+    from worker.loop.run import ActiveRun
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Stopped(Exception):
     """The controller was told to end: the attempt has been given up."""
 
 
-def train(run: Run) -> None:
+def train(run: ActiveRun) -> None:
     """The run, from its first (or next) step to its last."""
     run.begin()
     for step in range(run.first_step, run.last_step + 1):
@@ -140,9 +140,9 @@ class RunController:
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
             link.emit("log", {"level": "info", "message": f"started: {seconds}"})
-            from worker.loop.run import Run
+            from worker.loop.run import ActiveRun
 
-            run = Run(startup.bundle, parts, link, self._interrupt)
+            run = ActiveRun(startup.bundle, parts, link, self._interrupt)
             link.emit("state", {"state": "running", "reason": ""}, run.first_step - 1)
             train(run)
             return "succeeded", "all steps are done", None

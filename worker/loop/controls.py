@@ -6,7 +6,7 @@ from trainer_core.spec.base import Boundary
 from worker.link.client import Link
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
-from worker.messages.control import Control
+from worker.messages.control import AppliedControl
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
@@ -16,10 +16,10 @@ class Controls:
 
     def __init__(self, steering: Steering, rewards: RewardVersions, link: Link, saving: Saving) -> None:
         self._steering, self._rewards, self._link, self._saving = steering, rewards, link, saving
-        self._unsettled: list[Control] = []
+        self._unsettled: list[AppliedControl] = []
         """Controls of the dispatch that no whole batch has been dispatched under yet."""
 
-    def apply(self, boundary: Boundary, step: int, group: str, version: int) -> list[Control]:
+    def apply(self, boundary: Boundary, step: int, group: str, version: int) -> list[AppliedControl]:
         """Apply the controls that are due, and wish for the checkpoint before them.
 
         Args:

@@ -27,7 +27,7 @@ from worker.engine import Sampling
 from worker.engine.from_spec import with_early_stops
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.loop.buffer import TrajectoryBuffer
-from worker.loop.parts import Data
+from worker.loop.parts import PromptRows
 from worker.loop.steering import Steering
 from worker.messages.jobs import Ask
 from worker.messages.ticket import Batch, Ticket
@@ -46,7 +46,7 @@ class Dispatcher:
         self,
         steering: Steering,
         curriculum: Curriculum,
-        sources: Mapping[str, Data],
+        sources: Mapping[str, PromptRows],
         generation: GenerationStage,
         tokenizer: PolicyTokenizer,
         *,
@@ -70,7 +70,7 @@ class Dispatcher:
         """Groups named so far, by the step they were drawn for."""
         self._opened = version
         """Last step whose round was opened."""
-        self._target, self._lumps, self._rejected = 0, 0, 0
+        self._target, self._dispatches, self._rejected = 0, 0, 0
         self._long = False
         """Tail batching: whether this round is one of the prompts that were collected."""
         self.buffer = TrajectoryBuffer(self._ledger)
@@ -100,7 +100,7 @@ class Dispatcher:
             self._opened = step
             self._long = self._tails and len(self._ledger.names(GroupState.WAITING)) >= self._batch
             share = 1.0 if self._long else self._rollout.partial.over_provision
-            self._target, self._lumps = math.ceil(self._batch * share), 0
+            self._target, self._dispatches = math.ceil(self._batch * share), 0
         self.feed()
 
     def feed(self) -> None:
@@ -123,10 +123,10 @@ class Dispatcher:
             return
         for ticket in tickets:
             self._ledger.dispatch(ticket.name)
-        place = (self._opened,) if self._lumps == 0 else (self._opened, self._lumps)
+        place = (self._opened,) if self._dispatches == 0 else (self._opened, self._dispatches)
         seed = derive_seed(self._steering.spec.schedule.seed, "batch", *place)
-        self._generation.dispatch(tickets, seed, alone=not self._rollout.overlaps and self._lumps == 0)
-        self._lumps += 1
+        self._generation.dispatch(tickets, seed, alone=not self._rollout.overlaps and self._dispatches == 0)
+        self._dispatches += 1
 
     def absorb(self) -> None:
         """Take in groups that have been scored. Dynamic sampling drops those without signal: ``feed`` replaces them."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trainer_core.prompting.plan import longest_text, with_text
 from trainer_core.spec import RunSpec
 from worker.errors import StartError
-from worker.loop.parts import Data
+from worker.loop.parts import PromptRows
 
 
 def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) -> None:
@@ -44,12 +44,12 @@ def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, An
     return found
 
 
-def longest_prompt(sources: dict[str, Data]) -> int:
+def longest_prompt(sources: dict[str, PromptRows]) -> int:
     """Tokens of the longest training prompt."""
     return max(data.longest for data in sources.values())
 
 
-def room_check(sources: dict[str, Data]) -> Callable[[RunSpec], str | None]:
+def room_check(sources: dict[str, PromptRows]) -> Callable[[RunSpec], str | None]:
     """A rule for controls: completions must fit behind the longest prompt."""
     return partial(_no_room, longest_prompt(sources))
 

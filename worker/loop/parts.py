@@ -19,7 +19,7 @@ from worker.rollout.timeline import Timeline
 
 
 @dataclass(frozen=True)
-class Data:
+class PromptRows:
     """The rows of one dataset and the token ids of their prompts, shape [P] each."""
 
     rows: list[dict[str, Any]]
@@ -29,13 +29,13 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Parts:
+class RunParts:
     """A run's machinery, up and running."""
 
     generation: GenerationStage
     learning: LearningStage
     tokenizer: PolicyTokenizer
-    sources: dict[str, Data]
+    sources: dict[str, PromptRows]
     """Training data by source name."""
     evaluations: list[EvaluationSet]
     state: dict[str, Any]
@@ -43,7 +43,7 @@ class Parts:
     timeline: Timeline
     judges: Callable[[], JudgeClient]
     """Opens the judge endpoints in this process."""
-    stirred: threading.Event
+    woken: threading.Event
     """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
     """How long each part took."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from worker.messages.jobs import Load
+from worker.messages.jobs import EngineLoad
 from worker.rollout.branches import BranchCost, branch_metrics
 from worker.rollout.generation import GenerationStage
 
@@ -15,7 +15,7 @@ class Performance:
 
     def __init__(self, generation: GenerationStage) -> None:
         self._generation = generation
-        self._loads: dict[tuple[int, int], Load] = {}
+        self._loads: dict[tuple[int, int], EngineLoad] = {}
         self._reward_s = self._generated_s = 0.0
         self._regenerated = 0
         self._branches = BranchCost()

@@ -17,7 +17,7 @@ from worker.rewards.evolution import Evolution
 from worker.rewards.versions import RewardVersions
 
 
-class RewardDesk:
+class RewardMonitor:
     """Used by the loop's thread alone."""
 
     def __init__(

@@ -26,11 +26,11 @@ from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
 from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
-from worker.loop.parts import Parts
+from worker.loop.parts import RunParts
 from worker.loop.performance import Performance
 from worker.loop.reports import finite, metric_alert, rollout_rows, shown_groups, worst_rows
 from worker.loop.rescoring import MismatchRescoring
-from worker.loop.reward_monitor import RewardDesk
+from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.loop.updates import Updates
@@ -42,10 +42,10 @@ POLL_S = 0.2
 T = TypeVar("T")
 
 
-class Run:
+class ActiveRun:
     """State and machinery of one attempt between start-up and end. Used by the loop's thread alone."""
 
-    def __init__(self, bundle: Bundle, parts: Parts, link: Link, interrupt: Callable[[], None]) -> None:
+    def __init__(self, bundle: Bundle, parts: RunParts, link: Link, interrupt: Callable[[], None]) -> None:
         """``interrupt`` raises when the run shall not go on: it is called in every wait."""
         self._link, self._parts, self._interrupt = link, parts, interrupt
         spec, state = bundle.spec, parts.state
@@ -53,7 +53,7 @@ class Run:
         saved = state.get("rewards", {})
         versions = RewardVersions(spec, bundle.versions, saved.get("definitions", {}), parts.generation.equip)
         self._steering = Steering(spec, bundle.revision, room_check(parts.sources), versions.objection)
-        self._rewards = RewardDesk(spec, versions, link, parts.judges, saved)
+        self._rewards = RewardMonitor(spec, versions, link, parts.judges, saved)
         self.first_step = state["step"] + 1 if state else 1
         self._tokens_total = state["tokens_total"] if state else 0
         rows = {name: data.rows for name, data in parts.sources.items()}
@@ -275,7 +275,7 @@ class Run:
 
     def _wait(self, future: Future[T]) -> T:
         """The result, however long it takes, unless the run shall end. Generation is kept supplied meanwhile."""
-        future.add_done_callback(lambda _: self._parts.stirred.set())
+        future.add_done_callback(lambda _: self._parts.woken.set())
         self._until(future.done)
         return future.result()
 
@@ -291,8 +291,8 @@ class Run:
                 self._updates.stream(step, self._dispatcher.buffer.held(GroupState.SCORED), self._version)
             if condition():
                 return
-            self._parts.stirred.wait(POLL_S)
-            self._parts.stirred.clear()
+            self._parts.woken.wait(POLL_S)
+            self._parts.woken.clear()
             self._interrupt()
             self._parts.generation.check()
 

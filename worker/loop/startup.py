@@ -31,7 +31,7 @@ from worker.learner.stage import LearningStage
 from worker.link.platform import Bundle, Platform
 from worker.loop.evaluation import EvaluationSet
 from worker.loop.lengths import check_lengths, longest_rows
-from worker.loop.parts import Data, Parts
+from worker.loop.parts import PromptRows, RunParts
 from worker.messages.reward_version import Versions
 from worker.rewards.evolution import CONTRASTS_AT_ONCE
 from worker.rewards.pool import RewardPool
@@ -41,7 +41,7 @@ from worker.rollout.generation import GenerationStage
 from worker.rollout.router import Router
 from worker.rollout.timeline import Timeline
 from worker.rollout.worker import rollout_actor_class
-from worker.scoring.open import ToolSetup
+from worker.scoring.equipped import ToolSetup
 from worker.seeds import derive_seed
 
 ENGINE_CPUS = 1.0
@@ -59,7 +59,7 @@ class Startup:
         self.bundle, self._platform, self._notify = bundle, platform, notify
         self._closers = ExitStack()
 
-    def run(self, tick: Tick) -> Parts:
+    def run(self, tick: Tick) -> RunParts:
         """Start everything and wait for it.
 
         Raises:
@@ -115,13 +115,13 @@ class Startup:
             )
         seconds |= took
         seconds["all"] = time.perf_counter() - started
-        timeline, stirred = Timeline(), threading.Event()
+        timeline, woken = Timeline(), threading.Event()
         brancher = Brancher(tokenizer.token_text, config.think)
-        generation = GenerationStage(engines, rewards, timeline, stirred.set, brancher)
+        generation = GenerationStage(engines, rewards, timeline, woken.set, brancher)
         self._closers.callback(generation.close)
         sources, evaluations = data.result()
         state = learner.result()[0]
-        return Parts(
+        return RunParts(
             generation,
             learning,
             tokenizer,
@@ -130,7 +130,7 @@ class Startup:
             state,
             timeline,
             partial(self._open_judges, generation.tally),
-            stirred,
+            woken,
             seconds,
         )
 
@@ -214,9 +214,9 @@ class Startup:
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )
 
-    def _load_data(self, tokenizer: PolicyTokenizer) -> tuple[dict[str, Data], list[EvaluationSet]]:
+    def _load_data(self, tokenizer: PolicyTokenizer) -> tuple[dict[str, PromptRows], list[EvaluationSet]]:
         spec = self.bundle.spec
-        loaded: dict[str, Data] = {}
+        loaded: dict[str, PromptRows] = {}
         sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
         evaluations = []
         for source in spec.evaluation.sources:
@@ -232,11 +232,11 @@ class Startup:
 
         return sources, evaluations
 
-    def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, Data]) -> Data:
+    def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, PromptRows]) -> PromptRows:
         if name not in loaded:
             rows = self._platform.rows(name, self.bundle.datasets[name])
             prompts = tokenizer.encode_rows(rows)
-            loaded[name] = Data(rows, prompts, max(map(len, prompts), default=0))
+            loaded[name] = PromptRows(rows, prompts, max(map(len, prompts), default=0))
         return loaded[name]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from trainer_core.spec import ControlError, RunSpec, apply_control, targets
 from trainer_core.spec.base import Boundary
-from worker.messages.control import Control
+from worker.messages.control import AppliedControl
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Steering:
 
     def apply(
         self, commands: list[dict[str, Any]], boundary: Boundary, step: int
-    ) -> tuple[list[Control], list[Refused]]:
+    ) -> tuple[list[AppliedControl], list[Refused]]:
         """Apply what is due at ``boundary`` of ``step``, in revision order. Each command is handled once."""
-        applied: list[Control] = []
+        applied: list[AppliedControl] = []
         refused: list[Refused] = []
         for command in self._due(commands, boundary, step):
             self._handled.add(command["id"])
@@ -53,7 +53,7 @@ class Steering:
                 continue
             self.spec = spec
             self.revision = max(self.revision, command["revision"])
-            applied.append(Control(command["id"], command["revision"], command["target"]))
+            applied.append(AppliedControl(command["id"], command["revision"], command["target"]))
         return applied, refused
 
     def requested_checkpoints(self, commands: list[dict[str, Any]]) -> list[str]:

@@ -13,9 +13,9 @@ from worker.learner.stage import Learned, LearningStage
 from worker.loop.advantages import assign_advantages
 from worker.loop.controls import Controls
 from worker.loop.rescoring import MismatchRescoring
-from worker.loop.reward_monitor import RewardDesk
+from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.steering import Steering
-from worker.messages.control import Control
+from worker.messages.control import AppliedControl
 from worker.messages.ticket import Batch, Ticket
 
 
@@ -26,7 +26,7 @@ class Updates:
         self,
         steering: Steering,
         people: Controls,
-        rewards: RewardDesk,
+        rewards: RewardMonitor,
         learning: LearningStage,
         replay: ReplayBuffer,
         mismatch: MismatchRescoring,
@@ -37,7 +37,7 @@ class Updates:
         self._replay, self._mismatch, self._save = replay, mismatch, save
         self._streamed: set[str] | None = None
         """Groups that the learner has already; None while its update is not open."""
-        self._controls: tuple[Control, ...] = ()
+        self._controls: tuple[AppliedControl, ...] = ()
         """Applied with the update in hand."""
 
     def learn(self, batch: Batch, version: int) -> Future[Learned]:

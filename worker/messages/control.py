@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Control:
+class AppliedControl:
     """A control that has taken effect."""
 
     control_id: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.engine.types import Completion, Partial, Sampling
+from worker.engine.types import Completion, PartialCompletion, Sampling
 from worker.messages.chunk import Chunk
 
 
@@ -17,7 +17,7 @@ class Parked:
 
     completions: dict[int, Completion]
     """By sample."""
-    prefixes: dict[int, Partial]
+    prefixes: dict[int, PartialCompletion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EngineSpan:
     """What an engine did from ``start`` to ``end`` (seconds since the epoch): "generate" or "update"."""
 
     phase: str
@@ -68,7 +68,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class EngineLoad:
     """An engine's state and its totals since start."""
 
     at: float
@@ -96,12 +96,12 @@ class Collected:
     names: tuple[str, ...]
     """Finished groups; ``chunk.groups`` are indices into it."""
     chunk: Chunk | None
-    load: Load
+    load: EngineLoad
     kv_usage: float
     """Largest share of the KV cache in use since the last collection."""
     pauses: tuple[float, ...]
     """Seconds without a token around each weight update since the last collection, where sequences were running."""
-    spans: tuple[Span, ...]
+    spans: tuple[EngineSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)

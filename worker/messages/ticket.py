@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
-from worker.messages.control import Control
+from worker.messages.control import AppliedControl
 from worker.messages.jobs import Ask, GroupJob, Parked
 
 
@@ -59,7 +59,7 @@ class Batch:
 
     step: int
     tickets: list[Ticket]
-    controls: tuple[Control, ...] = ()
+    controls: tuple[AppliedControl, ...] = ()
     """Controls of the optimizer step, which this batch is the first to be learned under."""
     revision: int = 0
     """Newest steering revision that has touched it."""

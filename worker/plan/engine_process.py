@@ -16,7 +16,7 @@ from worker.engine.from_spec import concurrency, fp8
 from worker.messages.chunk import pack, unpack
 
 if TYPE_CHECKING:
-    from worker.engine import Engine
+    from worker.engine import InferenceEngine
 
 
 MEASURED_BATCHES, MOST_BATCHES, MEASURED_SECONDS = 2, 12, 3.0
@@ -38,22 +38,22 @@ class Generated:
 
 
 @dataclass(slots=True)
-class _Kept:
-    engine: Engine
+class _MeasuredEngine:
+    engine: InferenceEngine
     spec: RunSpec
     sampling: Sampling
     prompts: list[NDArray[np.int32]]
     policy: str
 
 
-_kept: _Kept | None = None
+_kept: _MeasuredEngine | None = None
 """Lives in the measuring process alone."""
 
 
 def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[NDArray[np.int32]]) -> None:
     """Build the engine as a run would."""
     global _kept
-    from worker.engine import Engine
+    from worker.engine import InferenceEngine
     from worker.loop.dispatch import sampling
 
     settings = spec.rollout.engine
@@ -68,7 +68,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         fp8=fp8(settings.quantization),
         think=think,
     )
-    _kept = _Kept(Engine(config), spec, sampling(spec), prompts, policy)
+    _kept = _MeasuredEngine(InferenceEngine(config), spec, sampling(spec), prompts, policy)
 
 
 def measure() -> Generated:
@@ -106,13 +106,13 @@ def repeat(seconds: float) -> float:
     return (time.perf_counter() - started) / count
 
 
-def _live() -> _Kept:
+def _live() -> _MeasuredEngine:
     if _kept is None:
         raise RuntimeError("the engine was not started")
     return _kept
 
 
-def _batch(kept: _Kept, readings: list[tuple[int, int, float]]) -> list[Completion]:
+def _batch(kept: _MeasuredEngine, readings: list[tuple[int, int, float]]) -> list[Completion]:
     """One batch, packed for its way as in a run.
 
     Appends (running sequences, sequences admitted, seconds) of each step to ``readings``.
@@ -150,7 +150,7 @@ def _prefill_seconds(readings: list[tuple[int, int, float]]) -> float:
     return max(extra, 1e-4)
 
 
-def _load_seconds(kept: _Kept) -> float:
+def _load_seconds(kept: _MeasuredEngine) -> float:
     """A weight update with its probe: the second one, because the first one makes buffers."""
     from pathlib import Path
 
@@ -169,7 +169,7 @@ def _load_seconds(kept: _Kept) -> float:
     return seconds
 
 
-def _groups(kept: _Kept, completions: list[Completion]) -> list[Group]:
+def _groups(kept: _MeasuredEngine, completions: list[Completion]) -> list[Group]:
     """The batch as the loop hands it to the learner, advantages of ±1 in turn."""
     samples = kept.spec.rollout.group_size
     parts = [completions[start : start + samples] for start in range(0, len(completions), samples)]

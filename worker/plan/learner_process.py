@@ -26,14 +26,14 @@ class LearnedFrom:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _MeasuredLearner:
     learner: Learner
     spec: RunSpec
     groups: list[Group]
     step: int = 0
 
 
-_kept: _Kept | None = None
+_kept: _MeasuredLearner | None = None
 """Lives in the measuring process alone."""
 
 _REPEATS = 3
@@ -49,7 +49,7 @@ def start(spec: RunSpec, policy: str) -> None:
     torch.set_num_threads(1)
     alone = spec.model_copy(update={"parallelism": spec.parallelism.model_copy(update={"learner_ranks": 1})})
     # Which policy teaches is the platform's to know; one of the policy's own size costs the same.
-    _kept = _Kept(Learner(policy, alone, teacher=policy), alone, [])
+    _kept = _MeasuredLearner(Learner(policy, alone, teacher=policy), alone, [])
 
 
 def measure(groups: list[Group]) -> LearnedFrom:
@@ -82,13 +82,13 @@ def repeat(seconds: float) -> float:
     return (time.perf_counter() - started) / count
 
 
-def _live() -> _Kept:
+def _live() -> _MeasuredLearner:
     if _kept is None:
         raise RuntimeError("the learner was not started")
     return _kept
 
 
-def _update(kept: _Kept, groups: list[Group]) -> float:
+def _update(kept: _MeasuredLearner, groups: list[Group]) -> float:
     """One update, the way of the groups from the loop's process to this one included. Returns its wall time."""
     kept.step += 1
     started = time.perf_counter()

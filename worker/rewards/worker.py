@@ -19,8 +19,8 @@ from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.use import Use
 from worker.messages.chunk import Chunk
 from worker.messages.reward_version import Versions
-from worker.scoring.benches import Benches
-from worker.scoring.open import ToolSetup
+from worker.scoring.equipped import ToolSetup
+from worker.scoring.growing import GrowingScorer
 from worker.scoring.scorer import Job, failed
 
 __all__ = ["CHUNKS_AT_ONCE", "RewardConfig", "RewardWorker", "Scored", "failed"]
@@ -70,7 +70,7 @@ class RewardWorker:
         started = time.perf_counter()
         try:
             self._eos = eos_token_ids(str(self._config.model_dir))
-            self._benches = Benches(self._config.versions, self._config.tools, self._config.timeout_s)
+            self._benches = GrowingScorer(self._config.versions, self._config.tools, self._config.timeout_s)
             self._tokenizer = PolicyTokenizer(self._config.model_dir)
         finally:
             self._up.set()

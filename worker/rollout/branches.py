@@ -17,14 +17,14 @@ import numpy as np
 from trainer_core.methods.advantages.steps import step_starts
 from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group, Trajectory
-from worker.engine import Partial, ThinkingState, ThinkTokens
+from worker.engine import PartialCompletion, ThinkingState, ThinkTokens
 from worker.engine.thinking import ThinkingTracker
 from worker.messages.jobs import Parked
 from worker.messages.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BranchPoint:
     """Where branches begin."""
 
     samples: tuple[int, ...]
@@ -39,7 +39,7 @@ class Branches:
 
     parent: Ticket
     ticket: Ticket
-    states: tuple[State, ...]
+    states: tuple[BranchPoint, ...]
     count: int
 
 
@@ -75,7 +75,7 @@ class Brancher:
         if not states:
             return None
         asks = [parent.asks[state.samples[0]] for state in states for _ in range(spec.branches)] if parent.asks else []
-        prefixes: dict[int, Partial] = {}
+        prefixes: dict[int, PartialCompletion] = {}
         for number, state in enumerate(states):
             if state.start:
                 partial = self._partial(parent, state)
@@ -114,22 +114,22 @@ class Brancher:
                 trajectory.step_starts = np.array([start for start, _ in pairs], np.int32)
                 trajectory.state_values = np.array([value for _, value in pairs], np.float64)
 
-    def _states(self, spec: VineAdvantage, parent: Ticket) -> list[State]:
+    def _states(self, spec: VineAdvantage, parent: Ticket) -> list[BranchPoint]:
         roots: dict[bytes, list[int]] = {}
-        inner: list[State] = []
+        inner: list[BranchPoint] = []
         for sample, trajectory in enumerate(parent.group.trajectories):
             if trajectory.reward is None:
                 continue
             roots.setdefault(trajectory.prompt_ids.tobytes(), []).append(sample)
             texts = [self._text(token) for token in trajectory.token_ids.tolist()]
-            inner += [State((sample,), start) for start in step_starts(spec, texts, trajectory.sampled)]
-        return [*(State(tuple(samples), 0) for samples in roots.values()), *inner]
+            inner += [BranchPoint((sample,), start) for start in step_starts(spec, texts, trajectory.sampled)]
+        return [*(BranchPoint(tuple(samples), 0) for samples in roots.values()), *inner]
 
-    def _partial(self, parent: Ticket, state: State) -> Partial:
+    def _partial(self, parent: Ticket, state: BranchPoint) -> PartialCompletion:
         trajectory = parent.group.trajectories[state.samples[0]]
         prompt, tokens = tuple(trajectory.prompt_ids.tolist()), trajectory.token_ids[: state.start].tolist()
         forced = parent.asks[state.samples[0]].forced_end_ids if parent.asks else ()
-        return Partial(
+        return PartialCompletion(
             request_id="",
             prompt_ids=prompt,
             token_ids=tokens,
@@ -151,7 +151,7 @@ class Brancher:
             tracker.feed(seen)
         return tracker.state
 
-    def _count(self, state: State, part: Sequence[Trajectory], known: Sequence[float]) -> None:
+    def _count(self, state: BranchPoint, part: Sequence[Trajectory], known: Sequence[float]) -> None:
         cost = self.cost
         cost.states += 1
         cost.rollouts += len(part)

@@ -49,9 +49,9 @@ class GenerationStage:
     """Engines and reward workers. Driven by the loop's thread."""
 
     def __init__(
-        self, engines: Router, rewards: RewardPool, timeline: Timeline, stir: Callable[[], None], brancher: Brancher
+        self, engines: Router, rewards: RewardPool, timeline: Timeline, wake: Callable[[], None], brancher: Brancher
     ) -> None:
-        """``stir`` wakes the loop: a group was scored, or the last engine was lost."""
+        """``wake`` wakes the loop: a group was scored, or the last engine was lost."""
         self.brancher = brancher
         """Values the states of groups whose advantage asks for it, before they are handed over."""
         self._branching: dict[str, Branches] = {}
@@ -61,7 +61,7 @@ class GenerationStage:
         self._scoring = 0
         """Chunks whose rewards are not there yet."""
         self._seed = 0
-        self._engines, self._rewards, self._timeline, self._stir = engines, rewards, timeline, stir
+        self._engines, self._rewards, self._timeline, self._wake = engines, rewards, timeline, wake
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="scoring")
         self._lock = threading.Lock()
         self._out: dict[str, Ticket] = {}
@@ -80,7 +80,7 @@ class GenerationStage:
         """Seconds without a token around each weight update, not yet reported."""
         self.kv_usage = 0.0
         """Largest share of a KV cache in use, since it was last set to 0."""
-        engines.serve(self._deliver, stir)
+        engines.serve(self._deliver, wake)
 
     @property
     def engines(self) -> Router:
@@ -220,7 +220,7 @@ class GenerationStage:
             self._timeline.add("reward", "reward", time.time() - scored.seconds, time.time())
             self._hand_over(tickets)
             self._send_branches()
-        self._stir()
+        self._wake()
 
     def _hand_over(self, tickets: list[Ticket]) -> None:
         evaluation = self._evaluation

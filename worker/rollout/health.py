@@ -6,7 +6,7 @@ import time
 
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from worker.messages.jobs import Load
+from worker.messages.jobs import EngineLoad
 
 WATCH_S = 5.0
 """Longest silence of a worker that is well."""
@@ -18,13 +18,13 @@ class HungError(TimeoutError):
     """A worker answers, but its engine makes no step."""
 
 
-class Watch:
+class HealthWatch:
     """Looks at the loads of one worker."""
 
     def __init__(self) -> None:
         self._since, self._ticks = time.monotonic(), -1
 
-    def look(self, load: Load) -> None:
+    def look(self, load: EngineLoad) -> None:
         """Raise ``HungError`` when the engine has work and has made no step for ``HUNG_S``."""
         now = time.monotonic()
         if load.idle or load.ticks != self._ticks:

@@ -21,9 +21,9 @@ from ray.exceptions import RayError, RayTaskError
 from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
 from worker.errors import RolloutError
-from worker.messages.jobs import Collected, GroupJob, Load, Parked, Submission, Updated
+from worker.messages.jobs import Collected, EngineLoad, GroupJob, Parked, Submission, Updated
 from worker.rollout import health as watch
-from worker.rollout.health import Watch, reason
+from worker.rollout.health import HealthWatch, reason
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class _Slot:
     retired: bool = False
     held: dict[str, GroupJob] = field(default_factory=dict)
     """Groups that it has not finished."""
-    load: Load | None = None
+    load: EngineLoad | None = None
     sent: int = 0
     """Prompt tokens sent since ``load``."""
     difference: float = 0.0
@@ -101,7 +101,7 @@ class Router:
             raise self._failure
 
     @property
-    def loads(self) -> dict[tuple[int, int], Load]:
+    def loads(self) -> dict[tuple[int, int], EngineLoad]:
         """The last load of each worker that has told one, by index and generation."""
         with self._changed:
             return {(s.index, s.generation): s.load for s in self._slots if s.load is not None and not s.retired}
@@ -184,7 +184,7 @@ class Router:
     # ── a worker's thread ──
 
     def _attend(self, slot: _Slot) -> None:
-        observed = Watch()
+        observed = HealthWatch()
         try:
             while not self._closed and not slot.retired:
                 # The first answer of an engine comes at once: its load is what later ones are compared with.
@@ -193,7 +193,7 @@ class Router:
                     collected = ray.get(slot.handle.collect.remote(patience), timeout=watch.HUNG_S)
                     observed.look(collected.load)
                 except (RayError, TimeoutError) as error:
-                    observed = Watch()
+                    observed = HealthWatch()
                     self._replace(slot, reason(error))
                 else:
                     self._receive(slot, collected)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from worker.engine import Completion, Engine, EngineConfig, KvOnUpdate, Request, SampleGroup
+from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup
 from worker.messages.chunk import pack
-from worker.messages.jobs import Collected, GroupJob, Load, Parked, Span, Submission, Updated
+from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
 from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class RolloutWorker:
         self._running_sum, self._kv_usage = 0.0, 0.0
         self._paused_at: float | None = None
         self._pauses: list[float] = []
-        self._spans: list[Span] = []
+        self._spans: list[EngineSpan] = []
         self._since: float | None = None
         """Start of the present stretch of generation."""
 
@@ -141,7 +141,7 @@ class RolloutWorker:
     def _main(self, config: EngineConfig) -> None:
         started = time.perf_counter()
         try:
-            self._engine = Engine(config)
+            self._engine = InferenceEngine(config)
         except BaseException as error:
             self._fail(error)
             self._ready.set_exception(error)
@@ -243,7 +243,7 @@ class RolloutWorker:
         if running:
             self._paused_at = began
         with self._turn:
-            self._spans.append(Span("update", at, time.time()))
+            self._spans.append(EngineSpan("update", at, time.time()))
         return Updated(bundle.version, difference)
 
     def _park(self) -> dict[str, Parked]:
@@ -282,20 +282,20 @@ class RolloutWorker:
 
     def _close_span(self, end: float) -> None:
         if self._since is not None:
-            self._spans.append(Span("generate", self._since, end))
+            self._spans.append(EngineSpan("generate", self._since, end))
             self._since = None
 
-    def _take_spans(self) -> list[Span]:
+    def _take_spans(self) -> list[EngineSpan]:
         spans = self._spans
         if self._since is not None:
             now = time.time()
-            spans = [*spans, Span("generate", self._since, now)]
+            spans = [*spans, EngineSpan("generate", self._since, now)]
             self._since = now
         return spans
 
-    def _load(self) -> Load:
+    def _load(self) -> EngineLoad:
         stats = self._engine.stats()
-        return Load(
+        return EngineLoad(
             at=stats.at,
             busy_s=stats.busy_s,
             ticks=self._ticks,

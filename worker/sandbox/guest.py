@@ -31,7 +31,7 @@ _PIPE_BYTES = 65536
 
 
 @dataclass(frozen=True, slots=True)
-class Jail:
+class JailSetup:
     """What the zygote hands to each job."""
 
     program: bytes
@@ -48,7 +48,7 @@ def receive(box: socket.socket) -> tuple[bytes, list[int]]:
     return message, list(descriptors)
 
 
-def run(jail: Jail, box: socket.socket) -> NoReturn:
+def run(jail: JailSetup, box: socket.socket) -> NoReturn:
     """Build the walls, then wait in ``box`` for the one job: its limits, and the descriptors of the job, its output,
     errors and result, and of the channel to another job if there is one."""
     failure = ""
@@ -81,7 +81,7 @@ def run(jail: Jail, box: socket.socket) -> NoReturn:
     os._exit(status & 255)
 
 
-def _wall_in(jail: Jail) -> None:
+def _wall_in(jail: JailSetup) -> None:
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
     root.mount_private()
     kernel.drop_capabilities()
@@ -89,7 +89,7 @@ def _wall_in(jail: Jail) -> None:
     landlock.restrict(jail.rules, ["/proc"], ["/tmp", "/dev/null"])
 
 
-def _close_in(jail: Jail, limits: bytes, descriptors: list[int]) -> None:
+def _close_in(jail: JailSetup, limits: bytes, descriptors: list[int]) -> None:
     """The walls that depend on the job."""
     job, output, errors, result = descriptors[:4]
     null = os.open("/dev/null", os.O_RDONLY)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
-from worker.sandbox.run import supervise
+from worker.sandbox.job_run import supervise
 from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
 
 TRIES = 2

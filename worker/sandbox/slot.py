@@ -13,7 +13,7 @@ from typing import Any
 
 from trainer_core.rewards.graders.jail import JailError, Limits
 from worker.sandbox.guest import LIMITS
-from worker.sandbox.run import Run
+from worker.sandbox.job_run import JobRun
 
 _START_S = 180.0
 """SymPy takes seconds to load; on a machine that others have taken, a minute."""
@@ -82,7 +82,7 @@ class Slot:
             self.close()
             raise JailError(f"the jail cannot start: {reason}{f' ({text})' if text else ''}")
 
-    def begin(self, job: Mapping[str, Any], limits: Limits, channel: socket.socket | None = None) -> Run:
+    def begin(self, job: Mapping[str, Any], limits: Limits, channel: socket.socket | None = None) -> JobRun:
         """Start a job. The caller drives the run to its end. ``channel`` is closed here.
 
         Raises:
@@ -114,7 +114,7 @@ class Slot:
             for descriptor in given:
                 os.close(descriptor)
         handles = array.array("i", ancillary[0][2][:8])
-        return Run(self._link, handles, kept, json.dumps(dict(job)).encode(), limits, self.close)
+        return JobRun(self._link, handles, kept, json.dumps(dict(job)).encode(), limits, self.close)
 
     def close(self) -> None:
         """End the zygote, and with it whatever runs in it."""

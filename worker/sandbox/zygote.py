@@ -50,7 +50,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     program = seccomp.program()
     pids = _wall_in(options["shown"])
     rules = landlock.prepare(path for path in (*root.READABLE, *options["shown"]) if os.path.exists(path))
-    jail = guest.Jail(program, rules)
+    jail = guest.JailSetup(program, rules)
     kernel.bound_capabilities()
     # Before any job is forked: no guest ever finds a moment to open the memory of its process 1, which inherits it.
     kernel.set_dumpable(False)
@@ -120,7 +120,7 @@ class Spare:
     """Where the guest waits for its limits and descriptors."""
 
 
-def _prepare(jail: guest.Jail, pids: int) -> Spare:
+def _prepare(jail: guest.JailSetup, pids: int) -> Spare:
     """Build a jail. It waits, so that the next job need not."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.unshare(kernel.NEWPID)

@@ -13,7 +13,7 @@ from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import Sample, Score, score
 from worker.judge.clock import TimedOut
 from worker.scoring.trace import shown
-from worker.scoring.watch import Watch
+from worker.scoring.watch import Watchdog
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Scorer:
     def __init__(self, tools: Tools, timeout_s: float, width: int) -> None:
         """``width``: samples in hand at once where graders wait for something."""
         self.tools, self._timeout_s = tools, timeout_s
-        self._watch = Watch()
+        self._watch = Watchdog()
         self._places = threading.BoundedSemaphore(width)
         self._turn = threading.Lock()
 

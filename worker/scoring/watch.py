@@ -14,7 +14,7 @@ LOOK_S = 0.02
 T = TypeVar("T")
 
 
-class Watch:
+class Watchdog:
     """Thread-safe. Interrupts Python between two instructions; tools are told to give up instead."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.policies import make_policy, start, state
-from worker.engine import Completion, Engine
+from worker.engine import Completion, InferenceEngine
 
 Collect = Callable[[], dict[str, Completion]]
 
@@ -40,7 +40,7 @@ def opened_listeners() -> set[tuple[str, int]]:
 @pytest.fixture(scope="session")
 def shared_engine(
     tied_policy: tuple[Path, Qwen3ForCausalLM], opened_listeners: set[tuple[str, int]]
-) -> Iterator[Engine]:
+) -> Iterator[InferenceEngine]:
     before = listening()
     engine = start(tied_policy[0])
     opened_listeners |= listening() - before
@@ -49,13 +49,13 @@ def shared_engine(
 
 
 @pytest.fixture(scope="session")
-def untied_engine(shared_engine: Engine, untied_policy: tuple[Path, Qwen3ForCausalLM]) -> Engine:
+def untied_engine(shared_engine: InferenceEngine, untied_policy: tuple[Path, Qwen3ForCausalLM]) -> InferenceEngine:
     """With room for four KV blocks. Shares vLLM's process-wide parts with `shared_engine`, which closes them."""
     return start(untied_policy[0], kv_cache_gib=0.001)
 
 
 @pytest.fixture
-def engine(shared_engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
+def engine(shared_engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[InferenceEngine]:
     """The shared engine, empty and on its first weights before and after the test."""
     yield shared_engine
     shared_engine.park()
@@ -64,7 +64,7 @@ def engine(shared_engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]) ->
 
 
 @pytest.fixture
-def collect(engine: Engine) -> Collect:
+def collect(engine: InferenceEngine) -> Collect:
     """Step until nothing is left."""
 
     def run() -> dict[str, Completion]:

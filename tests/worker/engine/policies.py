@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from worker.engine import Engine, EngineConfig, ThinkTokens
+from worker.engine import EngineConfig, InferenceEngine, ThinkTokens
 
 VOCAB = 60
 EOS = 1
@@ -40,8 +40,8 @@ def make_policy(path: Path, *, tied: bool) -> Qwen3ForCausalLM:
     return model
 
 
-def start(path: Path, *, kv_cache_gib: float = 0.05, **options: Any) -> Engine:
-    return Engine(
+def start(path: Path, *, kv_cache_gib: float = 0.05, **options: Any) -> InferenceEngine:
+    return InferenceEngine(
         EngineConfig(
             model_dir=str(path),
             max_model_len=256,

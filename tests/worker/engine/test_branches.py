@@ -14,7 +14,7 @@ from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
-from worker.engine import Engine, Request, Sampling
+from worker.engine import InferenceEngine, Request, Sampling
 from worker.messages.chunk import pack, unpack
 from worker.messages.jobs import Ask
 from worker.messages.ticket import Ticket
@@ -39,7 +39,7 @@ def own_randomness() -> Iterator[None]:
         yield
 
 
-def sample(engine: Engine, collect: Collect, asked: Ticket) -> None:
+def sample(engine: InferenceEngine, collect: Collect, asked: Ticket) -> None:
     """What router, rollout worker and scoring do with a ticket, but for the rewards."""
     for number, prompt in enumerate(asked.prompts):
         prefix = asked.parked.prefixes.get(number) if asked.parked else None
@@ -57,7 +57,7 @@ def reward(parent: Ticket, values: list[float]) -> None:
 @pytest.mark.parametrize("budget", [None, 3, 8], ids=["free", "forced after 3", "forced after 8"])
 @pytest.mark.parametrize("prompt", [(3, 4, 5), OPEN], ids=["plain", "thinking"])
 def test_greedy_branches_are_the_completion_itself(
-    engine: Engine, collect: Collect, prompt: tuple[int, ...], budget: int | None
+    engine: InferenceEngine, collect: Collect, prompt: tuple[int, ...], budget: int | None
 ) -> None:
     parent = ticket(
         [prompt], Sampling(0.0, max_tokens=40, thinking_budget=budget), steps={"type": "tokens", "every": 1}
@@ -79,7 +79,7 @@ def test_greedy_branches_are_the_completion_itself(
     assert engine.stats().budget_violations == 0
 
 
-def test_values_are_mean_rewards_of_branches(engine: Engine, collect: Collect) -> None:
+def test_values_are_mean_rewards_of_branches(engine: InferenceEngine, collect: Collect) -> None:
     parent = ticket([(3, 4, 5)] * 2 + [(3, 6)], Sampling(1.0, max_tokens=12, seed=None))
     sample(engine, collect, parent)
     reward(parent, [1.0, 0.0, 1.0])
@@ -122,7 +122,7 @@ def test_values_are_mean_rewards_of_branches(engine: Engine, collect: Collect) -
     assert branch_metrics(brancher.cost, brancher.cost, 10) == {}
 
 
-def test_nothing_branches_without_vine_or_without_a_reward(engine: Engine, collect: Collect) -> None:
+def test_nothing_branches_without_vine_or_without_a_reward(engine: InferenceEngine, collect: Collect) -> None:
     parent = ticket([(3, 4, 5)], Sampling(0.0, max_tokens=8))
     sample(engine, collect, parent)
     assert Brancher(str, None).branch(parent) is None  # its reward failed

@@ -9,10 +9,10 @@ import pytest
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.policies import start
-from worker.engine import AdaptiveConcurrency, Engine, Request, Sampling
-from worker.engine.concurrency import ConcurrencyController, Load
+from worker.engine import ConcurrencyConfig, InferenceEngine, Request, Sampling
+from worker.engine.concurrency import CacheLoad, ConcurrencyController
 
-OPTIONS = AdaptiveConcurrency(kv_target=0.8, increase=2, decrease=0.5)
+OPTIONS = ConcurrencyConfig(kv_target=0.8, increase=2, decrease=0.5)
 
 
 def controller(limit: int, *, most: int = 64) -> ConcurrencyController:
@@ -25,9 +25,9 @@ def test_starts_at_the_most() -> None:
     assert ConcurrencyController(OPTIONS, most=64).limit == 64
 
 
-def busy(**change: float) -> Load:
+def busy(**change: float) -> CacheLoad:
     """Eight run, others wait, a round of eight is over."""
-    return replace(Load(running=8, waiting=5, finished=8, kv_usage=0.5, preemptions=0), **change)  # type: ignore[arg-type]
+    return replace(CacheLoad(running=8, waiting=5, finished=8, kv_usage=0.5, preemptions=0), **change)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def busy(**change: float) -> Load:
         (busy(running=1, preemptions=1), 1),
     ],
 )
-def test_limit_moves_by_load(load: Load, limit: int) -> None:
+def test_limit_moves_by_load(load: CacheLoad, limit: int) -> None:
     assert controller(8).update(load) == limit
 
 
@@ -71,15 +71,15 @@ def test_limit_stays_within_its_bounds() -> None:
 @pytest.mark.parametrize("change", [{"kv_target": 0.0}, {"increase": 0}, {"decrease": 1.0}])
 def test_impossible_options_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(change))):
-        AdaptiveConcurrency(**change)  # type: ignore[arg-type]
+        ConcurrencyConfig(**change)  # type: ignore[arg-type]
 
 
 def test_adaptive_limit_settles_where_few_are_preempted(
-    shared_engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]
+    shared_engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:
     """Room for sixteen KV blocks and sequences that come to need two each: eight fit, thirty-two want in."""
     preemptions = {}
-    for name, concurrency in (("fixed", None), ("adaptive", AdaptiveConcurrency())):
+    for name, concurrency in (("fixed", None), ("adaptive", ConcurrencyConfig())):
         engine = start(tied_policy[0], kv_cache_gib=0.004, stop_at_eos=False, concurrency=concurrency)
         for index in range(64):
             engine.submit(Request(f"r{index}", (3, 4, 5 + index % 50), Sampling(1.0, max_tokens=150)))

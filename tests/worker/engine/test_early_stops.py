@@ -8,13 +8,13 @@ import pytest
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK
-from worker.engine import Completion, Engine, NgramLoop, ProbabilityRun, Request, Sampling
+from worker.engine import Completion, InferenceEngine, NgramLoop, ProbabilityRun, Request, Sampling
 
 CERTAIN = Sampling(1.0, top_k=1, max_tokens=40, probability_run=ProbabilityRun(tokens=6))
 LOOP = NgramLoop(size=4, repeats=3)
 
 
-def uninterrupted_and_cut(engine: Engine, collect: Collect, request: Request, steps: int) -> list[Completion]:
+def uninterrupted_and_cut(engine: InferenceEngine, collect: Collect, request: Request, steps: int) -> list[Completion]:
     engine.submit(request)
     whole = collect()[request.request_id]
     engine.submit(request)
@@ -26,7 +26,7 @@ def uninterrupted_and_cut(engine: Engine, collect: Collect, request: Request, st
 
 
 @pytest.mark.parametrize("steps", [0, 3, 5])
-def test_run_of_certain_tokens_ends_the_request(engine: Engine, collect: Collect, steps: int) -> None:
+def test_run_of_certain_tokens_ends_the_request(engine: InferenceEngine, collect: Collect, steps: int) -> None:
     before = engine.stats().repetitions
     for completion in uninterrupted_and_cut(engine, collect, Request("r", (3, 4, 5), CERTAIN), steps):
         assert (len(completion.token_ids), completion.finish_reason) == (6, "repetition")
@@ -34,20 +34,20 @@ def test_run_of_certain_tokens_ends_the_request(engine: Engine, collect: Collect
     assert engine.stats().running == 0
 
 
-def test_forced_tokens_break_the_run(engine: Engine, collect: Collect) -> None:
+def test_forced_tokens_break_the_run(engine: InferenceEngine, collect: Collect) -> None:
     request = Request("r", (3, 4, *THINK.start_ids), replace(CERTAIN, thinking_budget=4))
     for completion in uninterrupted_and_cut(engine, collect, request, 5):
         assert completion.sampled == [True] * 4 + [False] * 3 + [True] * 6
         assert completion.finish_reason == "repetition"
 
 
-def test_run_wins_over_the_budget_it_spends_at_the_same_token(engine: Engine, collect: Collect) -> None:
+def test_run_wins_over_the_budget_it_spends_at_the_same_token(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("r", (3, 4, *THINK.start_ids), replace(CERTAIN, thinking_budget=6)))
     completion = collect()["r"]
     assert (len(completion.token_ids), completion.finish_reason, completion.budget_hit) == (6, "repetition", False)
 
 
-def test_loops_end_where_they_are_complete_and_nowhere_else(engine: Engine, collect: Collect) -> None:
+def test_loops_end_where_they_are_complete_and_nowhere_else(engine: InferenceEngine, collect: Collect) -> None:
     free = Sampling(0.0, max_tokens=100)
     watched = replace(free, ngram_loop=LOOP)
     for index in range(24):

@@ -18,7 +18,7 @@ from trainer_core.diagnosis import attribute, mismatch_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
-from worker.engine import Engine, EngineError, Fp8, Request, Sampling
+from worker.engine import EngineError, Fp8Config, InferenceEngine, Request, Sampling
 from worker.engine.fp8 import execution, refusal, simulate
 from worker.engine.types import EngineConfig
 from worker.learner.weights import ProbeFailed, apply_and_probe, bundle, probe_sequences
@@ -46,9 +46,9 @@ def local_rank() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def fp8_engine(shared_engine: Engine, tied_policy: Policy) -> Engine:
+def fp8_engine(shared_engine: InferenceEngine, tied_policy: Policy) -> InferenceEngine:
     """Weights alone in FP8. Shares vLLM's process-wide parts with ``shared_engine``, which closes them."""
-    return start(tied_policy[0], fp8=Fp8("channel", activations=False))
+    return start(tied_policy[0], fp8=Fp8Config("channel", activations=False))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def learners(tied_policy: Policy) -> dict[str, Learner]:
 
 
 @pytest.fixture(scope="module")
-def groups(fp8_engine: Engine) -> Iterator[list[Group]]:
+def groups(fp8_engine: InferenceEngine) -> Iterator[list[Group]]:
     """Completions of the FP8 engine at version 0, half of each group's right."""
     torch.manual_seed(0)
     for number in range(16):
@@ -100,7 +100,7 @@ def scored(learner: Learner, groups: list[Group]) -> list[Trajectory]:
 
 
 def test_mismatch_rises_with_fp8_and_falls_to_float_noise_under_a_unified_flow(
-    fp8_engine: Engine, learners: dict[str, Learner], groups: list[Group]
+    fp8_engine: InferenceEngine, learners: dict[str, Learner], groups: list[Group]
 ) -> None:
     found, causes = {}, {}
     for name, learner in learners.items():
@@ -138,7 +138,7 @@ def test_corrections_weigh_what_fp8_has_sampled_and_have_nothing_to_do_under_a_u
 
 
 def test_the_probe_is_sharp_whatever_the_learner_trains_in(
-    fp8_engine: Engine, learners: dict[str, Learner], tied_policy: Policy
+    fp8_engine: InferenceEngine, learners: dict[str, Learner], tied_policy: Policy
 ) -> None:
     tolerance = made("float32", {"quantization": WEIGHTS_ALONE}).rollout.engine.tolerance
     assert tolerance == 0.05
@@ -153,8 +153,10 @@ def test_the_probe_is_sharp_whatever_the_learner_trains_in(
     fp8_engine.load_weights(0, state(tied_policy[1]))
 
 
-def test_activations_in_fp8_fall_either_way_but_mostly_alike(shared_engine: Engine, tied_policy: Policy) -> None:
-    engine = start(tied_policy[0], fp8=Fp8("block"))
+def test_activations_in_fp8_fall_either_way_but_mostly_alike(
+    shared_engine: InferenceEngine, tied_policy: Policy
+) -> None:
+    engine = start(tied_policy[0], fp8=Fp8Config("block"))
     differences = {}
     for name in ("float32", "unified"):
         learner = Learner(tied_policy[0], made(name, {"quantization": {"type": "fp8"}}))
@@ -181,7 +183,7 @@ def _as_trajectory(sequence: list[int]) -> Trajectory:
     )
 
 
-def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: Engine, tied_policy: Policy) -> None:
+def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: InferenceEngine, tied_policy: Policy) -> None:
     other, worst = perturbed(tied_policy[1]), {}
     for dtype in ("float16", "bfloat16"):
         settings = {"dtype": dtype, "lm_head_dtype": "float32"}
@@ -198,23 +200,23 @@ def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: Engine, t
 
 
 def test_hardware_is_refused_where_there_is_none(tied_policy: Policy) -> None:
-    asked = Fp8(execution="hardware")
+    asked = Fp8Config(execution="hardware")
     if refusal(asked, "bfloat16") is None:
         pytest.skip("this machine has FP8 hardware")
     with pytest.raises(EngineError, match=r"refused: FP8 by hardware needs (a CUDA GPU|compute capability 8\.9)"):
         start(tied_policy[0], dtype="bfloat16", fp8=asked)
     for fp8, dtype, lacks in (
         (asked, "float32", "a dtype of 16 bits, not float32"),
-        (Fp8(activations=False, execution="hardware"), "bfloat16", "activations in FP8, not weights alone"),
+        (Fp8Config(activations=False, execution="hardware"), "bfloat16", "activations in FP8, not weights alone"),
     ):
         with pytest.raises(EngineError, match=f"refused: FP8 by hardware needs {lacks}"):
             execution(EngineConfig(str(tied_policy[0]), dtype=dtype, fp8=fp8))
-    assert execution(EngineConfig(str(tied_policy[0]), fp8=Fp8())) == "simulated"
+    assert execution(EngineConfig(str(tied_policy[0]), fp8=Fp8Config())) == "simulated"
     assert execution(EngineConfig(str(tied_policy[0]))) is None
 
 
-def test_fused_experts_are_refused_in_a_simulation(shared_engine: Engine) -> None:
+def test_fused_experts_are_refused_in_a_simulation(shared_engine: InferenceEngine) -> None:
     model = nn.Module()
     model.w13_weight = nn.Parameter(torch.zeros(2, 4, 4))
     with pytest.raises(EngineError, match=r"cannot be simulated in fused experts \(w13_weight\)"):
-        simulate(model, Fp8())
+        simulate(model, Fp8Config())

@@ -10,7 +10,7 @@ import torch
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.policies import make_policy, reference_logprobs, start, state
-from worker.engine import Engine, Request, Sampling
+from worker.engine import InferenceEngine, Request, Sampling
 
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], list(range(2, 58)) * 3]
 
@@ -29,7 +29,7 @@ def with_large_logits(model: Qwen3ForCausalLM, seed: int) -> Qwen3ForCausalLM:
     return model
 
 
-def error(engine: Engine, model: Qwen3ForCausalLM) -> float:
+def error(engine: InferenceEngine, model: Qwen3ForCausalLM) -> float:
     """Mean difference to a plain float32 forward, in nats."""
     pairs = [
         (ours, theirs)
@@ -40,7 +40,7 @@ def error(engine: Engine, model: Qwen3ForCausalLM) -> float:
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_float32_head_is_nearer_to_the_learner(shared_engine: Engine, tmp_path: Path, tied: bool) -> None:
+def test_float32_head_is_nearer_to_the_learner(shared_engine: InferenceEngine, tmp_path: Path, tied: bool) -> None:
     first = with_large_logits(make_policy(tmp_path, tied=tied), seed=1)
     first.save_pretrained(tmp_path)
     second = with_large_logits(make_policy(tmp_path / "second", tied=tied), seed=2)
@@ -59,7 +59,7 @@ def test_float32_head_is_nearer_to_the_learner(shared_engine: Engine, tmp_path: 
 
 
 def test_float32_head_of_a_float32_model_changes_nothing(
-    engine: Engine, tied_policy: tuple[Path, Qwen3ForCausalLM]
+    engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:
     other = start(tied_policy[0], lm_head_dtype="float32")
     assert other.score(SEQUENCES) == engine.score(SEQUENCES)

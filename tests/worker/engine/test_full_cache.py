@@ -7,13 +7,13 @@ from pathlib import Path
 from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.policies import reference_logprobs
-from worker.engine import Engine, Request, Sampling
+from worker.engine import InferenceEngine, Request, Sampling
 
 SEQUENCE = list(range(2, 52)) * 3
 
 
 def test_preempted_requests_finish_with_the_same_tokens(
-    untied_engine: Engine, untied_policy: tuple[Path, Qwen3ForCausalLM]
+    untied_engine: InferenceEngine, untied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:
     prompts = {f"r{index}": (3, 4, 5 + index) for index in range(8)}
 
@@ -36,7 +36,7 @@ def test_preempted_requests_finish_with_the_same_tokens(
 
 
 def test_scoring_finds_room_in_a_full_cache(
-    untied_engine: Engine, untied_policy: tuple[Path, Qwen3ForCausalLM]
+    untied_engine: InferenceEngine, untied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:
     for index in range(8):
         untied_engine.submit(Request(f"r{index}", (3, 4, 5 + index), Sampling(0.0, max_tokens=40)))

@@ -9,7 +9,7 @@ from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import EOS, reference_logprobs
-from worker.engine import Engine, Request, Sampling
+from worker.engine import InferenceEngine, Request, Sampling
 
 PROMPT = (3, 4, 5, 6)
 
@@ -20,7 +20,7 @@ def requests(count: int, sampling: Sampling) -> list[Request]:
 
 @pytest.mark.parametrize("temperature", [1.0, 0.6])
 def test_logprobs_are_those_of_the_sampling_distribution(
-    engine: Engine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], temperature: float
+    engine: InferenceEngine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], temperature: float
 ) -> None:
     for request in requests(6, Sampling(temperature, max_tokens=24)):
         engine.submit(request)
@@ -33,12 +33,12 @@ def test_logprobs_are_those_of_the_sampling_distribution(
         assert completion.finished_at >= completion.started_at
 
 
-def test_truncated_distribution_is_renormalised(engine: Engine, collect: Collect) -> None:
+def test_truncated_distribution_is_renormalised(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("only", PROMPT, Sampling(1.0, top_k=1, max_tokens=8)))
     assert collect()["only"].logprobs == pytest.approx([0.0] * 8, abs=1e-6)
 
 
-def test_short_path_and_general_path_agree(engine: Engine, collect: Collect) -> None:
+def test_short_path_and_general_path_agree(engine: InferenceEngine, collect: Collect) -> None:
     outcomes = []
     for short_path in (True, False):
         scheduler = engine._core.scheduler
@@ -51,14 +51,14 @@ def test_short_path_and_general_path_agree(engine: Engine, collect: Collect) -> 
     assert outcomes[0] == outcomes[1]
 
 
-def test_same_seed_repeats_and_another_differs(engine: Engine, collect: Collect) -> None:
+def test_same_seed_repeats_and_another_differs(engine: InferenceEngine, collect: Collect) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         engine.submit(Request(name, PROMPT, Sampling(1.0, max_tokens=32, seed=seed)))
     done = collect()
     assert done["a"].token_ids == done["b"].token_ids != done["c"].token_ids
 
 
-def test_stops_at_the_given_token_and_at_the_models_own(engine: Engine, collect: Collect) -> None:
+def test_stops_at_the_given_token_and_at_the_models_own(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("free", PROMPT, Sampling(0.0, max_tokens=12)))
     free = collect()["free"]
     stop = free.token_ids[5]
@@ -75,13 +75,13 @@ def test_stops_at_the_given_token_and_at_the_models_own(engine: Engine, collect:
         assert EOS not in completion.token_ids[:-1]
 
 
-def test_length_is_bounded_by_the_model_too(engine: Engine, collect: Collect) -> None:
+def test_length_is_bounded_by_the_model_too(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("long", tuple([3] * 250), Sampling(0.0, max_tokens=100)))
     completion = collect()["long"]
     assert (len(completion.token_ids), completion.finish_reason) == (6, "length")
 
 
-def test_dropping_the_kv_cache_mid_flight_loses_nothing(engine: Engine, collect: Collect) -> None:
+def test_dropping_the_kv_cache_mid_flight_loses_nothing(engine: InferenceEngine, collect: Collect) -> None:
     for request in requests(4, Sampling(0.0, max_tokens=30)):
         engine.submit(request)
     expected = collect()
@@ -96,7 +96,7 @@ def test_dropping_the_kv_cache_mid_flight_loses_nothing(engine: Engine, collect:
     assert engine.stats().preemptions == before.preemptions + before.running
 
 
-def test_more_requests_than_slots_all_finish(engine: Engine, collect: Collect) -> None:
+def test_more_requests_than_slots_all_finish(engine: InferenceEngine, collect: Collect) -> None:
     before = engine.stats()
     for request in [Request(f"r{index}", (3, 4 + index % 40), Sampling(1.0, max_tokens=9)) for index in range(80)]:
         engine.submit(request)
@@ -111,7 +111,7 @@ def test_more_requests_than_slots_all_finish(engine: Engine, collect: Collect) -
 
 
 @pytest.mark.parametrize(("apart", "by_places"), [(2, True), (10, False)])
-def test_waiting_requests_enter_together_and_soon(engine: Engine, apart: int, by_places: bool) -> None:
+def test_waiting_requests_enter_together_and_soon(engine: InferenceEngine, apart: int, by_places: bool) -> None:
     """Answers end so many steps apart: an eighth of the places becomes free in 16 steps, or does not."""
     from worker.engine.scheduler import ADMITTED_EVERY
 
@@ -143,13 +143,13 @@ def test_waiting_requests_enter_together_and_soon(engine: Engine, apart: int, by
         (Request("x", (3, 60), Sampling(1.0)), "outside the vocabulary"),
     ],
 )
-def test_impossible_requests_are_refused(engine: Engine, request_: Request, sentence: str) -> None:
+def test_impossible_requests_are_refused(engine: InferenceEngine, request_: Request, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         engine.submit(request_)
     assert not engine.has_unfinished
 
 
-def test_duplicate_request_id_is_refused(engine: Engine) -> None:
+def test_duplicate_request_id_is_refused(engine: InferenceEngine) -> None:
     engine.submit(Request("twice", PROMPT, Sampling(1.0)))
     with pytest.raises(ValueError, match="already unfinished"):
         engine.submit(Request("twice", PROMPT, Sampling(1.0)))

@@ -18,7 +18,7 @@ from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import pack
 from trainer_core.update.recording import as_trajectory as plain
-from worker.engine import Completion, Engine, EngineConfig, EngineError, Request, Sampling, WeightsRefusedError
+from worker.engine import Completion, EngineConfig, EngineError, InferenceEngine, Request, Sampling, WeightsRefusedError
 from worker.learner.weights import WeightBundle, apply_and_probe, probe_sequences
 
 TOLERANCE = 1e-3
@@ -31,9 +31,9 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MiniMaxForCa
 
 
 @pytest.fixture(scope="module")
-def running(shared_engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> Iterator[Engine]:
+def running(shared_engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> Iterator[InferenceEngine]:
     """Prompts longer than a step's tokens are computed in chunks. Leaves vLLM's process-wide parts to the other."""
-    yield Engine(
+    yield InferenceEngine(
         EngineConfig(
             str(hybrid[0]),
             max_model_len=192,
@@ -47,7 +47,7 @@ def running(shared_engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> I
 
 
 @pytest.fixture
-def engine(running: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> Iterator[Engine]:
+def engine(running: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> Iterator[InferenceEngine]:
     yield running
     running.park()
     if running.version:
@@ -90,12 +90,12 @@ def drawn(sizes: list[int]) -> list[tuple[int, ...]]:
     return [tuple(rng.integers(2, 60, size).tolist()) for size in sizes]
 
 
-def submit(engine: Engine, prompts: list[tuple[int, ...]], tokens: int) -> None:
+def submit(engine: InferenceEngine, prompts: list[tuple[int, ...]], tokens: int) -> None:
     for number, prompt in enumerate(prompts):
         engine.submit(Request(str(number), prompt, Sampling(temperature=1.0, max_tokens=tokens)))
 
 
-def finish(engine: Engine) -> list[Completion]:
+def finish(engine: InferenceEngine) -> list[Completion]:
     done: list[Completion] = []
     while engine.has_unfinished:
         done += engine.step()
@@ -108,7 +108,9 @@ def difference(model: MiniMaxForCausalLM, completion: Completion, tokens: slice 
     return float(np.abs(found - completion.logprobs)[tokens].max())
 
 
-def test_samples_are_drawn_from_the_learners_policy(engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> None:
+def test_samples_are_drawn_from_the_learners_policy(
+    engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]
+) -> None:
     """Prompts of one token, of one chunk and of several; requests come and go at different times."""
     model = load_policy(hybrid[0])
     submit(engine, drawn([1, 5, 30, 70, 1, 33]), 12)
@@ -121,7 +123,9 @@ def test_samples_are_drawn_from_the_learners_policy(engine: Engine, hybrid: tupl
         assert difference(model, completion) < TOLERANCE
 
 
-def test_new_weights_pass_the_probe_while_requests_run(engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> None:
+def test_new_weights_pass_the_probe_while_requests_run(
+    engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]
+) -> None:
     after = moved(hybrid[0], 3)
     submit(engine, drawn([4, 20, 45]), 20)
     for _ in range(8):
@@ -141,7 +145,9 @@ def test_new_weights_pass_the_probe_while_requests_run(engine: Engine, hybrid: t
         assert difference(after, completion, slice(switch)) > 10 * TOLERANCE
 
 
-def test_a_parked_request_goes_on_where_it_stood(engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]) -> None:
+def test_a_parked_request_goes_on_where_it_stood(
+    engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]
+) -> None:
     model = load_policy(hybrid[0])
     submit(engine, drawn([6, 50]), 16)
     for _ in range(7):
@@ -160,7 +166,7 @@ def test_a_parked_request_goes_on_where_it_stood(engine: Engine, hybrid: tuple[P
 
 
 def test_routes_are_those_that_the_learner_takes_and_can_replay(
-    engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]
+    engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]
 ) -> None:
     model = load_policy(hybrid[0])
     submit(engine, drawn([1, 8, 60]), 10)
@@ -181,7 +187,7 @@ def test_routes_are_those_that_the_learner_takes_and_can_replay(
 
 
 def test_an_update_may_bring_biases_and_nothing_unknown(
-    engine: Engine, hybrid: tuple[Path, MiniMaxForCausalLM]
+    engine: InferenceEngine, hybrid: tuple[Path, MiniMaxForCausalLM]
 ) -> None:
     tensors = files(load_policy(hybrid[0]))
     assert tensors.keys() == engine.weight_shapes.keys(), "constants of the decay are no weights"
@@ -191,6 +197,6 @@ def test_an_update_may_bring_biases_and_nothing_unknown(
         engine.load_weights(1, {**tensors, f"model.layers.0.block_sparse_moe.gate.{BIAS}": np.zeros(3, np.float32)})
 
 
-def test_a_dense_policy_tells_no_routes(tied_policy: tuple[Path, object], shared_engine: Engine) -> None:
+def test_a_dense_policy_tells_no_routes(tied_policy: tuple[Path, object], shared_engine: InferenceEngine) -> None:
     with pytest.raises(EngineError, match=r"cannot tell the routes of Qwen3ForCausalLM.*router_shift instead"):
-        Engine(EngineConfig(str(tied_policy[0]), max_model_len=64, kv_cache_gib=0.01, routes=True))
+        InferenceEngine(EngineConfig(str(tied_policy[0]), max_model_len=64, kv_cache_gib=0.01, routes=True))

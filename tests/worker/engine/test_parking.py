@@ -11,7 +11,7 @@ from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, perturbed, reference_logprobs, state
-from worker.engine import Completion, Engine, Partial, Request, Sampling
+from worker.engine import Completion, InferenceEngine, PartialCompletion, Request, Sampling
 
 OPEN = (3, 4, *THINK.start_ids)
 FORCED = list(THINK.forced_end_ids)
@@ -23,7 +23,7 @@ def outcome(completion: Completion) -> tuple[object, ...]:
     return (c.prompt_ids, c.token_ids, c.sampled, c.versions, c.finish_reason, c.thinking_tokens, c.budget_hit)
 
 
-def with_cuts(engine: Engine, collect: Collect, request: Request, cuts: list[int]) -> Completion:
+def with_cuts(engine: InferenceEngine, collect: Collect, request: Request, cuts: list[int]) -> Completion:
     """Run `request`, parked after every step count in `cuts` and carried on from what the engine handed back."""
     engine.submit(request)
     for steps in cuts:
@@ -42,7 +42,7 @@ def with_cuts(engine: Engine, collect: Collect, request: Request, cuts: list[int
     ids=["plain", "thinking", "forced after 5", "forced after 8", "forced at once"],
 )
 def test_parked_and_continued_equals_uninterrupted(
-    engine: Engine, collect: Collect, prompt: tuple[int, ...], budget: int | None, cuts: list[int]
+    engine: InferenceEngine, collect: Collect, prompt: tuple[int, ...], budget: int | None, cuts: list[int]
 ) -> None:
     request = Request("r", prompt, Sampling(0.0, max_tokens=40, thinking_budget=budget))
     engine.submit(request)
@@ -54,7 +54,7 @@ def test_parked_and_continued_equals_uninterrupted(
     assert engine.stats().budget_violations == 0
 
 
-def test_forced_end_crosses_the_cut(engine: Engine, collect: Collect) -> None:
+def test_forced_end_crosses_the_cut(engine: InferenceEngine, collect: Collect) -> None:
     """One half of the thinking before the cut, the other half and the forced end after it."""
     request = Request("r", OPEN, Sampling(0.0, max_tokens=20, thinking_budget=6))
     engine.submit(request)
@@ -71,7 +71,7 @@ def test_forced_end_crosses_the_cut(engine: Engine, collect: Collect) -> None:
     assert (completion.thinking_tokens, completion.budget_hit) == (6, True)
 
 
-def test_parked_in_the_answer_after_a_forced_end(engine: Engine, collect: Collect) -> None:
+def test_parked_in_the_answer_after_a_forced_end(engine: InferenceEngine, collect: Collect) -> None:
     request = Request("r", OPEN, Sampling(0.0, max_tokens=20, thinking_budget=4))
     engine.submit(request)
     for _ in range(6):
@@ -85,7 +85,9 @@ def test_parked_in_the_answer_after_a_forced_end(engine: Engine, collect: Collec
     assert completion.sampled.count(False) == 3
 
 
-def test_park_takes_the_named_ones_and_waiting_ones_with_an_empty_prefix(engine: Engine, collect: Collect) -> None:
+def test_park_takes_the_named_ones_and_waiting_ones_with_an_empty_prefix(
+    engine: InferenceEngine, collect: Collect
+) -> None:
     sampling = Sampling(0.0, max_tokens=12)
     requests = [Request(f"r{index}", (3, 4 + index), sampling) for index in range(36)]
     for request in requests:
@@ -107,7 +109,7 @@ def test_park_takes_the_named_ones_and_waiting_ones_with_an_empty_prefix(engine:
     assert finished | {name: c.token_ids for name, c in collect().items()} == expected
 
 
-def test_unknown_ids_park_nothing(engine: Engine) -> None:
+def test_unknown_ids_park_nothing(engine: InferenceEngine) -> None:
     engine.submit(Request("r", (3, 4), Sampling(0.0)))
     with pytest.raises(KeyError):
         engine.park(["r", "other"])
@@ -115,7 +117,7 @@ def test_unknown_ids_park_nothing(engine: Engine) -> None:
 
 
 def test_continued_under_new_weights_carries_both_versions(
-    engine: Engine, collect: Collect, tied_policy: Policy
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy
 ) -> None:
     """Each token's log-probability is that of the weights whose version it carries."""
     other = perturbed(tied_policy[1])
@@ -134,7 +136,7 @@ def test_continued_under_new_weights_carries_both_versions(
     assert completion.logprobs == pytest.approx(old[:6] + new[6:], abs=1e-4)
 
 
-def test_seeded_request_does_not_repeat_its_first_draws(engine: Engine, collect: Collect) -> None:
+def test_seeded_request_does_not_repeat_its_first_draws(engine: InferenceEngine, collect: Collect) -> None:
     sampling = Sampling(2.0, max_tokens=16, seed=3)
     engine.submit(Request("whole", (3, 4), sampling))
     first = collect()["whole"].token_ids
@@ -151,7 +153,7 @@ def test_seeded_request_does_not_repeat_its_first_draws(engine: Engine, collect:
 
 @pytest.mark.parametrize(("max_tokens", "budget", "forced"), [(5, None, 0), (4, None, 0), (5, 3, 0)])
 def test_prefix_without_room_completes_as_it_is(
-    engine: Engine, collect: Collect, max_tokens: int, budget: int | None, forced: int
+    engine: InferenceEngine, collect: Collect, max_tokens: int, budget: int | None, forced: int
 ) -> None:
     """A limit that was steered below what has been generated drops nothing."""
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=20)))
@@ -163,7 +165,9 @@ def test_prefix_without_room_completes_as_it_is(
     assert (completion.token_ids, completion.finish_reason) == (partial.token_ids, "length")
 
 
-def test_thinking_beyond_a_lowered_budget_ends_at_once_and_is_counted(engine: Engine, collect: Collect) -> None:
+def test_thinking_beyond_a_lowered_budget_ends_at_once_and_is_counted(
+    engine: InferenceEngine, collect: Collect
+) -> None:
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=30)))
     for _ in range(9):
         engine.step()
@@ -176,8 +180,8 @@ def test_thinking_beyond_a_lowered_budget_ends_at_once_and_is_counted(engine: En
     assert engine.stats().budget_violations - before == 1
 
 
-def broken(**change: object) -> Partial:
-    whole = Partial("r", (3, 4), [5, 6], [-1.0, -1.0], [0, 0], [True, True], None, 1, 0.0, 0.0)
+def broken(**change: object) -> PartialCompletion:
+    whole = PartialCompletion("r", (3, 4), [5, 6], [-1.0, -1.0], [0, 0], [True, True], None, 1, 0.0, 0.0)
     return replace(whole, **change)  # type: ignore[arg-type]
 
 
@@ -189,7 +193,7 @@ def broken(**change: object) -> Partial:
         (broken(token_ids=[5, 60]), "outside the vocabulary of 60"),
     ],
 )
-def test_prefix_of_something_else_is_refused(engine: Engine, prefix: Partial, sentence: str) -> None:
+def test_prefix_of_something_else_is_refused(engine: InferenceEngine, prefix: PartialCompletion, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         engine.submit(Request("r", (3, 4), Sampling(0.0), prefix=prefix))
     assert not engine.has_unfinished

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.engine.conftest import Collect
-from worker.engine import Completion, Engine, Prune, Request, SampleGroup, Sampling
+from worker.engine import Completion, InferenceEngine, Prune, Request, SampleGroup, Sampling
 from worker.engine.pruning import GroupPruner
 
 HALF = Prune(after=6, keep=0.5)
@@ -52,7 +52,7 @@ def test_parked_group_is_pruned_only_if_none_of_it_had_ended() -> None:
     assert pruner.look(samples[1], -5.0) == []
 
 
-def four(engine: Engine, collect: Collect) -> list[Completion]:
+def four(engine: InferenceEngine, collect: Collect) -> list[Completion]:
     """Four greedy completions of full length."""
     for index in range(20):
         engine.submit(Request(str(index), (3, 4 + index), FREE))
@@ -63,12 +63,12 @@ def ranked(completions: list[Completion]) -> list[Completion]:
     return sorted(completions, key=lambda c: sum(c.logprobs[:6]), reverse=True)
 
 
-def submit(engine: Engine, completions: list[Completion], group: str = "g") -> None:
+def submit(engine: InferenceEngine, completions: list[Completion], group: str = "g") -> None:
     for whole in completions:
         engine.submit(Request(whole.request_id, whole.prompt_ids, PRUNED, group=SampleGroup(group, len(completions))))
 
 
-def test_engine_finishes_the_better_half(engine: Engine, collect: Collect) -> None:
+def test_engine_finishes_the_better_half(engine: InferenceEngine, collect: Collect) -> None:
     free = four(engine, collect)
     before = engine.stats().aborted
     submit(engine, free)
@@ -85,7 +85,7 @@ def test_engine_finishes_the_better_half(engine: Engine, collect: Collect) -> No
     assert (engine.stats().aborted - before, engine.stats().running, len(done)) == (2, 0, 4)
 
 
-def test_parked_before_the_look_is_pruned_all_the_same(engine: Engine, collect: Collect) -> None:
+def test_parked_before_the_look_is_pruned_all_the_same(engine: InferenceEngine, collect: Collect) -> None:
     free = four(engine, collect)
     submit(engine, free)
     for _ in range(4):
@@ -99,7 +99,7 @@ def test_parked_before_the_look_is_pruned_all_the_same(engine: Engine, collect: 
     assert {len(c.token_ids) for c in done.values()} == {6, 12}
 
 
-def test_prefixes_beyond_the_look_are_compared_at_once(engine: Engine, collect: Collect) -> None:
+def test_prefixes_beyond_the_look_are_compared_at_once(engine: InferenceEngine, collect: Collect) -> None:
     free = four(engine, collect)
     for whole in free:
         engine.submit(Request(whole.request_id, whole.prompt_ids, FREE))
@@ -113,7 +113,7 @@ def test_prefixes_beyond_the_look_are_compared_at_once(engine: Engine, collect: 
     assert [len(done[c.request_id].token_ids) for c in ranked(free)] == [12, 12, 8, 8]
 
 
-def test_pruning_without_a_group_is_refused(engine: Engine) -> None:
+def test_pruning_without_a_group_is_refused(engine: InferenceEngine) -> None:
     with pytest.raises(ValueError, match=r"pruning needs Request\.group"):
         engine.submit(Request("r", (3, 4), PRUNED))
 

@@ -14,7 +14,7 @@ from trainer_core.diagnosis import Attribution, attribute
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.model.policy import load_policy
 from trainer_core.update.rescoring import LearnerSide, learner_side
-from worker.engine import Engine, Request, Sampling
+from worker.engine import InferenceEngine, Request, Sampling
 from worker.loop.rescoring import attribution_metrics, combine
 
 PROMPTS = [tuple(range(3 + n, 11 + n)) for n in range(6)]
@@ -26,7 +26,7 @@ def learner(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> PreTrainedModel:
     return load_policy(tied_policy[0])
 
 
-def generate(engine: Engine, collect: Collect, **sampling: float) -> list[Trajectory]:
+def generate(engine: InferenceEngine, collect: Collect, **sampling: float) -> list[Trajectory]:
     for index, prompt in enumerate(PROMPTS):
         engine.submit(Request(f"{index}", prompt, Sampling(temperature=1.0, max_tokens=12, **sampling)))  # type: ignore[arg-type]
     return [
@@ -55,7 +55,7 @@ def learn(model: Qwen3ForCausalLM, trajectories: list[Trajectory], shift: int = 
 
 
 def rescore(
-    engine: Engine,
+    engine: InferenceEngine,
     learner: PreTrainedModel,
     trajectories: list[Trajectory],
     version: int,
@@ -75,7 +75,7 @@ def rescore(
 
 
 def test_truncated_sampling_is_told_from_numerics(
-    engine: Engine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
+    engine: InferenceEngine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
 ) -> None:
     torch.manual_seed(0)
     trajectories = generate(engine, collect, top_p=0.6)
@@ -89,7 +89,7 @@ def test_truncated_sampling_is_told_from_numerics(
 
 
 def test_staleness_is_what_new_weights_have_changed(
-    engine: Engine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
+    engine: InferenceEngine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
 ) -> None:
     torch.manual_seed(0)
     trajectories = generate(engine, collect)
@@ -105,7 +105,7 @@ def test_staleness_is_what_new_weights_have_changed(
 
 
 def test_another_template_is_found_in_the_prompt(
-    engine: Engine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
+    engine: InferenceEngine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM], learner: PreTrainedModel
 ) -> None:
     torch.manual_seed(0)
     trajectories = generate(engine, collect)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from worker.engine import Engine, EngineConfig, EngineError
+from worker.engine import EngineConfig, EngineError, InferenceEngine
 from worker.engine.startup import eos_token_ids
 
 
@@ -21,7 +21,7 @@ def test_importing_the_adapter_imports_neither_vllm_nor_torch() -> None:
 
 def test_directory_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"not a model directory: config\.json is missing"):
-        Engine(EngineConfig(model_dir=str(tmp_path)))
+        InferenceEngine(EngineConfig(model_dir=str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,20 @@ def test_end_of_sequence_tokens_come_from_the_model(
     assert eos_token_ids(str(tmp_path)) == expected
 
 
-def test_the_process_can_still_set_its_threads(shared_engine: Engine) -> None:
+def test_the_process_can_still_set_its_threads(shared_engine: InferenceEngine) -> None:
     torch.set_num_threads(2)
     assert torch.get_num_threads() == 2
     torch.set_num_threads(1)
 
 
-def test_weight_shapes_are_the_checkpoints(shared_engine: Engine) -> None:
+def test_weight_shapes_are_the_checkpoints(shared_engine: InferenceEngine) -> None:
     shapes = shared_engine.weight_shapes
     assert shapes["model.embed_tokens.weight"] == (60, 128)
     assert shapes["model.layers.0.self_attn.k_proj.weight"] == (64, 128)
     assert "lm_head.weight" not in shapes
 
 
-def test_nothing_listens_beyond_loopback(shared_engine: Engine, opened_listeners: set[tuple[str, int]]) -> None:
+def test_nothing_listens_beyond_loopback(
+    shared_engine: InferenceEngine, opened_listeners: set[tuple[str, int]]
+) -> None:
     assert {ip for ip, _ in opened_listeners} <= {"127.0.0.1", "::1"}

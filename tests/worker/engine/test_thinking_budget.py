@@ -9,7 +9,7 @@ from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, reference_logprobs
-from worker.engine import Completion, Engine, Request, Sampling
+from worker.engine import Completion, InferenceEngine, Request, Sampling
 from worker.engine.thinking import ThinkingTracker
 
 OPEN = (3, 4, *THINK.start_ids)
@@ -23,7 +23,7 @@ def spent_by_definition(completion: Completion) -> int:
     return tracker.spent
 
 
-def test_budgets_are_exact_and_per_request(engine: Engine, collect: Collect) -> None:
+def test_budgets_are_exact_and_per_request(engine: InferenceEngine, collect: Collect) -> None:
     for budget in range(12):
         sampling = Sampling(1.0, max_tokens=40, thinking_budget=budget)
         engine.submit(Request(f"b{budget}", (*OPEN, 5 + budget), sampling))
@@ -43,7 +43,7 @@ def test_budgets_are_exact_and_per_request(engine: Engine, collect: Collect) -> 
 
 
 def test_answer_after_a_forced_end_is_the_policys_own(
-    engine: Engine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM]
+    engine: InferenceEngine, collect: Collect, tied_policy: tuple[Path, Qwen3ForCausalLM]
 ) -> None:
     engine.submit(Request("r", OPEN, Sampling(1.0, max_tokens=30, thinking_budget=5)))
     completion = collect()["r"]
@@ -54,7 +54,7 @@ def test_answer_after_a_forced_end_is_the_policys_own(
     assert [completion.logprobs[i] for i in kept] == pytest.approx([expected[i] for i in kept], abs=1e-4)
 
 
-def test_budget_of_zero_closes_thinking_before_the_first_token(engine: Engine, collect: Collect) -> None:
+def test_budget_of_zero_closes_thinking_before_the_first_token(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("r", OPEN, Sampling(1.0, max_tokens=10, thinking_budget=0)))
     completion = collect()["r"]
     assert (completion.token_ids[:3], completion.sampled[:3]) == (FORCED, [False] * 3)
@@ -64,7 +64,7 @@ def test_budget_of_zero_closes_thinking_before_the_first_token(engine: Engine, c
 
 @pytest.mark.parametrize(("max_tokens", "budget", "tokens"), [(2, 0, 2), (6, 4, 6), (4, 4, 4)])
 def test_max_tokens_bounds_sampled_and_forced_tokens(
-    engine: Engine, collect: Collect, max_tokens: int, budget: int, tokens: int
+    engine: InferenceEngine, collect: Collect, max_tokens: int, budget: int, tokens: int
 ) -> None:
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=max_tokens, thinking_budget=budget)))
     completion = collect()["r"]
@@ -72,7 +72,7 @@ def test_max_tokens_bounds_sampled_and_forced_tokens(
     assert completion.sampled == [True] * budget + [False] * (tokens - budget)
 
 
-def test_budget_does_not_apply_where_nobody_thinks(engine: Engine, collect: Collect) -> None:
+def test_budget_does_not_apply_where_nobody_thinks(engine: InferenceEngine, collect: Collect) -> None:
     for index in range(8):
         engine.submit(Request(f"r{index}", (3, 5 + index), Sampling(1.0, max_tokens=20, thinking_budget=2)))
     for completion in collect().values():
@@ -81,14 +81,14 @@ def test_budget_does_not_apply_where_nobody_thinks(engine: Engine, collect: Coll
             assert (completion.thinking_tokens, completion.budget_hit) == (0, False)
 
 
-def test_unlimited_thinking_is_counted(engine: Engine, collect: Collect) -> None:
+def test_unlimited_thinking_is_counted(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("r", OPEN, Sampling(1.0, max_tokens=20)))
     completion = collect()["r"]
     assert completion.thinking_tokens == spent_by_definition(completion)
     assert not completion.budget_hit
 
 
-def test_parking_in_the_answer_keeps_the_thinking(engine: Engine) -> None:
+def test_parking_in_the_answer_keeps_the_thinking(engine: InferenceEngine) -> None:
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=30, thinking_budget=4)))
     for _ in range(6):
         engine.step()
@@ -98,14 +98,14 @@ def test_parking_in_the_answer_keeps_the_thinking(engine: Engine) -> None:
     assert not engine.has_unfinished
 
 
-def test_forced_tokens_do_not_count_as_generated(engine: Engine, collect: Collect) -> None:
+def test_forced_tokens_do_not_count_as_generated(engine: InferenceEngine, collect: Collect) -> None:
     before = engine.stats().generated_tokens
     engine.submit(Request("r", OPEN, Sampling(0.0, max_tokens=16, thinking_budget=4)))
     completion = collect()["r"]
     assert engine.stats().generated_tokens - before == sum(completion.sampled)
 
 
-def test_budget_without_markers_is_refused(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_without_markers_is_refused(engine: InferenceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
     monkeypatch.setattr(engine, "_config", replace(engine._config, think=None))

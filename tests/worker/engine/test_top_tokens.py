@@ -13,7 +13,7 @@ from transformers import Qwen3ForCausalLM
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, VOCAB
 from trainer_core.trajectory import Group
-from worker.engine import Completion, Engine, Request, Sampling
+from worker.engine import Completion, InferenceEngine, Request, Sampling
 from worker.messages.chunk import pack, unpack
 
 Policy = tuple[Path, Qwen3ForCausalLM]
@@ -39,7 +39,9 @@ def check(model: Qwen3ForCausalLM, completion: Completion, temperature: float, k
         np.testing.assert_allclose(completion.top.logprobs[step], own, atol=2e-4)
 
 
-def test_they_are_those_of_the_policy_at_its_temperature(engine: Engine, collect: Collect, tied_policy: Policy) -> None:
+def test_they_are_those_of_the_policy_at_its_temperature(
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy
+) -> None:
     engine.submit(Request("asks", (3, 4, 5), Sampling(0.7, max_tokens=20, seed=1, top_logprobs=4)))
     engine.submit(Request("asks more", (3, 9), Sampling(1.0, max_tokens=20, seed=2, top_logprobs=9)))
     engine.submit(Request("does not", (3, 4, 5), Sampling(1.0, max_tokens=20, seed=3)))
@@ -51,7 +53,9 @@ def test_they_are_those_of_the_policy_at_its_temperature(engine: Engine, collect
         Sampling(1.0, top_logprobs=-1)
 
 
-def test_they_survive_a_cut_and_leave_forced_tokens_out(engine: Engine, collect: Collect, tied_policy: Policy) -> None:
+def test_they_survive_a_cut_and_leave_forced_tokens_out(
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy
+) -> None:
     sampling = Sampling(0.0, max_tokens=30, thinking_budget=6, top_logprobs=5)
     request = Request("r", (3, 4, *THINK.start_ids), sampling)
     engine.submit(request)
@@ -65,14 +69,14 @@ def test_they_survive_a_cut_and_leave_forced_tokens_out(engine: Engine, collect:
     check(tied_policy[1], completion, 1.0, 5)
 
 
-def test_more_than_the_vocabulary_is_the_vocabulary(engine: Engine, collect: Collect) -> None:
+def test_more_than_the_vocabulary_is_the_vocabulary(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("r", (3, 4), Sampling(0.0, max_tokens=3, top_logprobs=VOCAB + 5)))
     top = collect()["r"].top
     assert top is not None and top.token_ids.shape == (3, VOCAB)
     np.testing.assert_allclose(np.exp(top.logprobs).sum(axis=1), 1.0, atol=1e-4)
 
 
-def test_they_reach_the_trajectories(engine: Engine, collect: Collect) -> None:
+def test_they_reach_the_trajectories(engine: InferenceEngine, collect: Collect) -> None:
     engine.submit(Request("a", (3, 4), Sampling(0.0, max_tokens=5, top_logprobs=2)))
     engine.submit(Request("b", (3, 9), Sampling(0.0, max_tokens=7)))
     done = collect()

@@ -13,13 +13,13 @@ from transformers import Qwen3ForCausalLM
 
 from tests.worker.engine.conftest import Collect
 from tests.worker.engine.policies import THINK, perturbed, reference_logprobs, state
-from worker.engine import Engine, EngineError, Request, Sampling, WeightsRefusedError
+from worker.engine import EngineError, InferenceEngine, Request, Sampling, WeightsRefusedError
 
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], [5, 6], list(range(2, 58)) * 3]
 Policy = tuple[Path, Qwen3ForCausalLM]
 
 
-def distance(engine: Engine, model: Qwen3ForCausalLM) -> float:
+def distance(engine: InferenceEngine, model: Qwen3ForCausalLM) -> float:
     """Largest difference between engine and plain forward over the probe sequences."""
     scores = engine.score(SEQUENCES)
     assert [len(score) for score in scores] == [len(sequence) - 1 for sequence in SEQUENCES]
@@ -30,11 +30,11 @@ def distance(engine: Engine, model: Qwen3ForCausalLM) -> float:
     )
 
 
-def test_scores_equal_a_plain_forward(engine: Engine, tied_policy: Policy) -> None:
+def test_scores_equal_a_plain_forward(engine: InferenceEngine, tied_policy: Policy) -> None:
     assert distance(engine, tied_policy[1]) < 1e-4
 
 
-def test_tied_model_serves_new_weights_everywhere(engine: Engine, tied_policy: Policy) -> None:
+def test_tied_model_serves_new_weights_everywhere(engine: InferenceEngine, tied_policy: Policy) -> None:
     other = perturbed(tied_policy[1])
     assert distance(engine, other) > 0.1
     engine.load_weights(3, state(other))
@@ -42,7 +42,7 @@ def test_tied_model_serves_new_weights_everywhere(engine: Engine, tied_policy: P
     assert distance(engine, other) < 1e-4
 
 
-def test_untied_model_serves_new_weights_everywhere(untied_engine: Engine, untied_policy: Policy) -> None:
+def test_untied_model_serves_new_weights_everywhere(untied_engine: InferenceEngine, untied_policy: Policy) -> None:
     assert distance(untied_engine, untied_policy[1]) < 1e-4
     other = perturbed(untied_policy[1])
     untied_engine.load_weights(1, {name: torch.from_numpy(array) for name, array in state(other).items()})
@@ -50,7 +50,7 @@ def test_untied_model_serves_new_weights_everywhere(untied_engine: Engine, untie
 
 
 def test_probe_notices_a_head_that_was_not_packed_again(
-    engine: Engine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
+    engine: InferenceEngine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = perturbed(tied_policy[1])
     head = engine._weights._model.lm_head
@@ -62,7 +62,7 @@ def test_probe_notices_a_head_that_was_not_packed_again(
     assert distance(engine, other) < 1e-4
 
 
-def test_state_dict_of_a_tied_model_may_repeat_the_head(engine: Engine, tied_policy: Policy) -> None:
+def test_state_dict_of_a_tied_model_may_repeat_the_head(engine: InferenceEngine, tied_policy: Policy) -> None:
     other = perturbed(tied_policy[1])
     engine.load_weights(1, {name: tensor.detach() for name, tensor in other.state_dict().items()})
     assert distance(engine, other) < 1e-4
@@ -87,7 +87,7 @@ NORM = "model.norm.weight"
     ],
 )
 def test_wrong_weights_are_refused_and_the_old_ones_go_on(
-    engine: Engine, tied_policy: Policy, spoil: object, sentence: str
+    engine: InferenceEngine, tied_policy: Policy, spoil: object, sentence: str
 ) -> None:
     assert callable(spoil)
     with pytest.raises(WeightsRefusedError, match=sentence):
@@ -97,7 +97,7 @@ def test_wrong_weights_are_refused_and_the_old_ones_go_on(
 
 
 def test_half_written_weights_stop_the_engine_until_a_full_load(
-    engine: Engine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
+    engine: InferenceEngine, tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: object, weights: object) -> None:
         raise OSError("shared memory went away")
@@ -118,7 +118,7 @@ def test_half_written_weights_stop_the_engine_until_a_full_load(
 
 @pytest.mark.parametrize("kv", ["keep", "recompute"])
 def test_update_with_requests_in_flight(
-    engine: Engine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
 ) -> None:
     other = perturbed(tied_policy[1])
     for index in range(6):
@@ -141,7 +141,7 @@ def test_update_with_requests_in_flight(
 
 @pytest.mark.parametrize("kv", ["keep", "recompute"])
 def test_update_to_the_same_weights_changes_nothing_but_the_version(
-    engine: Engine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy, kv: Literal["keep", "recompute"]
 ) -> None:
     """Requests that think, are forced to answer, or cross a KV block (of 128 tokens) around the update."""
     sampling = Sampling(0.0, max_tokens=30)
@@ -169,7 +169,7 @@ def test_update_to_the_same_weights_changes_nothing_but_the_version(
         assert completion.versions == [0] * cut + [1] * (len(completion.token_ids) - cut)
 
 
-def test_kept_cache_goes_on_without_prefill(engine: Engine, tied_policy: Policy) -> None:
+def test_kept_cache_goes_on_without_prefill(engine: InferenceEngine, tied_policy: Policy) -> None:
     for index in range(6):
         engine.submit(Request(f"r{index}", (3, 4, 5 + index), Sampling(1.0, max_tokens=20)))
     engine.step()
@@ -182,7 +182,7 @@ def test_kept_cache_goes_on_without_prefill(engine: Engine, tied_policy: Policy)
 
 
 def test_version_that_comes_back_never_reads_older_prefixes(
-    engine: Engine, collect: Collect, tied_policy: Policy
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy
 ) -> None:
     """Rolled back and forth under one number, the weights differ all the same."""
     prompt = tuple([7, 8, 9, 10] * 40)
@@ -198,7 +198,7 @@ def test_version_that_comes_back_never_reads_older_prefixes(
 
 
 def test_a_new_version_never_reads_the_prefixes_of_an_old_one(
-    engine: Engine, collect: Collect, tied_policy: Policy
+    engine: InferenceEngine, collect: Collect, tied_policy: Policy
 ) -> None:
     prompt = tuple([7, 8, 9, 10] * 40)  # longer than a KV block, so it is cached
     engine.submit(Request("old", prompt, Sampling(1.0, max_tokens=1)))
@@ -211,7 +211,7 @@ def test_a_new_version_never_reads_the_prefixes_of_an_old_one(
     assert completion.logprobs == pytest.approx([expected], abs=1e-4)
 
 
-def test_scoring_does_not_advance_requests_in_flight(engine: Engine, collect: Collect) -> None:
+def test_scoring_does_not_advance_requests_in_flight(engine: InferenceEngine, collect: Collect) -> None:
     for index in range(40):  # more than run at once: scoring must set waiting requests aside too
         engine.submit(Request(f"r{index}", (3, 4, 5 + index % 40), Sampling(0.0, max_tokens=12)))
     done = {c.request_id: c for _ in range(4) for c in engine.step()}
@@ -232,6 +232,6 @@ def test_scoring_does_not_advance_requests_in_flight(engine: Engine, collect: Co
 
 
 @pytest.mark.parametrize("length", [1, 256])
-def test_sequences_that_cannot_be_scored_are_refused(engine: Engine, length: int) -> None:
+def test_sequences_that_cannot_be_scored_are_refused(engine: InferenceEngine, length: int) -> None:
     with pytest.raises(EngineError, match="can score 2 to 255 tokens"):
         engine.score([[3] * length])

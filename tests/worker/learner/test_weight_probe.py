@@ -13,7 +13,7 @@ from transformers import Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
-from worker.engine import Engine, WeightsRefusedError
+from worker.engine import InferenceEngine, WeightsRefusedError
 from worker.learner.ranks import LearnerGroup
 from worker.learner.weights import ProbeFailed, WeightBundle, apply_and_probe, probe_sequences
 
@@ -22,7 +22,7 @@ SPEC = make_spec(optimizer={"learning_rate": 3e-3})
 
 
 @pytest.fixture(scope="module")
-def engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[Engine]:
+def engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[InferenceEngine]:
     engine = start(tied_policy[0])
     yield engine
     engine.close()
@@ -45,13 +45,13 @@ def versions(cluster: None, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Itera
     learner.close()
 
 
-def test_every_version_reaches_the_engine(engine: Engine, versions: list[WeightBundle]) -> None:
+def test_every_version_reaches_the_engine(engine: InferenceEngine, versions: list[WeightBundle]) -> None:
     for bundle in (*versions, versions[0]):
         assert apply_and_probe(engine, bundle, TOLERANCE) < TOLERANCE
         assert engine.version == bundle.version
 
 
-def test_stale_weights_under_a_new_number_are_found(engine: Engine, versions: list[WeightBundle]) -> None:
+def test_stale_weights_under_a_new_number_are_found(engine: InferenceEngine, versions: list[WeightBundle]) -> None:
     stale = replace(versions[2], tensors=versions[1].tensors)
     with pytest.raises(ProbeFailed, match="weights 2: engine and learner differ by") as caught:
         apply_and_probe(engine, stale, TOLERANCE)
@@ -62,7 +62,7 @@ def test_stale_weights_under_a_new_number_are_found(engine: Engine, versions: li
 @pytest.mark.parametrize(
     "name", ["model.embed_tokens.weight", "model.layers.0.self_attn.k_norm.weight", "model.layers.3.mlp.up_proj.weight"]
 )
-def test_one_corrupted_tensor_is_found(engine: Engine, versions: list[WeightBundle], name: str) -> None:
+def test_one_corrupted_tensor_is_found(engine: InferenceEngine, versions: list[WeightBundle], name: str) -> None:
     tensors = dict(versions[2].tensors)
     tensors[name] = np.roll(tensors[name], 1, axis=-1) * np.float32(1.5)
     with pytest.raises(ProbeFailed):
@@ -71,7 +71,7 @@ def test_one_corrupted_tensor_is_found(engine: Engine, versions: list[WeightBund
 
 
 def test_weights_that_never_reach_the_kernels_are_found(
-    engine: Engine, versions: list[WeightBundle], monkeypatch: pytest.MonkeyPatch
+    engine: InferenceEngine, versions: list[WeightBundle], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply_and_probe(engine, versions[0], TOLERANCE)
     monkeypatch.setattr(engine._weights, "load", lambda tensors: None)
@@ -79,7 +79,7 @@ def test_weights_that_never_reach_the_kernels_are_found(
         apply_and_probe(engine, versions[2], TOLERANCE)
 
 
-def test_refused_weights_leave_the_old_version(engine: Engine, versions: list[WeightBundle]) -> None:
+def test_refused_weights_leave_the_old_version(engine: InferenceEngine, versions: list[WeightBundle]) -> None:
     apply_and_probe(engine, versions[1], TOLERANCE)
     tensors = dict(versions[2].tensors)
     tensors.pop("model.norm.weight")

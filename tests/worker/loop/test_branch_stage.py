@@ -87,11 +87,11 @@ class Rewards:
 def stage() -> Any:
     engines, handed = Engines(), threading.Condition()
 
-    def stir() -> None:
+    def wake() -> None:
         with handed:
             handed.notify_all()
 
-    made = GenerationStage(engines, Rewards(), Timeline(), stir, Brancher(str, None))  # type: ignore[arg-type]
+    made = GenerationStage(engines, Rewards(), Timeline(), wake, Brancher(str, None))  # type: ignore[arg-type]
     found: list[Ticket] = []
 
     def scored(count: int) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.installation import wait_until
 from trainer_core.rewards.graders.jail import JailError, Limits
+from worker.sandbox.job_run import supervise
 from worker.sandbox.pool import JailPool
-from worker.sandbox.run import supervise
 from worker.sandbox.slot import Loaded, Slot
 
 LIMITS = Limits(wall_s=20.0)

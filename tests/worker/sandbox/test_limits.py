@@ -10,8 +10,8 @@ import pytest
 
 from trainer_core.rewards.graders.jail import JailError, Limits
 from worker.sandbox import capability
+from worker.sandbox.job_run import supervise
 from worker.sandbox.pool import JailPool
-from worker.sandbox.run import supervise
 from worker.sandbox.slot import Loaded, Slot
 
 

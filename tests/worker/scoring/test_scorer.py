@@ -18,7 +18,7 @@ from worker.judge.clock import TimedOut
 from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot
-from worker.scoring.open import ToolSetup, Workbench
+from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Job, Scorer, waits
 
 JUDGED = {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
@@ -42,12 +42,12 @@ def server() -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def bench(server: JudgeServer) -> Iterator[Callable[..., Workbench]]:
+def bench(server: JudgeServer) -> Iterator[Callable[..., EquippedScorer]]:
     made = []
 
-    def make(*definitions: RewardDefinition, timeout_s: float = 10.0, **settings: Any) -> Workbench:
+    def make(*definitions: RewardDefinition, timeout_s: float = 10.0, **settings: Any) -> EquippedScorer:
         config = JudgeEndpoint.model_validate({"base_url": server.url, "model": "m", **settings})
-        made.append(Workbench(definitions, ToolSetup(JudgeSetup({"default": config}, {})), timeout_s))
+        made.append(EquippedScorer(definitions, ToolSetup(JudgeSetup({"default": config}, {})), timeout_s))
         return made[-1]
 
     yield make
@@ -55,7 +55,9 @@ def bench(server: JudgeServer) -> Iterator[Callable[..., Workbench]]:
         one.close()
 
 
-def test_judged_samples_are_asked_about_at_the_same_time(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+def test_judged_samples_are_asked_about_at_the_same_time(
+    server: JudgeServer, bench: Callable[..., EquippedScorer]
+) -> None:
     server.together = 64
     judged = definition(JUDGED)
     graded = bench(judged, max_in_flight=64).scorer.score([job(judged, str(n)) for n in range(64)])
@@ -63,13 +65,13 @@ def test_judged_samples_are_asked_about_at_the_same_time(server: JudgeServer, be
     assert server.most_in_flight == 64
 
 
-def test_pure_and_judged_samples_keep_their_order(bench: Callable[..., Workbench]) -> None:
+def test_pure_and_judged_samples_keep_their_order(bench: Callable[..., EquippedScorer]) -> None:
     judged, pure = definition(JUDGED), definition({"type": "exact"})
     jobs = [job(pure, "1", answer="1"), job(judged, "a"), job(pure, "2", answer="1"), job(judged, "b")]
     assert [one.score.reward for one in bench(judged, pure).scorer.score(jobs)] == [1.0, 0.5, 0.0, 0.5]
 
 
-def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
     server.hang = lambda body: body["messages"][-1]["content"] == "hang"
     judged = definition(JUDGED, on_error="zero")
     opened = bench(judged, timeout_s=2.0)
@@ -80,7 +82,7 @@ def test_one_hanging_question_times_out_alone(server: JudgeServer, bench: Callab
     assert graded[1].score.error == "the reward took longer than 2 s"  # of the sample, whatever its parts forgive
 
 
-def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
     server.latency_s = 0.25
     judged = definition(JUDGED)
     opened = bench(judged, max_in_flight=1)
@@ -92,7 +94,7 @@ def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callabl
 
 
 def test_a_grader_that_never_ends_is_interrupted(
-    bench: Callable[..., Workbench], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def spin(self: Any, sample: Sample, item: Any) -> float:
         if sample.output_text != "spin":
@@ -119,7 +121,7 @@ def compute(seconds: float) -> None:
         sum(range(200))
 
 
-def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., Workbench]) -> None:
+def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., EquippedScorer]) -> None:
     watch = bench(definition({"type": "exact"}), timeout_s=1.0).scorer._watch
     for n in range(300):  # each ends at about the moment at which its time is up
         with contextlib.suppress(TimedOut):
@@ -128,7 +130,9 @@ def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., Work
         assert watch.limit(5.0, lambda: 1) == 1
 
 
-def test_a_bug_is_an_error_with_its_traceback(bench: Callable[..., Workbench], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_an_error_with_its_traceback(
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(self: Any, sample: Sample, item: Any) -> float:
         raise KeyError("nothing")
 
@@ -143,7 +147,7 @@ def test_samples_share_the_jails() -> None:
     source = "import time\ndef grade(sample, item):\n    time.sleep(item['s'])\n    return 1"
     tests = definition({"type": "python", "source": source})
     assert waits(tests)
-    opened = Workbench([tests], ToolSetup(), 4.0)
+    opened = EquippedScorer([tests], ToolSetup(), 4.0)
     try:
         graded = opened.scorer.score([job(tests, str(n), s=0.2) for n in range(6)] + [job(tests, "late", s=60)])
     finally:
@@ -154,7 +158,7 @@ def test_samples_share_the_jails() -> None:
 
 def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     own = definition({"type": "python", "source": "def grade(sample, item):\n    return 1"})
-    opened = Workbench([own], ToolSetup(processes=os.cpu_count() or 1), 2.0)  # one jail
+    opened = EquippedScorer([own], ToolSetup(processes=os.cpu_count() or 1), 2.0)  # one jail
     start = Slot.start
 
     def slow(slot: Slot) -> None:
@@ -177,7 +181,7 @@ def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.Mon
 def test_what_graders_load_costs_no_sample_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
     monkeypatch.setattr("trainer_core.rewards.graders.language.load", lambda: loaded.append("detector"))
-    opened = Workbench([definition({"type": "exact"}), definition({"type": "language"})], ToolSetup(), 10.0)
+    opened = EquippedScorer([definition({"type": "exact"}), definition({"type": "language"})], ToolSetup(), 10.0)
     opened.close()
     assert loaded == ["detector"]
 
@@ -189,18 +193,18 @@ def test_a_workbench_leaves_no_thread_behind(server: JudgeServer, monkeypatch: p
     judged = definition(JUDGED)
     judges = JudgeSetup({"default": JudgeEndpoint(base_url=server.url, model="m")}, {})
     before = set(threading.enumerate())
-    opened = Workbench([judged], ToolSetup(judges), 10.0)
+    opened = EquippedScorer([judged], ToolSetup(judges), 10.0)
     opened.scorer.score([job(judged, "a")])
     opened.close()
     wait_until(lambda: set(threading.enumerate()) <= before, 30)
-    monkeypatch.setattr("worker.scoring.open.capability.require", no_jail)
+    monkeypatch.setattr("worker.scoring.equipped.capability.require", no_jail)
     jailed = definition({"type": "python", "source": "def grade(sample, item): return 1"})
     with pytest.raises(JailError):
-        Workbench([judged, jailed], ToolSetup(judges), 10.0)
+        EquippedScorer([judged, jailed], ToolSetup(judges), 10.0)
     wait_until(lambda: set(threading.enumerate()) <= before, 30)
 
 
-def test_use_is_counted_once(server: JudgeServer, bench: Callable[..., Workbench]) -> None:
+def test_use_is_counted_once(server: JudgeServer, bench: Callable[..., EquippedScorer]) -> None:
     judged = definition(JUDGED)
     opened = bench(judged)
     opened.scorer.score([job(judged, "a"), job(judged, "a"), job(judged, "b")])

@@ -16,6 +16,8 @@ interface Props {
   chart: ChartSpec;
   data: MetricData | undefined;
   names: string[];
+  /** The x of the run's steps. */
+  steps: number[];
   xAxis: XAxis;
   marks: ControlMark[];
   smoothing: number;
@@ -25,7 +27,7 @@ interface Props {
   syncKey: string;
 }
 
-export function ChartCard({ chart, data, names, ...rest }: Props) {
+export function ChartCard({ chart, data, names, steps, ...rest }: Props) {
   const [table, setTable] = useState(false);
   const [log, setLog] = useState(chart.log ?? false);
   // Charts far outside of the screen draw nothing, so that many charts stay quick.
@@ -85,7 +87,7 @@ export function ChartCard({ chart, data, names, ...rest }: Props) {
       ) : table ? (
         <ChartTable lines={lines} series={series} xAxis={rest.xAxis} height={HEIGHT + 20} title={title} />
       ) : entry?.isIntersecting ? (
-        <LineChart label={title} lines={lines} series={series} log={log} height={HEIGHT} {...rest} />
+        <LineChart label={title} lines={lines} series={series} steps={steps} log={log} height={HEIGHT} {...rest} />
       ) : (
         <div style={{ height: HEIGHT + 20 }} />
       )}

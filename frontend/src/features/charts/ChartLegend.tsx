@@ -1,4 +1,4 @@
-/** Names and values under the title of a chart: at the crosshair, else the latest. */
+/** Names and values under the title of a chart: at the crosshair, else the latest; a dash where there is none. */
 import { formatNumber } from "@/lib/format";
 import classes from "./charts.module.css";
 import type { LineStyle } from "./options";
@@ -15,7 +15,7 @@ export function LineSwatch({ line }: { line: LineStyle }) {
         strokeWidth="2.5"
         strokeDasharray={line.dash?.join(" ")}
       />
-      {line.points && <circle cx="9" cy="4" r="3" fill={`var(--c-s${line.color % 6})`} />}
+      {line.rare && <circle cx="9" cy="4" r="3" fill={`var(--c-s${line.color % 6})`} />}
     </svg>
   );
 }
@@ -23,11 +23,11 @@ export function LineSwatch({ line }: { line: LineStyle }) {
 interface Props {
   lines: LineStyle[];
   values: (number | null)[];
+  /** x of the crosshair; null without one. */
   at: string | null;
-  hovered: boolean;
 }
 
-export function ChartLegend({ lines, values, at, hovered }: Props) {
+export function ChartLegend({ lines, values, at }: Props) {
   return (
     <div className={classes.legend}>
       {lines.map((line, index) => (
@@ -37,7 +37,7 @@ export function ChartLegend({ lines, values, at, hovered }: Props) {
           <span className="num">{formatNumber(values[index])}</span>
         </span>
       ))}
-      <span className={`${classes.at} num`}>{hovered && at !== null ? `@ ${at}` : ""}</span>
+      <span className={`${classes.at} num`}>{at !== null && `@ ${at}`}</span>
     </div>
   );
 }

@@ -16,7 +16,7 @@ interface Props {
 const MOST_ROWS = 500;
 
 export function ChartTable({ title, lines, series, xAxis, height }: Props) {
-  const { x, mean } = align(series);
+  const { x, mean } = align(series, []);
   const rows = x.map((_, index) => x.length - 1 - index).slice(0, MOST_ROWS);
   return (
     <ScrollArea h={height} type="auto">

@@ -13,6 +13,7 @@ import { interpolate } from "./align";
 import { ChartCard } from "./ChartCard";
 import { CHARTS, chartKeys } from "./charts";
 import classes from "./charts.module.css";
+import { stepsOf } from "./gaps";
 import { TimelineCard } from "./TimelineCard";
 import { useControlMarks } from "./useControlMarks";
 
@@ -37,6 +38,7 @@ export function ChartsTab({ run }: { run: Run }) {
   const known = useMemo(() => names.data ?? [], [names.data]);
   const keys = useMemo(() => chartKeys(known), [known]);
   const metrics = useQuery(metricsQuery(run.id, keys, { x, from: wide(from, to, -1), to: wide(from, to, 1) }));
+  const steps = useMemo(() => stepsOf(metrics.data?.series ?? {}), [metrics.data]);
   const controls = useQuery(controlsQuery(run.id)).data?.data ?? NO_CONTROLS;
   const marks = useControlMarks(run.id, controls, x);
   const stepOf = useQuery({ ...metricsQuery(run.id, ["critic/score/mean"], { x: "step" }), enabled: x !== "step" });
@@ -55,6 +57,8 @@ export function ChartsTab({ run }: { run: Run }) {
       void navigate({ search: previous => ({ ...previous, tab: "rollouts", step: Math.round(step) }) });
     }
   };
+  // What could not be read is not "No points yet".
+  const unread = [names, metrics].some(query => query.isError && query.data === undefined);
   const waiting = (run.state === "draft" || run.state === "queued") && names.isSuccess && known.length === 0;
   const visible = CHARTS.filter(
     chart => known.length === 0 || chart.lines(known).some(line => known.includes(line.key)),
@@ -121,23 +125,26 @@ export function ChartsTab({ run }: { run: Run }) {
       {waiting && <NotStarted run={run} />}
       {!waiting && <TimelineCard runId={run.id} />}
       <div className={classes.grid} hidden={waiting}>
-        {names.isPending || (keys.length > 0 && metrics.isPending)
-          ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)
-          : visible.map(chart => (
-              <ChartCard
-                key={chart.id}
-                chart={chart}
-                data={metrics.data}
-                names={known}
-                xAxis={x}
-                marks={marks}
-                smoothing={smoothing}
-                range={range}
-                onZoom={zoom}
-                onPick={pick}
-                syncKey={`run-${run.id}`}
-              />
-            ))}
+        {unread
+          ? null
+          : names.isPending || (keys.length > 0 && metrics.isPending)
+            ? visible.slice(0, 6).map(chart => <Skeleton key={chart.id} height={264} radius="sm" />)
+            : visible.map(chart => (
+                <ChartCard
+                  key={chart.id}
+                  chart={chart}
+                  data={metrics.data}
+                  names={known}
+                  steps={steps}
+                  xAxis={x}
+                  marks={marks}
+                  smoothing={smoothing}
+                  range={range}
+                  onZoom={zoom}
+                  onPick={pick}
+                  syncKey={`run-${run.id}`}
+                />
+              ))}
       </div>
     </>
   );

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import type { MetricSeries, XAxis } from "@/api/model";
 import { formatNumber } from "@/lib/format";
-import { align, type Column } from "./align";
+import { align, type Column, latest } from "./align";
 import { ChartLegend } from "./ChartLegend";
 import classes from "./charts.module.css";
 import { ControlMarks, type ControlMark } from "./ControlMarks";
@@ -19,6 +19,8 @@ export interface LineChartProps {
   label: string;
   lines: LineStyle[];
   series: (MetricSeries | undefined)[];
+  /** The x of the run's steps; see `gaps.ts`. */
+  steps: number[];
   xAxis: XAxis;
   marks: ControlMark[];
   smoothing: number;
@@ -31,7 +33,7 @@ export interface LineChartProps {
 }
 
 export function LineChart(props: LineChartProps) {
-  const { lines, series, xAxis, marks, smoothing, log, range, syncKey, height } = props;
+  const { lines, series, steps, xAxis, marks, smoothing, log, range, syncKey, height } = props;
   const scheme = useComputedColorScheme("light");
   const { ref: sizeRef, width } = useElementSize<HTMLDivElement>();
   const host = useRef<HTMLDivElement>(null);
@@ -39,9 +41,15 @@ export function LineChart(props: LineChartProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [positions, setPositions] = useState<Map<string, number>>(new Map());
   // Rare values and settings are shown as they are.
-  const weights = useMemo(() => lines.map(line => (line.points || line.stepped ? 0 : smoothing)), [lines, smoothing]);
-  const aligned = useMemo(() => align(series, weights), [series, weights]);
-  const raw = useMemo(() => (smoothing > 0 ? align(series).mean : null), [series, smoothing]);
+  const treatments = useMemo(
+    () => lines.map(({ rare, stepped }) => ({ rare, smoothing: rare || stepped ? 0 : smoothing })),
+    [lines, smoothing],
+  );
+  const aligned = useMemo(() => align(series, steps, treatments), [series, steps, treatments]);
+  const raw = useMemo(
+    () => (smoothing > 0 ? align(series, steps, lines).mean : null),
+    [series, steps, lines, smoothing],
+  );
   const data = useMemo(() => columns(aligned, raw, log), [aligned, raw, log]);
   const drawn = useRef<Drawn>({ marks, nan: aligned.nan, range });
   const handlers = useRef(props);
@@ -99,14 +107,12 @@ export function LineChart(props: LineChartProps) {
     if (width > 0) plot.current?.setSize({ width, height });
   }, [width, height, structure, scheme, log, xAxis]);
 
-  const last = aligned.x.length - 1;
   return (
     <div>
       <ChartLegend
         lines={lines}
-        values={lines.map((_, index) => valueAt(aligned.mean[index] ?? [], cursor ?? last))}
-        at={aligned.x.length === 0 ? null : formatX(aligned.x[cursor ?? last] ?? 0, xAxis)}
-        hovered={cursor !== null}
+        values={lines.map((_, index) => legendValue(aligned.mean[index] ?? [], cursor))}
+        at={cursor === null ? null : formatX(aligned.x[cursor] ?? 0, xAxis)}
       />
       <div ref={sizeRef} className={classes.plot} style={{ height }}>
         {/* The canvas is a picture: its values are in the legend and in the data table of the card. */}
@@ -123,9 +129,9 @@ export function LineChart(props: LineChartProps) {
 }
 
 function columns(aligned: ReturnType<typeof align>, raw: Column[] | null, log: boolean): uPlot.AlignedData {
-  const none: Column = new Array<number | null>(aligned.x.length).fill(null);
+  const none: Column = new Array<null>(aligned.x.length).fill(null);
   const fit = (column: Column): Column =>
-    log ? column.map(value => (value !== null && value > 0 ? value : null)) : column;
+    log ? column.map(value => (typeof value === "number" && value <= 0 ? null : value)) : column;
   const rest = aligned.mean.flatMap((mean, index) => [
     fit(mean),
     raw ? fit(raw[index] ?? none) : none,
@@ -135,13 +141,9 @@ function columns(aligned: ReturnType<typeof align>, raw: Column[] | null, log: b
   return [aligned.x, ...rest];
 }
 
-/** The value at an index, or the last one before it. */
-function valueAt(column: Column, index: number): number | null {
-  for (let at = Math.min(index, column.length - 1); at >= 0; at -= 1) {
-    const value = column[at];
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
+/** The value at the crosshair, else the latest; null where there is none. */
+export function legendValue(column: Column, cursor: number | null): number | null {
+  return cursor === null ? latest(column) : (column[cursor] ?? null);
 }
 
 function placed(plot: uPlot, drawn: Drawn, previous: Map<string, number>): Map<string, number> {
@@ -158,8 +160,8 @@ function placed(plot: uPlot, drawn: Drawn, previous: Map<string, number>): Map<s
 
 function summary(label: string, lines: LineStyle[], means: Column[]): string {
   const parts = lines.map((line, index) => {
-    const value = valueAt(means[index] ?? [], Number.MAX_SAFE_INTEGER);
-    return `${line.label} ${value === null ? "no value yet" : formatNumber(value)}`;
+    const value = latest(means[index] ?? []);
+    return `${line.label} ${value === null ? "no value" : formatNumber(value)}`;
   });
   return `${label}: ${parts.join(", ")}`;
 }

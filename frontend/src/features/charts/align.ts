@@ -1,7 +1,9 @@
 /** Turns series with x values of their own into the columns uPlot draws: one x, one column per line. */
 import type { MetricSeries } from "@/api/model";
+import { reach, stepAt } from "./gaps";
 
-export type Column = (number | null)[];
+/** null: a value is missing, and the line breaks. undefined: none is due here, and the line goes on. */
+export type Column = (number | null | undefined)[];
 
 export interface Aligned {
   x: number[];
@@ -12,33 +14,68 @@ export interface Aligned {
   nan: number[];
 }
 
-/** `smoothing` has one weight per series; a missing one is 0. */
-export function align(series: (MetricSeries | undefined)[], smoothing: number[] = []): Aligned {
-  const positions = new Set<number>();
-  for (const one of series) for (const x of one?.x ?? []) positions.add(x);
-  const x = [...positions].sort((a, b) => a - b);
+/** How a series is treated; see {@link reach} for `rare`, {@link smooth} for `smoothing`. */
+export interface Treatment {
+  rare?: boolean;
+  smoothing?: number;
+}
+
+/** The series over all their x and the run's `steps`, broken where values are missing; see `gaps.ts` for the rule. */
+export function align(
+  series: (MetricSeries | undefined)[],
+  steps: number[],
+  treatments: (Treatment | undefined)[] = [],
+): Aligned {
+  const x = [...new Set([...steps, ...series.flatMap(one => one?.x ?? [])])].sort((a, b) => a - b);
   const row = new Map(x.map((value, index) => [value, index]));
-  const column = (one: MetricSeries | undefined, values: Column): Column => {
-    const out: Column = new Array<number | null>(x.length).fill(null);
-    one?.x.forEach((at, index) => {
-      out[row.get(at) as number] = values[index] ?? null;
+  const blanks = series.map((one, index) => blank(one?.x ?? [], x, row, steps, treatments[index]?.rare ?? false));
+  const column = (index: number, values: (number | null)[]): Column => {
+    const out: Column = [...(blanks[index] as Column)];
+    series[index]?.x.forEach((at, place) => {
+      out[row.get(at) as number] = values[place] ?? null;
     });
     return out;
   };
   return {
     x,
-    mean: series.map((one, index) => column(one, smooth(one?.mean ?? [], smoothing[index] ?? 0))),
-    min: series.map(one => column(one, one?.min ?? [])),
-    max: series.map(one => column(one, one?.max ?? [])),
+    mean: series.map((one, index) => column(index, smooth(one?.mean ?? [], treatments[index]?.smoothing ?? 0))),
+    min: series.map((one, index) => column(index, one?.min ?? [])),
+    max: series.map((one, index) => column(index, one?.max ?? [])),
     nan: [...new Set(series.flatMap(one => one?.nan ?? []))].sort((a, b) => a - b),
   };
+}
+
+/** A column without values: undefined between points that are joined, null elsewhere. */
+function blank(own: number[], x: number[], row: Map<number, number>, steps: number[], rare: boolean): Column {
+  const out: Column = new Array<null>(x.length).fill(null);
+  const at = own.map(value => stepAt(steps, value));
+  const furthest = reach(at, rare);
+  own.forEach((value, index) => {
+    const from = (row.get(value) as number) + 1;
+    const next = own[index + 1];
+    if (next !== undefined) {
+      const joined = (at[index + 1] as number) - (at[index] as number) <= furthest;
+      if (joined) out.fill(undefined, from, row.get(next));
+      return;
+    }
+    // After the last point, a value is not missing before it is due.
+    for (let place = from; place < x.length; place += 1) {
+      if (stepAt(steps, x[place] as number) - (at[index] as number) < furthest) out[place] = undefined;
+    }
+  });
+  return out;
+}
+
+/** The value at the end of a line; null where the line has ended before, or never began. */
+export function latest(column: Column): number | null {
+  return column.findLast(value => value !== undefined) ?? null;
 }
 
 /**
  * Exponential moving average with the start-up bias removed: y_t = Σ w^(t−i) x_i / Σ w^(t−i). Gaps stay gaps.
  * `weight` 0 leaves the values as they are.
  */
-export function smooth(values: Column, weight: number): Column {
+export function smooth(values: (number | null)[], weight: number): (number | null)[] {
   if (weight <= 0) return values;
   let sum = 0;
   let norm = 0;
@@ -51,7 +88,7 @@ export function smooth(values: Column, weight: number): Column {
 }
 
 /** y at `x` by linear interpolation between known points; null outside of them. */
-export function interpolate(xs: number[], ys: Column, x: number): number | null {
+export function interpolate(xs: number[], ys: (number | null)[], x: number): number | null {
   if (xs.length === 0) return null;
   let low = 0;
   let high = xs.length - 1;

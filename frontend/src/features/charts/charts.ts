@@ -17,7 +17,7 @@ function lines(...styles: Omit<LineStyle, "dash">[]) {
   return (): LineStyle[] => styles.map((style, index) => ({ dash: DASHES[index % DASHES.length], ...style }));
 }
 
-interface PerSource extends Pick<LineStyle, "points" | "axis"> {
+interface PerSource extends Pick<LineStyle, "rare" | "axis"> {
   /** Place of the first line's colour and dashes. */
   from?: number;
   label?: (source: string) => string;
@@ -47,7 +47,7 @@ export const CHARTS: ChartSpec[] = [
     hint: "Mean reward of the step's rollouts; dots are held-out evaluations with their own fixed sampling.",
     lines: names => [
       { key: "critic/score/mean", label: "train", color: 0 },
-      ...perSource(names, /^eval\/(.+)\/score\/mean$/, { points: true, from: 1, label: source => `eval ${source}` }),
+      ...perSource(names, /^eval\/(.+)\/score\/mean$/, { rare: true, from: 1, label: source => `eval ${source}` }),
     ],
   },
   {
@@ -93,7 +93,7 @@ export const CHARTS: ChartSpec[] = [
     hint: "From time to time some tokens are scored again by engine and learner at the same weights: how much of their difference is numerics, age of the weights, truncated sampling, or another prompt template.",
     unit: "nats",
     log: true,
-    lines: names => perSource(names, /^rollout_corr\/cause\/(.+)$/),
+    lines: names => perSource(names, /^rollout_corr\/cause\/(.+)$/, { rare: true }),
   },
   {
     id: "importance",
@@ -240,8 +240,8 @@ export const CHARTS: ChartSpec[] = [
     title: "Judge agreement",
     hint: "How alike the judge answers when it is asked again, and when criteria stand in reverse order: 1 is the same.",
     lines: lines(
-      { key: "judge/agreement_repeat", label: "repeated", color: 0 },
-      { key: "judge/agreement_swap", label: "swapped", color: 1 },
+      { key: "judge/agreement_repeat", label: "repeated", color: 0, rare: true },
+      { key: "judge/agreement_swap", label: "swapped", color: 1, rare: true },
     ),
   },
   {

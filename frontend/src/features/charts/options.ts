@@ -10,8 +10,8 @@ export interface LineStyle {
   /** Index into the colour-blind safe palette of the theme. */
   color: number;
   dash?: number[];
-  /** Draw a dot at every value: for rare ones, such as evaluations. */
-  points?: boolean;
+  /** Not recorded at every step, such as an evaluation: a dot at each value, joined at the metric's own cadence. */
+  rare?: boolean;
   /** Hold each value until the next one: for settings, such as a budget. */
   stepped?: boolean;
   axis?: "left" | "right";
@@ -126,24 +126,32 @@ function logRange(_: uPlot, low: number | null, high: number | null): [number, n
 function lineSeries(line: LineStyle): uPlot.Series[] {
   const stroke = lineColor(line);
   const scale = line.axis === "right" ? "y2" : "y";
-  const hidden: uPlot.Series = { scale, stroke: "transparent", width: 0, points: { show: false }, spanGaps: true };
+  const hidden: uPlot.Series = { scale, stroke: "transparent", width: 0, points: { show: false } };
   return [
     {
       label: line.label,
       scale,
       stroke,
       width: 1.75,
-      spanGaps: true,
       ...(line.dash ? { dash: line.dash } : {}),
       ...(line.stepped && uPlot.paths.stepped ? { paths: uPlot.paths.stepped({ align: 1 }) } : {}),
-      points: line.points
+      points: line.rare
         ? { show: true, size: 6, fill: stroke }
-        : { show: (_plot, _series, first, last) => last - first < 2, size: 5, fill: stroke },
+        : { show: false, filter: (plot, index) => lone(plot.data[index] ?? []), size: 5, fill: stroke },
     },
-    { scale, stroke: `${stroke}55`, width: 1, points: { show: false }, spanGaps: true },
+    { scale, stroke: `${stroke}55`, width: 1, points: { show: false } },
     hidden,
     hidden,
   ];
+}
+
+/** Places of values without a neighbour that a line would lead to: they are drawn as dots. */
+export function lone(column: ArrayLike<number | null | undefined>): number[] {
+  const due = Array.from(column, (value, index) => ({ value, index })).filter(({ value }) => value !== undefined);
+  const isNumber = (place: number) => typeof due[place]?.value === "number";
+  return due
+    .filter((_, place) => isNumber(place) && !isNumber(place - 1) && !isNumber(place + 1))
+    .map(({ index }) => index);
 }
 
 /** Some air above and below; a flat line keeps a readable scale. */

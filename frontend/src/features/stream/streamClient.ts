@@ -39,10 +39,6 @@ export class StreamClient {
     this.connect();
   }
 
-  get lastSeq(): number | null {
-    return this.seq;
-  }
-
   close(): void {
     this.closed = true;
     window.clearTimeout(this.reconnectTimer);

@@ -8,7 +8,7 @@ from typing import Any
 from worker.engine.live import LiveRequest
 
 
-class Submission:
+class RequestBuilder:
     """Makes vLLM's requests."""
 
     def __init__(self, vocab_size: int, eos: tuple[int, ...], block_hasher: Callable[..., Any]) -> None:

@@ -1,4 +1,4 @@
-"""The workbench of a reward worker, which may have to grow while it scores: a promoted reward may need a jail or judges
+"""A scorer that may have to grow while it scores: a promoted reward may need a jail or judges
 that the first one did not."""
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import replace
 from trainer_core.rewards.definition import RewardDefinition
 from worker.judge.use import Use
 from worker.messages.reward_version import Versions
-from worker.scoring.open import ToolSetup, Workbench
+from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Graded, Job
 
 
-class Benches:
+class GrowingScorer:
     """Thread-safe. What is being scored keeps the tools it began with; they end with it."""
 
     def __init__(self, versions: Versions, setup: ToolSetup, timeout_s: float) -> None:
@@ -22,11 +22,11 @@ class Benches:
         self._base, self._timeout_s = setup, timeout_s
         self._lock = threading.Lock()
         self._versions = dict(versions)
-        self._bench = self._open(self._versions)
-        self._jobs = {self._bench: 0}
-        """Calls in hand, by bench; the newest bench is always there."""
+        self._current = self._open(self._versions)
+        self._jobs = {self._current: 0}
+        """Calls in hand, by scorer; the newest one is always there."""
         self._left = Use()
-        """What the judges of benches that have ended were asked."""
+        """What the judges of scorers that have ended were asked."""
 
     def equip(self, versions: Versions) -> None:
         """Be ready for these as well. Raises JailError and StartError with a sentence; then all is as before."""
@@ -34,7 +34,7 @@ class Benches:
         if _needs(wanted, self._base) != _needs(self._versions, self._base):
             fresh = self._open(wanted)
             with self._lock:
-                self._bench, self._jobs[fresh] = fresh, 0
+                self._current, self._jobs[fresh] = fresh, 0
             self._sweep()
         self._versions = wanted
 
@@ -45,37 +45,37 @@ class Benches:
     def score(self, jobs: Sequence[Job]) -> list[Graded]:
         """See ``Scorer.score``."""
         with self._lock:
-            bench = self._bench
-            self._jobs[bench] += 1
+            equipped = self._current
+            self._jobs[equipped] += 1
         try:
-            return bench.scorer.score(jobs)
+            return equipped.scorer.score(jobs)
         finally:
             with self._lock:
-                self._jobs[bench] -= 1
+                self._jobs[equipped] -= 1
             self._sweep()
 
     def use(self) -> Use:
         """What judges were asked since the last call."""
         with self._lock:
             found, self._left = self._left, Use()
-            for bench in self._jobs:
-                found.add(bench.use())
+            for equipped in self._jobs:
+                found.add(equipped.use())
         return found
 
-    def _open(self, versions: Versions) -> Workbench:
-        return Workbench(
+    def _open(self, versions: Versions) -> EquippedScorer:
+        return EquippedScorer(
             [version.definition for version in versions.values()], _setup(versions, self._base), self._timeout_s
         )
 
     def _sweep(self) -> None:
         """End the tools that nothing uses any more."""
         with self._lock:
-            over = [bench for bench, count in self._jobs.items() if count == 0 and bench is not self._bench]
-            for bench in over:
-                self._left.add(bench.use())
-                del self._jobs[bench]
-        for bench in over:
-            bench.close()
+            over = [equipped for equipped, count in self._jobs.items() if count == 0 and equipped is not self._current]
+            for equipped in over:
+                self._left.add(equipped.use())
+                del self._jobs[equipped]
+        for equipped in over:
+            equipped.close()
 
 
 def _setup(versions: Versions, base: ToolSetup) -> ToolSetup:
@@ -88,7 +88,7 @@ def _setup(versions: Versions, base: ToolSetup) -> ToolSetup:
 
 
 def _needs(versions: Versions, base: ToolSetup) -> tuple[object, ...]:
-    """What a workbench is made of, to be compared."""
+    """Tools that a scorer is made of, to be compared."""
     definitions = [version.definition for version in versions.values()]
     models = {policy for definition in definitions for policy in definition.reward_models}
     jails = [any(one.needs_jail for one in definitions), any(one.needs_packages for one in definitions)]

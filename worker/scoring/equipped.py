@@ -33,7 +33,7 @@ class ToolSetup:
     """That share this machine's processors."""
 
 
-class Workbench:
+class EquippedScorer:
     """A scorer with its tools."""
 
     def __init__(self, definitions: Iterable[RewardDefinition], setup: ToolSetup, timeout_s: float) -> None:

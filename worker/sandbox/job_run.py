@@ -22,7 +22,7 @@ _PART = 1 << 16
 _NAMES = ("output", "errors", "result")
 
 
-class Run:
+class JobRun:
     """One job, from its start to its outcome."""
 
     def __init__(
@@ -181,7 +181,7 @@ class Run:
         self._sources = {}
 
 
-def supervise(runs: Sequence[Run]) -> list[Outcome]:
+def supervise(runs: Sequence[JobRun]) -> list[Outcome]:
     """Drive runs until the first of them has ended; the others are then killed. Outcomes in order."""
     try:
         poll = select.poll()
@@ -208,7 +208,7 @@ def supervise(runs: Sequence[Run]) -> list[Outcome]:
         raise
 
 
-def _retire(run: Run, owners: dict[int, Run], poll: select.poll) -> None:
+def _retire(run: JobRun, owners: dict[int, JobRun], poll: select.poll) -> None:
     """A job beside the first is over its limit or has ended: nothing more is heard of it, and it dies at once."""
     for descriptor in [descriptor for descriptor, owner in owners.items() if owner is run]:
         del owners[descriptor]

@@ -10,7 +10,7 @@ from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from worker.link.client import Link
-from worker.loop.reward_monitor import RewardDesk
+from worker.loop.reward_monitor import RewardMonitor
 from worker.messages.reward_version import RewardVersion
 from worker.rewards.versions import RewardVersions
 
@@ -59,17 +59,17 @@ def test_a_bias_is_told_and_pauses_where_that_is_the_reaction(spec: Callable[...
     def nobody() -> Any:
         raise AssertionError("no rubric evolves")
 
-    desk = RewardDesk(document, versions, cast(Link, events), nobody, {})
+    monitor = RewardMonitor(document, versions, cast(Link, events), nobody, {})
     batch = [group("a@1")]
-    desk.correct(batch)
-    metrics, hold = desk.close(1, batch, lambda item: item["prompt"])
+    monitor.correct(batch)
+    metrics, hold = monitor.close(1, batch, lambda item: item["prompt"])
     assert metrics["reward/length_bias"] == pytest.approx(1.0)
     assert metrics["reward_shadow/shadow@1/mean"] == 1.0
     ((kind, data, step),) = events.seen
     assert (kind, data["title"], step) == ("alert", "The judge pays for length", 1)
     assert hold == (data["message"] if reaction == "pause" else None)
-    saved = desk.state()
+    saved = monitor.state()
     assert set(saved["definitions"]) == {"a@1", "shadow@1"}
-    again = RewardDesk(document, versions, cast(Link, events), nobody, saved)
+    again = RewardMonitor(document, versions, cast(Link, events), nobody, saved)
     assert again.state() == saved
-    assert desk.last is None
+    assert monitor.last is None

@@ -9,8 +9,8 @@ import pytest
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition, Sample
 from worker.messages.reward_version import RewardVersion
-from worker.scoring.benches import Benches
-from worker.scoring.open import ToolSetup
+from worker.scoring.equipped import ToolSetup
+from worker.scoring.growing import GrowingScorer
 from worker.scoring.scorer import Job
 
 JUDGED = {"type": "score_model", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
@@ -25,7 +25,7 @@ def judged(server: JudgeServer) -> RewardVersion:
     return RewardVersion.model_validate({"definition": definition(JUDGED), "judges": {"default": endpoint}})
 
 
-def job(benches: Benches, ref: str, text: str, **item: Any) -> Job:
+def job(benches: GrowingScorer, ref: str, text: str, **item: Any) -> Job:
     return Job(benches.definition(ref), Sample(text, None, text, len(text)), item)
 
 
@@ -38,7 +38,7 @@ def servers() -> Iterator[list[JudgeServer]]:
 
 
 def test_it_scores_by_versions_that_came_later(servers: list[JudgeServer]) -> None:
-    benches = Benches({"a@1": RewardVersion(definition=definition({"type": "exact"}))}, ToolSetup(), 10.0)
+    benches = GrowingScorer({"a@1": RewardVersion(definition=definition({"type": "exact"}))}, ToolSetup(), 10.0)
     with pytest.raises(KeyError):
         benches.definition("b@1")
     benches.equip({"b@1": judged(servers[0])})
@@ -55,7 +55,7 @@ def test_what_is_under_way_keeps_the_judge_it_began_with(servers: list[JudgeServ
         assert go.wait(30)
         return '{"reason": "", "result": 0.5}'
 
-    benches = Benches({"a@1": judged(old)}, ToolSetup(), 30.0)
+    benches = GrowingScorer({"a@1": judged(old)}, ToolSetup(), 30.0)
     old.say = late
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.extend(benches.score([job(benches, "a@1", "x")])))
@@ -72,7 +72,7 @@ def test_what_is_under_way_keeps_the_judge_it_began_with(servers: list[JudgeServ
 
 
 def test_nothing_is_opened_anew_without_need(servers: list[JudgeServer]) -> None:
-    benches = Benches({"a@1": judged(servers[0])}, ToolSetup(), 10.0)
+    benches = GrowingScorer({"a@1": judged(servers[0])}, ToolSetup(), 10.0)
     before = benches._bench
     benches.equip({"b@1": judged(servers[0]), "c@1": RewardVersion(definition=definition({"type": "numeric"}))})
     assert benches._bench is before

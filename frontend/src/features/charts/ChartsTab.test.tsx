@@ -1,0 +1,66 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, it, vi } from "vitest";
+import type { Run } from "@/api/model";
+import { renderWith } from "@/test/render";
+import { ChartsTab } from "./ChartsTab";
+
+vi.mock("@tanstack/react-router", () => ({ useSearch: () => ({}), useNavigate: () => vi.fn() }));
+
+const RUN = { id: "run_1", state: "running", step: 2, attempt: 1 } as Run;
+const NAMES = { object: "list", data: [{ name: "critic/score/mean" }] };
+const METRICS = {
+  x: "step",
+  series: { "critic/score/mean": { x: [1, 2], min: [0, 1], mean: [0, 1], max: [0, 1], raw_count: 2, nan: [] } },
+};
+const EMPTY = { object: "list", data: [], has_more: false, next: null };
+
+/** Parts of the platform that fail. */
+let broken: Set<string>;
+
+function answer(url: string): Response {
+  const path = url.split("?")[0] ?? "";
+  const part = path.split("/").at(-1) ?? "";
+  if (broken.has(part)) {
+    const problem = { title: "Internal error", detail: "The metrics could not be read.", status: 500 };
+    return new Response(JSON.stringify(problem), {
+      status: 500,
+      headers: { "Content-Type": "application/problem+json" },
+    });
+  }
+  const found = path.endsWith("/metrics/names") ? NAMES : path.endsWith("/metrics") ? METRICS : EMPTY;
+  return new Response(JSON.stringify(found));
+}
+
+beforeEach(() => {
+  broken = new Set();
+  vi.stubGlobal("fetch", (url: string) => Promise.resolve(answer(url)));
+});
+
+it.each([["metrics"], ["names"]])(
+  "tells that the %s could not be read, and reads them again when asked",
+  async part => {
+    broken.add(part);
+    renderWith(<ChartsTab run={RUN} />);
+    expect((await screen.findByRole("alert")).textContent).toContain("The metrics could not be read.");
+    expect(screen.queryByText("No points yet")).toBeNull();
+    expect(screen.queryByTestId("chart-reward")).toBeNull();
+
+    broken.clear();
+    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await screen.findByTestId("chart-reward");
+    await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+    expect(screen.queryByText("No points yet")).toBeNull();
+  },
+);
+
+it("says that there are no points where the platform says so", async () => {
+  vi.stubGlobal("fetch", (url: string) =>
+    Promise.resolve(
+      url.includes("/metrics") && !url.includes("names") ? new Response('{"x":"step","series":{}}') : answer(url),
+    ),
+  );
+  renderWith(<ChartsTab run={RUN} />);
+  expect((await screen.findAllByText("No points yet")).length).toBeGreaterThan(0);
+  expect(screen.queryByRole("alert")).toBeNull();
+});
