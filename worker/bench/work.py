@@ -25,7 +25,7 @@ from worker.scoring.equipped import ToolSetup
 log = logging.getLogger(__name__)
 
 SERVERS_UP_S = 600.0
-"""How long the engine of a judge may take to find its place and to start."""
+"""Seconds that the engine of a judge may take to find its place and to start."""
 
 
 class BenchWork:
@@ -48,7 +48,7 @@ class BenchWork:
             self._over.set()
 
     def _attend(self) -> None:
-        """From the job to its answer."""
+        """Work on the job from its fetching to its answer."""
         link = BenchLink(self._url, self._token, self._job_id)
         try:
             document = link.fetch()

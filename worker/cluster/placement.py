@@ -1,4 +1,4 @@
-"""Where the models of a run compute: on the cluster's GPUs if it has any that this installation can use, or on CPUs."""
+"""Placement of a run's models: on the cluster's GPUs if it has any that this installation can use, or on CPUs."""
 
 import math
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from worker.errors import ClusterError
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Of every model of a run alike."""
+    """Device and GPU share of every model of a run alike."""
 
     device: str = "cpu"
     gpus: float = 0.0
-    """What each reserves with Ray, which shows a process only the GPU that it has reserved."""
+    """GPUs that each reserves with Ray, which shows a process only the GPU that it has reserved."""
 
 
 def place(engines: int, ranks: int, gpus: float) -> Placement:

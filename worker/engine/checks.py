@@ -1,4 +1,4 @@
-"""What a request must be before the engine takes it: refusals with a sentence, while nothing has changed yet."""
+"""Checks of a request before the engine takes it: refusals with a sentence, while nothing has changed yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many sequences may run at once, so that the KV cache is full but nobody is thrown out of it.
+"""Control of how many sequences may run at once, so that the KV cache is full but nobody is thrown out of it.
 
 A preempted sequence computes its whole prefix again: past the point where the cache is full, more concurrency makes
 generation slower. Where that point lies depends on lengths that nobody knows beforehand.
@@ -15,7 +15,7 @@ from worker.engine.types import ConcurrencyConfig
 
 @dataclass(frozen=True, slots=True)
 class CacheLoad:
-    """What the controller looks at."""
+    """Load of the KV cache, at which the controller looks."""
 
     running: int
     waiting: int

@@ -50,10 +50,10 @@ class Halted(NamedTuple):
     """Requests that the last token stopped or may stop, whatever vLLM thinks of them."""
 
     exhausted: list[LiveRequest]
-    """Their thinking budget is spent."""
+    """Requests whose thinking budget is spent."""
     repeating: list[LiveRequest]
     comparable: list[LiveRequest]
-    """They have come as far as pruning looks."""
+    """Requests that have come as far as pruning looks."""
 
 
 CONTROL_EVERY = 4
@@ -63,7 +63,7 @@ FINISH: dict[str, FinishReason] = {"stop": "stop", "length": "length", "abort": 
 
 
 class InferenceEngine:
-    """One model on one device. Not thread-safe: one owner calls it."""
+    """An engine with one model on one device. Not thread-safe: one owner calls it."""
 
     def __init__(self, config: EngineConfig) -> None:
         parts = build_core(config)

@@ -25,7 +25,7 @@ SCHEMES = {"block": "fp8_per_block", "channel": "fp8_per_channel"}
 
 
 def execution(config: EngineConfig) -> Execution | None:
-    """How the engine of ``config`` computes in FP8; None where it does not.
+    """Way in which the engine of ``config`` computes in FP8; None where it does not.
 
     Raises:
         EngineError: the hardware was asked for and cannot.
@@ -43,7 +43,7 @@ def execution(config: EngineConfig) -> Execution | None:
 
 
 def refusal(fp8: Fp8Config, dtype: str) -> str | None:
-    """What FP8 matrix products lack on this machine; None where they can be had."""
+    """Reason why this machine cannot compute FP8 matrix products; None where it can."""
     if not fp8.activations:
         return "activations in FP8, not weights alone"
     if dtype not in ("bfloat16", "float16"):

@@ -92,7 +92,8 @@ class LiveRequest:
         return 0 < self._look_at <= len(self.token_ids)
 
     def confidence(self) -> float:
-        """What pruning ranks it by: mean log-probability of the sampled ones among its first tokens. Looks once."""
+        """Rank of the request for pruning: mean log-probability of the sampled ones among its first tokens. Looks
+        once."""
         size, self._look_at = self._look_at, 0
         sampled = self._columns()[1][:size]
         own = [logprob for logprob, by_policy in zip(self.logprobs[:size], sampled, strict=True) if by_policy]
@@ -126,7 +127,7 @@ class LiveRequest:
         )
 
     def partial(self) -> PartialCompletion:
-        """What it takes to go on with the request elsewhere."""
+        """State that it takes to go on with the request elsewhere."""
         versions, sampled = self._columns()
         return PartialCompletion(
             request_id=self.request.request_id,

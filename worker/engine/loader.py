@@ -24,25 +24,26 @@ from worker.engine.types import Fp8Config
 LOAD_FORMAT = "dressage"
 RECORD_ATTRIBUTE = "dressage_weight_record"
 SIMULATED_FP8 = "dressage_simulated_fp8"
-"""Of the loader's extra configuration: fields of the `Fp8Config` that is simulated."""
+"""Key of the loader's extra configuration: fields of the `Fp8Config` that is simulated."""
 HEAD = "lm_head.weight"
 EMBEDDING_SUFFIX = "embed_tokens.weight"
 
 
 def head_name(names: Iterable[str]) -> str:
-    """Which of a checkpoint's tensors projects to logits: the head itself, else the embedding that it is tied to."""
+    """Name of the checkpoint's tensor that projects to logits: the head itself, else the embedding that it is tied
+    to."""
     names = list(names)
     return HEAD if HEAD in names else next(name for name in names if name.endswith(EMBEDDING_SUFFIX))
 
 
 @dataclass(slots=True)
 class WeightRecord:
-    """What `PlainWeightLoader` saw: each module's own parameters, and the checkpoint's names and shapes."""
+    """Record of what `PlainWeightLoader` saw: each module's own parameters, and the checkpoint's names and shapes."""
 
     parameters: list[tuple[torch.nn.Module, str, torch.nn.Parameter]] = field(default_factory=list)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     optional: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """What an update may bring though the files that were loaded lack it, as the model's class says."""
+    """Tensors that an update may bring though the loaded files lack them, as the model's class says."""
     head: torch.Tensor | None = None
     """The checkpoint's output head (the embedding where tied), kept where the model does not compute in float32."""
 

@@ -14,14 +14,14 @@ from worker.engine.types import Prune, Request
 
 @dataclass(slots=True)
 class _PruningGroup:
-    """What is known of one group."""
+    """Facts known of one group."""
 
     size: int
     here: int = 0
     """Unfinished samples of this engine."""
     ended: int = 0
     confidence: dict[str, float] = field(default_factory=dict)
-    """By request id: unfinished samples that have come far enough."""
+    """Confidence, by request id, of unfinished samples that have come far enough."""
     decided: bool = False
 
 

@@ -1,4 +1,4 @@
-"""What vLLM is asked for: the rest of a live request, as one request of its own."""
+"""Requests to vLLM: the rest of a live request, as one request of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a mixture of experts sent each token of a request: told by the model step by step, kept per request."""
+"""Routes of each request's tokens through a mixture of experts: told by the model step by step, kept per request."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class RouteSource:
 
 
 class RouteRecorder:
-    """Of one request, by position in its sequence. What is computed again, after a preemption, keeps its first route:
-    the one behind the token that was drawn."""
+    """Routes of one request, by position in its sequence. What is computed again, after a preemption, keeps its first
+    route: the one behind the token that was drawn."""
 
     __slots__ = ("_chunks", "_filled")
 
@@ -70,8 +70,8 @@ class RouteRecorder:
             self._filled += len(new)
 
     def routes(self, tokens: int) -> Routes | None:
-        """Of the first ``tokens`` positions, and None before the first step. Tokens behind the last computed one, which
-        were forced, repeat its route: nothing depends on it."""
+        """Routes of the first ``tokens`` positions, and None before the first step. Tokens behind the last computed
+        one, which were forced, repeat its route: nothing depends on it."""
         if not self._chunks:
             return None
         found = np.concatenate(self._chunks)[: max(tokens, 0)]

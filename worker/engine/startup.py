@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 SUPPORTED_VLLM = "0.32"
 LEAST_GPU_SHARE = 0.01
-"""Of a GPU's memory that must be free at the start."""
+"""Share of a GPU's memory that must be free at the start."""
 
 
 @dataclass(slots=True)
 class CoreParts:
-    """What the adapter drives."""
+    """Parts of vLLM that the adapter drives."""
 
     core: EngineCore
     vllm_config: VllmConfig

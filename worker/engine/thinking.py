@@ -60,7 +60,7 @@ class ThinkingTracker:
 
     @property
     def state(self) -> ThinkingState:
-        """What `restore` needs to go on elsewhere."""
+        """State that `restore` needs to go on elsewhere."""
         return ThinkingState(self.open, self.spent, self._counted, self._opened_at, self.budget_hit)
 
     def restore(self, state: ThinkingState) -> None:

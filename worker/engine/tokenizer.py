@@ -81,7 +81,7 @@ class PolicyTokenizer:
         return texts
 
     def token_text(self, token_id: int) -> str:
-        """What one token stands for; a token cut from the middle of a character shows as a replacement sign."""
+        """Text of one token; a token cut from the middle of a character shows as a replacement sign."""
         return str(self._backend.decode([token_id], skip_special_tokens=False))
 
     def encode_tag(self, tag: str) -> tuple[int, ...]:

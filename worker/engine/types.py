@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 FinishReason = Literal["stop", "length", "aborted", "repetition", "pruned"]
 KvOnUpdate = Literal["keep", "recompute"]
-"""What a weight update does to the cached keys and values of running requests."""
+"""Effect of a weight update on the cached keys and values of running requests."""
 
 
 class EngineError(RuntimeError):
@@ -85,7 +85,7 @@ class SampleGroup:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How one request is sampled.
+    """Sampling of one request.
 
     `max_tokens` bounds sampled and forced tokens together. `thinking_budget` is the largest number of tokens
     the policy may spend between the thinking markers (None: unlimited). `top_k` -1 means off. Temperature 0 is
@@ -135,7 +135,7 @@ class TopTokens:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingState:
-    """Where a parked request stood in its thinking."""
+    """State of a parked request's thinking."""
 
     open: bool
     spent: int
@@ -170,9 +170,9 @@ class PartialCompletion:
     seconds: float
     """Time it spent in engines."""
     top: TopTokens | None = None
-    """As in `Completion`."""
+    """Likeliest tokens at each step, as in `Completion`."""
     routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
-    """Of the tokens that have been computed, from the prompt's first on; else as in `Completion`."""
+    """Routes of the tokens that have been computed, from the prompt's first on; else as in `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +214,9 @@ class Completion:
     started_at: float
     finished_at: float
     top: TopTokens | None = None
-    """With `Sampling.top_logprobs`: the likeliest tokens at each step; zeros for forced tokens."""
+    """Likeliest tokens at each step, with `Sampling.top_logprobs`; zeros for forced tokens."""
     routes: NDArray[np.uint8] | NDArray[np.int16] | None = None
-    """With `EngineConfig.routes`: the experts that each token but the last was sent to, prompt included, shape
+    """Experts, with `EngineConfig.routes`, that each token but the last was sent to, prompt included, shape
     [P + T - 1, layers, experts per token]. None for a request that ended before its first step."""
 
 
@@ -271,7 +271,7 @@ class Fp8Config:
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """How the engine is built.
+    """Construction of the engine.
 
     `model_dir` is a Hugging Face directory (config.json and safetensors; no tokenizer needed). `kv_cache_gib` is
     explicit, so that start-up needs no profiling run. `max_num_seqs` is generous because a small policy's throughput
@@ -328,7 +328,7 @@ class EngineStats:
     budget_violations: int
     """Completions whose thinking, counted from their text, exceeds budget plus forced tokens. 0 while enforced."""
     at: float
-    """When this was read, in seconds on the clock against which `busy_s` grows."""
+    """Time of reading, in seconds on the clock against which `busy_s` grows."""
     busy_s: float
     """Time inside `step`, the running one included."""
     fp8_simulated: bool | None = None

@@ -24,7 +24,8 @@ _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, text TEXT, p
 
 
 class AnswerCache:
-    """Thread-safe. A file that cannot be used costs calls, never a reward: the cache then lives in memory alone."""
+    """A cache of judges' answers. Thread-safe. A file that cannot be used costs calls, never a reward: the cache then
+    lives in memory alone."""
 
     def __init__(self, path: Path | None = None, in_memory: int = IN_MEMORY) -> None:
         """``path``: a file of this process alone; made if need be."""

@@ -41,7 +41,7 @@ class _Asker:
     clock: Clock
     reply: Future[JudgeReply] = field(default_factory=Future)
     question: _Question | None = None
-    """What it waits for. Touched by the loop alone."""
+    """Question that it waits for. Touched by the loop alone."""
     first: bool = True
     """False where somebody else had asked the same, and it was under way."""
 
@@ -79,7 +79,7 @@ class _Question:
 
 
 class JudgeClient:
-    """See ``trainer_core.rewards.graders.judge.Judges``. Equal questions are asked once."""
+    """Implements ``trainer_core.rewards.graders.judge.Judges``. Equal questions are asked once."""
 
     def __init__(
         self, endpoints: Mapping[str, tuple[JudgeEndpoint, Endpoint]], cache: AnswerCache, tally: Tally
@@ -89,22 +89,22 @@ class JudgeClient:
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._gate = threading.Lock()
         self._closed = False
-        """Under the gate: nothing reaches the loop once it has been set."""
+        """Whether the client is closed. Set under the gate: nothing reaches the loop afterwards."""
         self._judges = {
             slug: _Judge(config, endpoint, asyncio.Semaphore(config.max_in_flight))
             for slug, (config, endpoint) in endpoints.items()
         }
         self._asked: dict[str, _Question] = {}
-        """By the question's hash. Touched by the loop alone."""
+        """Questions under way by their hash. Touched by the loop alone."""
         self._thread = threading.Thread(target=self._loop.run_forever, name="judges", daemon=True)
         self._thread.start()
 
     def ask(self, endpoint: str, request: JudgeRequest) -> JudgeReply:
-        """See ``Judges.ask``."""
+        """Implements ``Judges.ask``."""
         return self.ask_all(endpoint, [request])[0]
 
     def ask_all(self, endpoint: str, requests: Sequence[JudgeRequest]) -> list[JudgeReply]:
-        """See ``Judges.ask_all``."""
+        """Implements ``Judges.ask_all``."""
         judge = self._judge(endpoint)
         keys = [judge.config.key(request) for request in requests]
         found: dict[int, JudgeReply] = {}
@@ -121,11 +121,11 @@ class JudgeClient:
         return [found[place] for place in range(len(requests))]
 
     def forget(self, endpoint: str, request: JudgeRequest) -> None:
-        """See ``Judges.forget``."""
+        """Implements ``Judges.forget``."""
         self._cache.forget(self._judge(endpoint).config.key(request))
 
     def agreed(self, kind: Literal["repeat", "swap"], share: float) -> None:
-        """See ``Judges.agreed``."""
+        """Implements ``Judges.agreed``."""
         self._tally.agreed(kind, share)
 
     def close(self) -> None:

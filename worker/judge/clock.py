@@ -37,14 +37,14 @@ class Clock:
             return self.limit_s - self._elapsed()
 
     def begin(self) -> None:
-        """Something is under way for the sample."""
+        """Note that something is under way for the sample."""
         with self._lock:
             if self._busy == 0:
                 self._since = time.monotonic()
             self._busy += 1
 
     def end(self) -> None:
-        """It is done."""
+        """Note that it has ended."""
         with self._lock:
             self._busy -= 1
             if self._busy == 0:

@@ -1,4 +1,4 @@
-"""What the client needs of a judge: one try at one question."""
+"""Interface that the client needs of a judge: one try at one question."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +8,7 @@ from trainer_core.rewards.graders.judge import JudgeRequest
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back."""
+    """Answer that came back."""
 
     text: str
     prompt_tokens: int

@@ -22,7 +22,7 @@ MOST_BYTES = 16 << 20
 
 
 class HttpEndpoint:
-    """See ``worker.judge.endpoint.Endpoint``."""
+    """Implements ``worker.judge.endpoint.Endpoint``."""
 
     def __init__(self, config: JudgeEndpoint) -> None:
         assert config.base_url is not None
@@ -34,7 +34,7 @@ class HttpEndpoint:
         self._session: aiohttp.ClientSession | None = None
 
     async def ask(self, request: JudgeRequest) -> Answer:
-        """See ``Endpoint.ask``."""
+        """Implements ``Endpoint.ask``."""
         status, headers, body = await self._post(self._body(request))
         if status == 400 and self._limit == "max_tokens" and "max_completion_tokens" in body:
             self._limit = "max_completion_tokens"
@@ -46,7 +46,7 @@ class HttpEndpoint:
         return self._read(body, request)
 
     async def close(self) -> None:
-        """See ``Endpoint.close``."""
+        """Implements ``Endpoint.close``."""
         if self._session is not None:
             await self._session.close()
 

@@ -27,7 +27,7 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """See aiohttp. Raises JudgeError when none of the addresses may be asked."""
+        """Resolve as aiohttp asks. Raises JudgeError when none of the addresses may be asked."""
         found = await self._inner.resolve(host, port, family)
         allowed = [one for one in found if may_ask(one["host"], self._networks)]
         if found and not allowed:
@@ -35,7 +35,7 @@ class GuardedResolver(AbstractResolver):
         return allowed
 
     async def close(self) -> None:
-        """See aiohttp."""
+        """Close as aiohttp asks."""
         await self._inner.close()
 
 
@@ -47,5 +47,5 @@ def require_literal(url: str, networks: tuple[Network, ...]) -> None:
 
 
 def refusal(host: str) -> JudgeError:
-    """What is said of a judge that may not be asked."""
+    """Sentence about a judge that may not be asked."""
     return JudgeError(f"the judge's address {host} is in a network that this installation does not allow for judges")

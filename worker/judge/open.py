@@ -19,10 +19,10 @@ from worker.judge.use import Tally
 
 @dataclass(frozen=True, slots=True)
 class JudgeSetup:
-    """What a process needs to ask judges. Travels to reward workers."""
+    """Setup that a process needs to ask judges. Travels to reward workers."""
 
     endpoints: Mapping[str, JudgeEndpoint]
-    """By slug."""
+    """Endpoints by slug."""
     servers: Mapping[str, Any]
     """Ray actors of the endpoints that the cluster serves, by slug."""
     cache: Path | None = None

@@ -1,4 +1,4 @@
-"""What is tried again, and after how long."""
+"""Rules of what is tried again, and after how long."""
 
 import random
 from datetime import UTC, datetime
@@ -9,13 +9,13 @@ LONGEST_S = 30.0
 LONGEST_ASKED_S = 300.0
 """An endpoint that asks for more patience gets only so much."""
 SPREAD_S = 0.25
-"""Those that an endpoint sends away together come back spread over this time."""
+"""Seconds over which questions that an endpoint sent away together come back."""
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses of an endpoint that may well answer the next time."""
 
 
 class Transient(Exception):
-    """This try has failed; another may succeed. ``after_s``: what the endpoint asked for."""
+    """Failure of one try; another may succeed. ``after_s``: what the endpoint asked for."""
 
     def __init__(self, message: str, after_s: float | None = None) -> None:
         super().__init__(message)

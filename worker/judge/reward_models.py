@@ -19,7 +19,7 @@ MOST_AT_ONCE = 32
 
 
 class LocalRewardModels:
-    """See ``trainer_core.rewards.graders.reward_model.RewardModels``. Code from the folders is never run."""
+    """Implements ``trainer_core.rewards.graders.reward_model.RewardModels``. Code from the folders is never run."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         """Load all. ``folders``: by policy. Raises StartError with a sentence."""
@@ -38,7 +38,7 @@ class LocalRewardModels:
         self._models = {}
 
     def score(self, policy: str, messages: Sequence[Mapping[str, str]]) -> float:
-        """See ``RewardModels.score``."""
+        """Implements ``RewardModels.score``."""
         model = self._models.get(policy)
         if model is None:
             raise GraderError(f"there is no reward model {policy!r}")
@@ -100,7 +100,7 @@ class _Model:
         self._queue.put(None)
 
     def _encode(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
-        """With the folder's chat template, or as plain paragraphs where it has none."""
+        """Encode with the folder's chat template, or as plain paragraphs where it has none."""
         if self._tokenizer.chat_template is not None:
             text = self._tokenizer.apply_chat_template([dict(m) for m in messages], tokenize=False)
             return list(self._tokenizer(str(text), add_special_tokens=False)["input_ids"])
@@ -121,7 +121,7 @@ class _Model:
                 future.set_result(score)
 
     def _next(self) -> list[tuple[list[int], Future[float]]] | None:
-        """What waits, at least one conversation; None at the end."""
+        """Conversations that wait, at least one; None at the end."""
         batch: list[tuple[list[int], Future[float]]] = []
         while len(batch) < MOST_AT_ONCE:
             try:

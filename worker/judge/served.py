@@ -29,7 +29,7 @@ KV_CACHE_GIB = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """What the actor serves."""
+    """Configuration of what the actor serves."""
 
     model_dir: Path
     max_in_flight: int
@@ -131,13 +131,13 @@ class JudgeServer:
 
 
 class ServedEndpoint:
-    """See ``worker.judge.endpoint.Endpoint``."""
+    """Implements ``worker.judge.endpoint.Endpoint``."""
 
     def __init__(self, server: ActorHandle) -> None:
         self._server = server
 
     async def ask(self, request: JudgeRequest) -> Answer:
-        """See ``Endpoint.ask``."""
+        """Implements ``Endpoint.ask``."""
         try:
             answer: Answer = await self._server.ask.remote(request)
             return answer

@@ -32,7 +32,7 @@ class JudgeServers:
 
 
 def served(judges: Mapping[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
-    """Those that need an engine of the cluster."""
+    """Endpoints that need an engine of the cluster."""
     return {slug: judge for slug, judge in judges.items() if judge.model_dir is not None}
 
 

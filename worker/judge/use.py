@@ -1,4 +1,4 @@
-"""What judges were asked, what it took and what it cost."""
+"""Use of judges: what they were asked, what it took and what it cost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Use:
     unpriced: int = 0
     """Answers of endpoints whose price is not known."""
     seconds: list[float] = field(default_factory=list)
-    """Of each answer that was not cached, from the first try on."""
+    """Seconds of each answer that was not cached, from the first try on."""
     repeat: tuple[float, int] = (0.0, 0)
     """Agreement of answers at different seeds: sum and number."""
     swap: tuple[float, int] = (0.0, 0)
@@ -87,7 +87,7 @@ class Tally:
             self._use.cached += count
 
     def failed(self) -> None:
-        """There was no answer."""
+        """Count a question without an answer."""
         with self._lock:
             self._use.errors += 1
 
@@ -98,7 +98,7 @@ class Tally:
             setattr(self._use, kind, (total + share, count + 1))
 
     def take(self) -> Use:
-        """What was counted since the last call."""
+        """Use counted since the last call."""
         with self._lock:
             taken, self._use = self._use, Use()
             return taken

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from trainer_core.update.rescoring import LearnerSide
 
 FOUND = ("learner_logprobs", "entropy", "token_advantages")
-"""What a learner finds out about trajectories."""
+"""Fields that a learner finds out about trajectories."""
 ANEW = ("learner_logprobs", "entropy")
-"""Of that, what it shall not believe to know already."""
+"""Fields of ``FOUND`` that it shall not believe to know already."""
 
 GRACE_SECONDS = 10.0
-"""How long the other ranks may take to end a call once one has failed."""
+"""Seconds that the other ranks may take to end a call once one has failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one rank has found out, about K trajectories."""
+    """Facts that one rank has found out about K trajectories."""
 
     places: list[tuple[int, int]]
     """Group and sample of each."""

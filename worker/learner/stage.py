@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What an update leaves behind."""
+    """Outcome of an update."""
 
     metrics: dict[str, float]
     bundle: ray.ObjectRef

@@ -1,4 +1,4 @@
-"""What the planner reads: a run spec, rates, prompts. Each fault is one sentence."""
+"""Documents that the planner reads: a run spec, rates, prompts. Each fault is one sentence."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MEASURED_BATCHES, MOST_BATCHES, MEASURED_SECONDS = 2, 12, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What the engine did. Seconds are wall time."""
+    """Work that the engine did. Seconds are wall time."""
 
     steps: list[tuple[int, float]]
     """(running sequences, seconds) of each decode step."""
@@ -34,7 +34,7 @@ class Generated:
     load_seconds: float
     lengths: list[float]
     groups: list[Group]
-    """For the learner to learn from."""
+    """Groups for the learner to learn from."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _MeasuredEngine:
 
 
 _kept: _MeasuredEngine | None = None
-"""Lives in the measuring process alone."""
+"""Engine of the measuring process, and None in any other."""
 
 
 def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[NDArray[np.int32]]) -> None:

@@ -1,4 +1,4 @@
-"""From stop-watch readings to rates."""
+"""Fit of rates to stop-watch readings."""
 
 from __future__ import annotations
 

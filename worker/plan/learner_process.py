@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LearnedFrom:
-    """What the learner did. Seconds are wall time."""
+    """Work that the learner did. Seconds are wall time."""
 
     updates: list[tuple[float, float]]
     """(prompt and completion tokens, seconds) of updates of two sizes."""
     update_seconds: float
-    """Of a whole batch."""
+    """Seconds of the update of a whole batch."""
     publish_seconds: float
 
 
@@ -34,7 +34,7 @@ class _MeasuredLearner:
 
 
 _kept: _MeasuredLearner | None = None
-"""Lives in the measuring process alone."""
+"""Learner of the measuring process, and None in any other."""
 
 _REPEATS = 3
 

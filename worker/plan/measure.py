@@ -87,7 +87,7 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
 
 
 def _slowdown(engine: ProcessPoolExecutor, learner: ProcessPoolExecutor, seconds: float) -> float:
-    """How much longer a batch and an update take when both are worked on: the geometric mean of the two factors.
+    """Factor by which a batch and an update take longer when both are worked on: the geometric mean of the two factors.
 
     Alone and together are timed right after one another, so that other work on the machine weighs on both.
     """
@@ -101,7 +101,7 @@ def _slowdown(engine: ProcessPoolExecutor, learner: ProcessPoolExecutor, seconds
 
 
 def _thinned(lengths: list[float]) -> tuple[float, ...]:
-    """At most ``LENGTHS_KEPT`` of the lengths, evenly over their order, ascending."""
+    """Lengths, at most ``LENGTHS_KEPT`` of them, taken evenly over their order, ascending."""
     ordered = sorted(lengths)
     count = min(len(ordered), LENGTHS_KEPT)
     return tuple(ordered[(2 * place + 1) * len(ordered) // (2 * count)] for place in range(count))

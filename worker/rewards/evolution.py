@@ -99,7 +99,7 @@ class Evolution:
         self.last = self._thread.submit(self._propose, _Round(step, ref, known, cases))
 
     def state(self) -> list[dict[str, Any]]:
-        """For the checkpoint: what has been proposed."""
+        """State for the checkpoint: what has been proposed."""
         with self._lock:
             return [asdict(one) for one in self._proposed]
 

@@ -69,7 +69,7 @@ class RewardVersions:
                     self._unreadable[ref] = f"the definition of {ref} is not valid here: {first['msg']} (at {where})"
 
     def objection(self, spec: RunSpec) -> str | None:
-        """Why the run cannot go by the versions that ``spec`` names. None: it can, and the workers are ready."""
+        """Reason why the run cannot go by the versions that ``spec`` names. None: it can, and the workers are ready."""
         refs = [spec.reward.definition, *spec.reward.shadow]
         for ref in refs:
             if ref in self._unreadable:
@@ -105,11 +105,11 @@ class RewardVersions:
         return {ref: version.definition.success_threshold for ref, version in self._known.items()}
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint: the definitions. Endpoints and their keys stay out: the bundle brings them anew."""
+        """State for the checkpoint: the definitions. Endpoints and their keys stay out: the bundle brings them anew."""
         return {ref: version.definition.model_dump(mode="json") for ref, version in self._known.items()}
 
     def _misfit(self, spec: RunSpec) -> str | None:
-        """What the definition lacks for being trained on."""
+        """Reason why the definition cannot be trained on."""
         definition = self.definition(spec.reward.definition)
         for path, message in mismatches(spec, definition):
             return f"{message} ({'.'.join(str(part) for part in path)})"

@@ -31,16 +31,16 @@ CHUNKS_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class RewardConfig:
-    """What a reward worker needs to know."""
+    """Configuration of a reward worker."""
 
     versions: Versions
-    """That it scores by."""
+    """Reward versions by which it scores."""
     thinking: Thinking
     model_dir: Path
     overlong: OverlongShaping | None
     timeout_s: float
     tools: ToolSetup = field(default_factory=ToolSetup)
-    """Beside what the versions bring."""
+    """Tools beside what the versions bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class Scored:
     scores: list[Score]
     seconds: float
     shadows: list[dict[str, Score]] = field(default_factory=list)
-    """What each shadow version says of it, by reference; empty, or one entry per completion."""
+    """Scores by each shadow version, by reference; empty, or one entry per completion."""
     judges: Use = field(default_factory=Use)
-    """What the worker's judges were asked since its last chunk."""
+    """Use of the worker's judges since its last chunk."""
 
 
 class RewardWorker:

@@ -25,7 +25,7 @@ from worker.messages.ticket import Ticket
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:
-    """Where branches begin."""
+    """Point of a trajectory at which branches begin."""
 
     samples: tuple[int, ...]
     """The completions that it belongs to: one, or for the beginning all that share the prompt."""
@@ -45,7 +45,7 @@ class Branches:
 
 @dataclass(slots=True)
 class BranchCost:
-    """What branches have cost so far."""
+    """Cost of branches so far."""
 
     states: int = 0
     rollouts: int = 0
@@ -165,7 +165,8 @@ def _namesake(group: Group) -> Group:
 
 
 def branch_metrics(before: BranchCost, now: BranchCost, batch_tokens: int) -> dict[str, float]:
-    """What the branches since ``before`` have cost, beside ``batch_tokens`` that were learned from; empty for none."""
+    """Metrics of what the branches since ``before`` have cost, beside ``batch_tokens`` that were learned from; empty
+    for none."""
     states, rollouts = now.states - before.states, now.rollouts - before.rollouts
     if not rollouts:
         return {}

@@ -55,9 +55,9 @@ class GenerationStage:
         self.brancher = brancher
         """Values the states of groups whose advantage asks for it, before they are handed over."""
         self._branching: dict[str, Branches] = {}
-        """Those that are sampled or scored, by the name of their ticket."""
+        """Branches that are sampled or scored, by the name of their ticket."""
         self._branched: list[Branches] = []
-        """Those that wait to be sampled."""
+        """Branches that wait to be sampled."""
         self._scoring = 0
         """Chunks whose rewards are not there yet."""
         self._seed = 0
@@ -73,7 +73,7 @@ class GenerationStage:
         """Whether idle engines get new weights: what is sent meanwhile waits for them."""
         self._generating, self._rewarding = Stopwatch(), Stopwatch()
         self._judges = Use()
-        """What reward workers asked judges, as far as it was not reported."""
+        """Use of judges by reward workers, as far as it was not reported."""
         self.tally = Tally()
         """Counts what this process asks them itself."""
         self.pauses: deque[float] = deque()
@@ -195,7 +195,7 @@ class GenerationStage:
             self._clock()
 
     def _clock(self) -> None:
-        """What goes on has changed. Called with the lock."""
+        """Note that what goes on has changed. Called with the lock."""
         self._generating.turn(bool(self._out) and not self._updating)
         self._rewarding.turn(bool(self._scoring) and not self._out)
 

@@ -54,7 +54,7 @@ class _Slot:
 
 
 class Router:
-    """Thread-safe."""
+    """Router of groups to rollout workers. Thread-safe."""
 
     def __init__(
         self,

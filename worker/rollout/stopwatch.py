@@ -1,4 +1,4 @@
-"""How long something has gone on in all."""
+"""Stopwatch: how long something has gone on in all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Stopwatch:
         self._since: float | None = None
 
     def turn(self, on: bool) -> None:
-        """On or off from now on."""
+        """Turn it on or off from now on."""
         now = time.perf_counter()
         if self._since is not None:
             self._total += now - self._since
@@ -21,5 +21,5 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """So far, the present stretch included."""
+        """Seconds so far, the present stretch included."""
         return self._total + (0.0 if self._since is None else time.perf_counter() - self._since)

@@ -1,4 +1,4 @@
-"""Who did what when, for the console: spans of engines, rewards, learner and weight sync, per step."""
+"""Timeline for the console, of who did what when: spans of engines, rewards, learner and weight sync, per step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _Span = tuple[str, str, float, float]
 
 
 class Timeline:
-    """Thread-safe. Times go in as seconds since the epoch and come out as seconds since the run's start."""
+    """Spans of the run so far. Thread-safe. Times go in as seconds since the epoch and come out as seconds since the
+    run's start."""
 
     def __init__(self) -> None:
         self._origin = time.time()

@@ -66,7 +66,7 @@ class RolloutWorker:
         self._numbers = 0
         self._finished: list[tuple[GroupJob, dict[int, Completion]]] = []
         self._finished_at = 0.0
-        """When the oldest of them finished."""
+        """Time at which the oldest of them finished."""
         self._flush = 1
         """Finished groups that travel at once."""
         self._ticks = self._steps = 0
@@ -110,7 +110,7 @@ class RolloutWorker:
 
     @ray.method(concurrency_group="collect")
     def collect(self, patience_s: float) -> Collected:
-        """What has finished; waits up to ``patience_s`` for something, and a moment longer for company."""
+        """Groups that have finished; waits up to ``patience_s`` for one, and a moment longer for further ones."""
         deadline = time.monotonic() + patience_s
         with self._turn:
             while True:

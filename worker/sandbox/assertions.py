@@ -33,7 +33,7 @@ class CandidateFailedError(Exception):
 
 
 def judge(setup: str, tests: list[str], entry_point: str) -> list[bool]:
-    """Which tests pass. Each has globals of its own; ``setup`` runs before each."""
+    """Tell which tests pass. Each has globals of its own; ``setup`` runs before each."""
     line = wire.JsonLines(_CHANNEL)
     try:
         hello = line.receive()
@@ -92,7 +92,7 @@ def _number(value: Any) -> int:
 
 
 def _change(before: Any, after: Any) -> None:
-    """What the candidate changed in place reaches the test."""
+    """Carry what the candidate changed in place over to the test."""
     if type(before) is list and type(after) is list:
         before[:] = after
     elif type(before) in (dict, set) and type(after) is type(before):

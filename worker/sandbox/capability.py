@@ -32,7 +32,7 @@ class Capability:
 
     available: bool
     reason: str
-    """Why not; else what was seen."""
+    """Reason why not; else what was seen."""
 
 
 def check() -> Capability:

@@ -18,7 +18,7 @@ READY = b"+"
 """Written as the result's first byte when the walls stand. What the program writes comes after it, so a program cannot
 pretend that the jail has failed."""
 LIMITS = struct.Struct("QQQ")
-"""What the supervisor sends of a job's limits: bytes of memory, seconds of processor time, processes."""
+"""Limits of a job as the supervisor sends them: bytes of memory, seconds of processor time, processes."""
 _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
 _FIXED = {
     resource.RLIMIT_FSIZE: 32 << 20,
@@ -32,7 +32,7 @@ _PIPE_BYTES = 65536
 
 @dataclass(frozen=True, slots=True)
 class JailSetup:
-    """What the zygote hands to each job."""
+    """Set-up that the zygote hands to each job."""
 
     program: bytes
     """The seccomp filter."""

@@ -55,19 +55,19 @@ def call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
-    """mount(2)."""
+    """Call mount(2)."""
     texts = [None if text is None else text.encode() for text in (source, target, kind, data)]
     result = _libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3])
     _check(result, f"mount {kind or source} on {target}")
 
 
 def unshare(flags: int) -> None:
-    """unshare(2)."""
+    """Call unshare(2)."""
     _check(_libc.unshare(ctypes.c_int(flags)), "unshare")
 
 
 def enter(namespace: int, kind: int) -> None:
-    """setns(2)."""
+    """Call setns(2)."""
     _check(_libc.setns(namespace, kind), "setns")
 
 
@@ -97,7 +97,7 @@ def fork_first_process() -> int:
 
 
 def set_host_name(name: bytes) -> None:
-    """sethostname(2)."""
+    """Call sethostname(2)."""
     _check(_libc.sethostname(name, ctypes.c_size_t(len(name))), "sethostname")
 
 

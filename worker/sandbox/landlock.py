@@ -17,10 +17,10 @@ _RULE = struct.Struct("=Qi")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is the same for every job: worked out once, by the zygote."""
+    """Rules that are the same for every job: worked out once, by the zygote."""
 
     handled: bytes
-    """What is refused where no rule allows it, as the kernel wants it."""
+    """Rights that are refused where no rule allows them, as the kernel wants them."""
     rights: int
     readable: tuple[bytes, ...]
     """A rule for each place that stays; the places are open in the zygote."""

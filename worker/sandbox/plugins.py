@@ -14,7 +14,7 @@ _OF_A_GROUP = {"completions", "prompts", "answers", "states", "tasks", "infos"}
 
 
 def values(job: Mapping[str, Any]) -> Values:
-    """What the functions say. Raises whatever they raise."""
+    """Values that the functions return. Raises whatever they raise."""
     from worker.sandbox.roles import fresh_module
 
     shims.install()

@@ -25,23 +25,23 @@ class JailPool:
         self._slots: dict[str, Slot] = {}
 
     def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
-        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("solution", _program(code, stdin, language), limits)
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
-        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("solution", {"role": "grade", "code": code, "sample": sample, "item": item}, limits)
 
     def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
-        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math" if packages else "solution", {"role": "plugin", **job}, limits)
 
     def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
-        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)
 
     def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
-        """See ``trainer_core.rewards.graders.jail.Jail``."""
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         judge = {"role": "assertions", "setup": setup, "tests": list(tests), "entry_point": entry_point}
         outcome = self._retried(lambda: self._pair(judge, {"role": "candidate", "code": code}, limits))
         if not outcome.ok:

@@ -1,4 +1,4 @@
-"""What a job does once it is walled in, by its ``role``."""
+"""Work of a job once it is confined, by its ``role``."""
 
 import builtins
 import json

@@ -109,7 +109,7 @@ class RubricGroup(Rubric):
 
 
 def extract_boxed_answer(text: str) -> str:
-    """What the last closed box holds; the text itself where there is none."""
+    """Content of the last closed box; the text itself where there is none."""
     for match in reversed(list(_BOX.finditer(text))):
         depth = 1
         for position in range(match.end(), len(text)):
@@ -140,7 +140,7 @@ class _Absent(types.ModuleType):
 
 
 def install() -> None:
-    """From here on imports of these libraries find the stand-ins."""
+    """Make imports of these libraries find the stand-ins from here on."""
     for name in ABSENT:
         sys.modules[name] = _Absent(name)
         sys.modules[name].__path__ = []

@@ -31,7 +31,7 @@ STANDARD_MODULES = (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a zygote holds ready."""
+    """Parts that a zygote holds ready."""
 
     preload: tuple[str, ...] = STANDARD_MODULES
     packages: bool = False
@@ -39,7 +39,8 @@ class Loaded:
 
 
 class Slot:
-    """Not thread-safe. A job that is interrupted leaves no process behind, and the next one gets a fresh zygote."""
+    """A place for one job at a time. Not thread-safe. A job that is interrupted leaves no process behind, and the next
+    one gets a fresh zygote."""
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded

@@ -112,12 +112,12 @@ class Spare:
     """A jail that stands and waits for its one job."""
 
     first: int
-    """Its process 1, with a pidfd."""
+    """Process 1 of the spare, with a pidfd."""
     first_handle: int
     guest: int
     guest_handle: int
     box: socket.socket
-    """Where the guest waits for its limits and descriptors."""
+    """Socket on which the guest waits for its limits and descriptors."""
 
 
 def _prepare(jail: guest.JailSetup, pids: int) -> Spare:

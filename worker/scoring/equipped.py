@@ -24,13 +24,13 @@ MOST_WAITING = 512
 
 @dataclass(frozen=True, slots=True)
 class ToolSetup:
-    """What is at hand for the graders. Travels to reward workers."""
+    """Setup of the graders' tools. Travels to reward workers."""
 
     judges: JudgeSetup = field(default_factory=lambda: JudgeSetup({}, {}))
     reward_models: Mapping[str, Path] = field(default_factory=dict)
     """Folders by policy."""
     processes: int = 1
-    """That share this machine's processors."""
+    """Processes that share this machine's processors."""
 
 
 class EquippedScorer:
@@ -51,7 +51,7 @@ class EquippedScorer:
             self._opened = opened.pop_all()
 
     def use(self) -> Use:
-        """What judges were asked since the last call."""
+        """Use of judges since the last call."""
         return self._tally.take()
 
     def close(self) -> None:

@@ -15,7 +15,8 @@ from worker.scoring.scorer import Graded, Job
 
 
 class GrowingScorer:
-    """Thread-safe. What is being scored keeps the tools it began with; they end with it."""
+    """A scorer that can be equipped for further versions. Thread-safe. What is being scored keeps the tools it began
+    with; they end with it."""
 
     def __init__(self, versions: Versions, setup: ToolSetup, timeout_s: float) -> None:
         """Start what ``versions`` need. Raises JailError and StartError with a sentence."""
@@ -26,7 +27,7 @@ class GrowingScorer:
         self._jobs = {self._current: 0}
         """Calls in hand, by scorer; the newest one is always there."""
         self._left = Use()
-        """What the judges of scorers that have ended were asked."""
+        """Use of the judges of scorers that have ended."""
 
     def equip(self, versions: Versions) -> None:
         """Be ready for these as well. Raises JailError and StartError with a sentence; then all is as before."""
@@ -43,7 +44,7 @@ class GrowingScorer:
         return self._versions[ref].definition
 
     def score(self, jobs: Sequence[Job]) -> list[Graded]:
-        """See ``Scorer.score``."""
+        """Implements ``Scorer.score``."""
         with self._lock:
             equipped = self._current
             self._jobs[equipped] += 1
@@ -55,7 +56,7 @@ class GrowingScorer:
             self._sweep()
 
     def use(self) -> Use:
-        """What judges were asked since the last call."""
+        """Use of judges since the last call."""
         with self._lock:
             found, self._left = self._left, Use()
             for equipped in self._jobs:

@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 
 class Jails:
-    """See ``trainer_core.rewards.graders.jail.Jail``. Thread-safe. Waiting for a free jail costs a sample no time."""
+    """Implements ``trainer_core.rewards.graders.jail.Jail``. Thread-safe. Waiting for a free jail costs a sample no
+    time."""
 
     def __init__(self, size: int, packages: bool) -> None:
         """``packages``: what is scored needs the installed packages, which are then loaded at the start."""

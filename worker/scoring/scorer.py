@@ -27,17 +27,17 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What came of a job."""
+    """Outcome of a job."""
 
     score: Score
     seconds: float
-    """From the beginning of its scoring to its end."""
+    """Seconds from the beginning of its scoring to its end."""
     traceback: str | None = None
-    """Of an error that no grader raised on purpose."""
+    """Traceback of an error that no grader raised on purpose."""
 
 
 class Scorer:
-    """Thread-safe: calls share the places of those that wait, and take turns at computing."""
+    """Scores jobs. Thread-safe: calls share the places of those that wait, and take turns at computing."""
 
     def __init__(self, tools: Tools, timeout_s: float, width: int) -> None:
         """``width``: samples in hand at once where graders wait for something."""

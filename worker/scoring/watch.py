@@ -15,7 +15,8 @@ T = TypeVar("T")
 
 
 class Watchdog:
-    """Thread-safe. Interrupts Python between two instructions; tools are told to give up instead."""
+    """A time limit on scoring. Thread-safe. Interrupts Python between two instructions; tools are told to give up
+    instead."""
 
     def __init__(self) -> None:
         self._clocks: dict[Clock, Callable[[], object] | None] = {}

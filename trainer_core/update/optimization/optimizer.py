@@ -77,7 +77,7 @@ class ClippedAdamW(Clipping, torch.optim.AdamW):
         )
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
-        """See ``Clipping.allocate``."""
+        """Implements ``Clipping.allocate``."""
         for parameter in parameters:
             self.state[parameter] = {
                 "step": torch.zeros((), dtype=torch.float32, device=parameter.device),

@@ -24,7 +24,7 @@ class ClippedAdamW8bit(Clipping, AdamW):
         )
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
-        """See ``Clipping.allocate``."""
+        """Implements ``Clipping.allocate``."""
         wanted = {id(parameter) for parameter in parameters}
         for number, group in enumerate(self.param_groups):
             for index, parameter in enumerate(group["params"]):

@@ -21,7 +21,8 @@ from vllm.v1.attention.backends.registry import MambaAttentionBackendEnum
 from kernels.lightning_attention import decode_step, lightning_attention
 
 NORM_EPSILON = 1e-6
-"""Of the norm behind the scan, in transformers' class; the policy's other norms take theirs from its configuration."""
+"""Epsilon of the norm behind the scan, in transformers' class; the policy's other norms take theirs from its
+configuration."""
 
 
 def state_shape(config: MiniMaxConfig) -> tuple[int, int, int]:

@@ -106,7 +106,7 @@ class Layers(nn.Module):
 
 
 class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
-    """What vLLM builds for the architecture of this name."""
+    """Model that vLLM builds for the architecture of this name."""
 
     def __init__(self, *, vllm_config: VllmConfig, prefix: str = "") -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class MiniMaxForCausalLM(nn.Module, HasInnerState, IsHybrid):
         return self.logits_processor(self.lm_head, hidden_states)
 
     def routes(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
-        """Where the tokens of the last step went, once: experts [N, L, K], first token of each request [B + 1], and
+        """Routes of the last step's tokens, given once: experts [N, L, K], first token of each request [B + 1], and
         that token's position in its request [B]. None without a step since."""
         last, self.last_step = self.last_step, None
         return last
