@@ -66,7 +66,9 @@ class BenchScore(Message):
     """One sample's score. Long texts are cut: of a deep recursion, the traceback's end is what tells."""
 
     reward: FiniteFloat | None
+    """None when a part failed: an error is never a zero."""
     parts: dict[str, FiniteFloat] = {}
+    """Grade of each part before its weight."""
     error: _Head | None = None
     traceback: _Tail | None = None
     seconds: Annotated[float, Field(ge=0.0)] = 0.0
@@ -91,7 +93,9 @@ class BenchJudge(Message):
     seconds_p50: FiniteFloat | None = None
     seconds_p95: FiniteFloat | None = None
     agreement_repeat: FiniteFloat | None = None
+    """Share of repeated questions that were answered alike."""
     agreement_swap: FiniteFloat | None = None
+    """Share of questions that were answered alike in the other order."""
 
 
 class BenchResult(Message):

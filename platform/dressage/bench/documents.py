@@ -1,17 +1,56 @@
 """The JSON documents of bench jobs: for the API, and for the worker."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from dressage.bench.report import report
+from typing_extensions import TypedDict
+
+from dressage.bench.report import ReportDocument, report
+from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument
+from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.rewards import needs
 from dressage.rewards.models import BenchJob
+from dressage.rewards.models.bench import BenchState
 from dressage.runs.documents import iso
 from trainer_core.link.bench import BenchJob as LinkBenchJob
-from trainer_core.link.bench import BenchSample, LabelledDefinition, ThinkingTags
+from trainer_core.link.bench import BenchJudge, BenchSample, LabelledDefinition, ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
 
-def bench_row(job: BenchJob) -> dict[str, Any]:
+class BenchDefinitionDocument(TypedDict):
+    """One of the definitions that are compared."""
+
+    label: str
+    ref: str | None
+    definition: Annotated[dict[str, Any], Stored(RewardDefinition)]
+
+
+class BenchJobRowDocument(TypedDict):
+    """A bench job as lists show it."""
+
+    id: str
+    state: Annotated[str, OneOf(BenchState)]
+    error: str | None
+    definitions: list[BenchDefinitionDocument]
+    source: BenchSourceDocument
+    probes: bool
+    tries: int
+    """Workers that have taken it."""
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    created_by: str
+
+
+class BenchJobDocument(BenchJobRowDocument, ReportDocument):
+    """A bench job with its samples and, when it is done, its results."""
+
+    thinking: ThinkingTags
+    timeout_s: float
+    samples: list[BenchSampleDocument]
+    judge: BenchJudge | None
+
+
+def bench_row(job: BenchJob) -> BenchJobRowDocument:
     """A job as lists show it: without samples and results."""
     return {
         "id": job.id,
@@ -28,7 +67,7 @@ def bench_row(job: BenchJob) -> dict[str, Any]:
     }
 
 
-def bench_document(job: BenchJob) -> dict[str, Any]:
+def bench_document(job: BenchJob) -> BenchJobDocument:
     """A job as the API shows it, with what its results say."""
     return {
         **bench_row(job),

@@ -2,21 +2,90 @@
 
 import math
 import statistics
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from dressage.rewards.models import BenchJob
+from trainer_core.link.bench import BenchScore
 from trainer_core.rewards.errors import grouped
-from trainer_core.rewards.probes import meaning
+from trainer_core.rewards.probes import ProbeKind, meaning
 
 _CAN_BE_RIGHT = ("gold_echoed",)
 """Probes that a reward for the final answer alone may rightly pay for."""
 
 
-def report(job: BenchJob) -> dict[str, Any]:
-    """``{results, summary, flips, flags}``; while there are no results None and empty lists."""
+class BenchScoreDocument(BenchScore):
+    """One sample's score and what it amounts to."""
+
+    success: bool | None
+    """Whether the reward reaches the threshold."""
+
+
+class BenchErrorKindDocument(TypedDict):
+    """Errors that differ in their details alone."""
+
+    message: str
+    count: int
+
+
+class BenchSummaryDocument(TypedDict):
+    """One definition over all samples proper."""
+
+    label: str
+    samples: int
+    mean: float | None
+    std: float | None
+    """Deviation of the population."""
+    success_share: float | None
+    """Share among those with a reward."""
+    errors: int
+    error_kinds: list[BenchErrorKindDocument]
+    parts: dict[str, float]
+    """Mean grade of each part."""
+    seconds_p50: float | None
+    seconds_p95: float | None
+
+
+class BenchFlipDocument(TypedDict):
+    """A sample on whose success two definitions differ."""
+
+    sample: str
+    before: bool | None
+    after: bool | None
+    reward_before: float | None
+    reward_after: float | None
+
+
+class BenchFlagDocument(TypedDict):
+    """A probe that earns a success."""
+
+    sample: str
+    definition: int
+    """Index of the definition, from 0."""
+    label: str
+    probe: ProbeKind
+    reward: float
+    severity: Literal["info", "warn"]
+    detail: str
+
+
+class ReportDocument(TypedDict):
+    """What the results of a job say."""
+
+    results: list[list[BenchScoreDocument]] | None
+    """``[definition][sample]``; None until the job is done."""
+    summary: list[BenchSummaryDocument]
+    """One per definition; empty until the job is done."""
+    flips: list[BenchFlipDocument]
+    flags: list[BenchFlagDocument]
+
+
+def report(job: BenchJob) -> ReportDocument:
+    """What the job's results say; while there are none None and empty lists."""
     if job.results is None:
         return {"results": None, "summary": [], "flips": [], "flags": []}
-    rows = [
+    rows: list[list[Any]] = [
         [{**score, "success": _succeeded(score, definition)} for score in scores]
         for definition, scores in zip(job.definitions, job.results, strict=True)
     ]
@@ -35,7 +104,7 @@ def _succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None
     return bool(score["reward"] >= definition["definition"]["success_threshold"])
 
 
-def _summary(job: BenchJob, definition: dict[str, Any], row: list[dict[str, Any]]) -> dict[str, Any]:
+def _summary(job: BenchJob, definition: dict[str, Any], row: list[Any]) -> BenchSummaryDocument:
     """Over the samples proper: probes would bend every mean."""
     own = [score for score, sample in zip(row, job.samples, strict=True) if sample["probe"] is None]
     rewards = [score["reward"] for score in own if score["reward"] is not None]
@@ -59,7 +128,7 @@ def _summary(job: BenchJob, definition: dict[str, Any], row: list[dict[str, Any]
     }
 
 
-def _flips(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _flips(job: BenchJob, rows: list[list[Any]]) -> list[BenchFlipDocument]:
     """Samples that succeed by one definition and not by the other, each by its own threshold."""
     if len(rows) != 2:
         return []
@@ -76,9 +145,9 @@ def _flips(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, An
     ]
 
 
-def _flags(job: BenchJob, rows: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _flags(job: BenchJob, rows: list[list[Any]]) -> list[BenchFlagDocument]:
     """Probes whose reward reaches the threshold."""
-    flags = []
+    flags: list[BenchFlagDocument] = []
     for index, (definition, row) in enumerate(zip(job.definitions, rows, strict=True)):
         for sample, score in zip(job.samples, row, strict=True):
             if sample["probe"] is None or not score["success"]:

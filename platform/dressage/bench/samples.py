@@ -1,7 +1,9 @@
 """Turns what a bench job was asked to score into samples: ``{id, output_text, item, …}``."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from dressage.bench.sources import FromDataset, FromRun, PastedSample
 from dressage.common.errors import FieldError
@@ -13,11 +15,48 @@ from dressage.runs.models import Run
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts
-from trainer_core.rewards.probes import gold_text, probes
+from trainer_core.rewards.probes import ProbeKind, gold_text, probes
 
 PROBED_ITEMS = 3
 """Different dataset rows from which probes are made."""
 _CODE_FIELDS = ("canonical_solution", "code")
+
+
+class BenchSourceDocument(TypedDict):
+    """Where the samples came from; the other members depend on the type."""
+
+    type: Literal["pasted", "dataset", "run"]
+    dataset: NotRequired[str]
+    outputs: NotRequired[str]
+    run: NotRequired[str]
+    name: NotRequired[str]
+    """The run's."""
+    step: NotRequired[int | None]
+
+
+class BenchStoredDocument(TypedDict, total=False):
+    """What a sample was before: the row of a dataset, or a run's rollout with its reward then."""
+
+    row: int
+    rollout: str
+    step: int
+    reward: float | None
+    reward_version: str | None
+    reward_error: str | None
+
+
+class BenchSampleDocument(TypedDict):
+    """A completion that is scored."""
+
+    id: str
+    output_text: str
+    item: dict[str, Any]
+    """The dataset row."""
+    completion_tokens: int | None
+    finish_reason: str
+    probe: ProbeKind | None
+    """Kind of the adversarial probe; null for a sample proper."""
+    stored: BenchStoredDocument | None
 
 
 def sample_document(
@@ -27,9 +66,9 @@ def sample_document(
     completion_tokens: int | None,
     finish_reason: str = "stop",
     *,
-    probe: str | None = None,
-    stored: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+    probe: ProbeKind | None = None,
+    stored: BenchStoredDocument | None = None,
+) -> BenchSampleDocument:
     """One sample as jobs keep it; ``stored`` tells what a run has made of it."""
     return {
         "id": f"{'probe' if probe else 's'}{number}",
@@ -44,7 +83,7 @@ def sample_document(
 
 def collect(
     team: Team, wanted: list[PastedSample] | FromDataset | FromRun
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
     """(source, samples) of whatever was asked for. Raises a 422 problem for what is not there."""
     match wanted:
         case FromDataset():
@@ -55,7 +94,7 @@ def collect(
             return pasted_samples(wanted)
 
 
-def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
     """(source, samples) of what someone has pasted."""
     return {"type": "pasted"}, [
         sample_document(index, sample.output_text, sample.item, sample.completion_tokens, sample.finish_reason)
@@ -63,7 +102,7 @@ def pasted_samples(pasted: Sequence[PastedSample]) -> tuple[dict[str, Any], list
     ]
 
 
-def dataset_samples(team: Team, wanted: FromDataset) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def dataset_samples(team: Team, wanted: FromDataset) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
     """(source, samples) of rows with their own gold answer as output. Raises a 422 problem for what is not there."""
     try:
         version = dataset_version(team, wanted.dataset)
@@ -83,7 +122,7 @@ def dataset_samples(team: Team, wanted: FromDataset) -> tuple[dict[str, Any], li
     return {"type": "dataset", "dataset": version.ref, "outputs": wanted.outputs}, samples
 
 
-def run_samples(team: Team, wanted: FromRun) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[BenchSampleDocument]]:
     """(source, samples) of stored rollouts. Raises a 422 problem for what is not there."""
     run = Run.objects.for_team(team).filter(pk=wanted.run).first()
     if run is None:
@@ -92,7 +131,7 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[dict[str, Any], list[dict[
     rows = _rows_of(team, run, found)
     samples = []
     for index, rollout in enumerate(found):
-        stored = {
+        stored: BenchStoredDocument = {
             "rollout": str(rollout.id),
             "step": rollout.step,
             "reward": rollout.reward,
@@ -104,7 +143,7 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[dict[str, Any], list[dict[
     return {"type": "run", "run": run.id, "name": run.name, "step": wanted.step}, samples
 
 
-def probe_samples(samples: Iterable[dict[str, Any]], thinking: dict[str, str]) -> list[dict[str, Any]]:
+def probe_samples(samples: Iterable[BenchSampleDocument], thinking: dict[str, str]) -> list[BenchSampleDocument]:
     """Adversarial samples made from the first few different rows among ``samples``."""
     items: list[Any] = []
     for sample in samples:

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dressage.bench.bell import ring_bench
-from dressage.bench.samples import probe_samples
+from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples
 from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
@@ -40,8 +40,8 @@ def create_bench_job(
     actor: Actor,
     *,
     definitions: Sequence[Entry],
-    source: dict[str, Any],
-    samples: list[dict[str, Any]],
+    source: BenchSourceDocument,
+    samples: list[BenchSampleDocument],
     thinking: dict[str, str],
     timeout_s: float,
     probed: bool = False,
@@ -144,7 +144,7 @@ def fail(job: BenchJob, reason: str) -> BenchJob:
     return job
 
 
-def _require_lengths(samples: list[dict[str, Any]], source: str) -> None:
+def _require_lengths(samples: list[BenchSampleDocument], source: str) -> None:
     detail = "This reward looks at the length: give the number of tokens."
     if source == "dataset":
         detail = "This reward looks at the length, which a dataset's own answers do not tell: paste samples instead."

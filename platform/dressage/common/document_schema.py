@@ -9,7 +9,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any
 
+from django.db.models import Choices
 from django.utils.module_loading import import_string
+from drf_spectacular.plumbing import list_hash
 from pydantic import BaseModel, GetJsonSchemaHandler, TypeAdapter, WithJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -24,6 +26,22 @@ _MODEL = "x-model"
 
 Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 """A time of RFC 3339 in UTC."""
+
+
+class OneOf:
+    """Mark of a column whose values are Django choices: ``Annotated[str, OneOf(RunState)]``."""
+
+    def __init__(self, choices: type[Choices]) -> None:
+        self.choices = choices
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {
+            "type": "string",
+            "enum": list(self.choices.values),
+            "description": "\n".join(f"* `{value}` - {label}" for value, label in self.choices.choices),
+            # By this, drf-spectacular gives one name to equal choices, wherever they stand.
+            "x-spec-enum-id": list_hash(list(self.choices.choices)),
+        }
 
 
 class Stored:
@@ -77,26 +95,29 @@ class _DocumentSchema(GenerateJsonSchema):
     def field_is_required(self, field: Any, total: bool) -> bool:
         return bool(field.get("required", total)) if field["type"] == "typed-dict-field" else True
 
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return _described(super().model_schema(schema), {})
+
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        return _described(super().dataclass_schema(schema), schema["cls"])
+        return _described(super().dataclass_schema(schema), _attribute_docstrings(schema["cls"]))
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        return _described(super().typed_dict_schema(schema), schema["cls"])
+        return _described(super().typed_dict_schema(schema), _attribute_docstrings(schema["cls"]))
 
 
-def _described(schema: JsonSchemaValue, cls: type) -> JsonSchemaValue:
+def _described(schema: JsonSchemaValue, texts: dict[str, str]) -> JsonSchemaValue:
+    """The schema with descriptions alone: those of pydantic's own fields, and ``texts`` by the names of others."""
     schema.pop("title", None)
     schema.pop("additionalProperties", None)
-    texts = _attribute_docstrings(cls)
     for name, member in schema.get("properties", {}).items():
         if name in texts:
             member["description"] = texts[name]
-    if "description" in schema:
-        schema["description"] = _as_text(schema["description"])
+    for described in (schema, *schema.get("properties", {}).values()):
+        if "description" in described:
+            described["description"] = _as_text(described["description"])
     return schema
 
 
-@cache
 def _attribute_docstrings(cls: type) -> dict[str, str]:
     """The strings that stand below the fields of ``cls`` and of its bases."""
     found: dict[str, str] = {}
@@ -108,7 +129,7 @@ def _attribute_docstrings(cls: type) -> dict[str, str]:
     for pair in pairwise(definition.body):
         match pair:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = _as_text(inspect.cleandoc(text))
+                found[name] = inspect.cleandoc(text)
     return found
 
 

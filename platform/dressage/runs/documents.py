@@ -1,7 +1,7 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from dressage.runs.models import Checkpoint, Control, Run
 
@@ -21,6 +21,10 @@ class RunFacts(TypedDict):
     policy_name: str
 
 
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: None) -> None: ...
 def iso(moment: datetime | None) -> str | None:
     """UTC with milliseconds, such as ``2026-11-21T06:30:00.000Z``."""
     if moment is None:

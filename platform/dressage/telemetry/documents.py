@@ -1,12 +1,62 @@
 """The JSON documents of events and rollouts."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from dressage.common.document_schema import Moment
 from dressage.runs.documents import iso
 from dressage.telemetry.models import Event, Rollout
 
 
-def event_document(event: Event) -> dict[str, Any]:
+class EventDocument(TypedDict):
+    """Something that happened in a run."""
+
+    seq: int
+    """1, 2, 3 … without gaps."""
+    kind: str
+    """state, desired, control, step, eval, rollouts, rubric_proposals, checkpoint, alert, log or run."""
+    step: int | None
+    at: Moment
+    attempt: int
+    data: dict[str, Any]
+
+
+class RolloutDocument(TypedDict):
+    """A sampled completion."""
+
+    id: str
+    step: int
+    attempt: int
+    group_id: str
+    sample: int
+    prompt_id: str
+    source: str
+    prompt: str
+    completion: str
+    answer: Any
+    """The reference answer of the dataset's row: any JSON."""
+    reward: float | None
+    reward_parts: dict[str, float | Literal["NaN", "Infinity", "-Infinity"]]
+    """Grade of each part: a number, or the word for what JSON cannot write."""
+    reward_error: str | None
+    advantage: float | None
+    excluded: str | None
+    """Why it took no part in the loss."""
+    finish_reason: str
+    length: int
+    thinking_tokens: int
+    budget_hit: bool
+    control_revision: int
+    policy_versions: Annotated[list[int], Field(max_length=2)]
+    reward_version: str | None
+    """``slug@n`` that has scored it."""
+    shadow: dict[str, float | None]
+    """What versions that only watch give, by ``slug@n``; None where one could not be computed."""
+
+
+def event_document(event: Event) -> EventDocument:
     """An event as the API and the live stream show it."""
     return {
         "seq": event.seq,
@@ -18,7 +68,7 @@ def event_document(event: Event) -> dict[str, Any]:
     }
 
 
-def rollout_document(rollout: Rollout) -> dict[str, Any]:
+def rollout_document(rollout: Rollout) -> RolloutDocument:
     """A rollout as the API shows it."""
     versions = (rollout.policy_version_min, rollout.policy_version_max)
     return {

@@ -22,10 +22,11 @@ _SCALE = 2.0**-40
 
 
 @dataclass
-class Buckets:
-    """One series, down-sampled. Lists have one entry per bucket; entries are None where no value was finite."""
+class SeriesDocument:
+    """A down-sampled metric. Lists have one entry per bucket; entries are None where no value was finite."""
 
     x: list[float] = field(default_factory=list)
+    """Where each bucket's last point is."""
     min: list[float | None] = field(default_factory=list)
     mean: list[float | None] = field(default_factory=list)
     max: list[float | None] = field(default_factory=list)
@@ -57,7 +58,7 @@ def query(
     high: float | None,
     max_points: int,
     superseded: bool = False,
-) -> dict[str, Buckets]:
+) -> dict[str, SeriesDocument]:
     """Down-sample.
 
     Args:
@@ -71,7 +72,7 @@ def query(
         max_points: most buckets per series.
         superseded: instead of the line, what later attempts have replaced.
     """
-    found = {name: Buckets() for name in series.values()}
+    found = {name: SeriesDocument() for name in series.values()}
     condition = _counts(line, superseded)
     source, arguments = _source(run_id, started_at, list(series), line, x, condition, superseded)
     bounds = " AND ".join(

@@ -127,6 +127,9 @@ export interface Band {
 
 export type BenchDefinitionRef = string | null;
 
+/**
+ * One of the definitions that are compared.
+ */
 export interface BenchDefinition {
   label: string;
   ref: BenchDefinitionRef;
@@ -151,6 +154,9 @@ export interface BenchEntryRequest {
   label?: string;
 }
 
+/**
+ * Errors that differ in their details alone.
+ */
 export interface BenchErrorKind {
   message: string;
   count: number;
@@ -161,7 +167,7 @@ export interface BenchErrorKind {
  */
 export interface BenchFlag {
   sample: string;
-  /** Which of the definitions, from 0. */
+  /** Index of the definition, from 0. */
   definition: number;
   label: string;
   probe: ProbeEnum;
@@ -196,7 +202,7 @@ export type BenchJobStartedAt = string | null;
 export type BenchJobFinishedAt = string | null;
 
 /**
- * [definition][sample].
+ * `[definition][sample]`; null until the job is done.
  */
 export type BenchJobResults = BenchScore[][] | null;
 
@@ -218,16 +224,16 @@ export interface BenchJob {
   started_at: BenchJobStartedAt;
   finished_at: BenchJobFinishedAt;
   created_by: string;
-  thinking: ThinkingTags;
-  timeout_s: number;
-  samples: BenchSample[];
-  /** [definition][sample]. */
+  /** `[definition][sample]`; null until the job is done. */
   results: BenchJobResults;
-  judge: BenchJobJudge;
   /** One per definition; empty until the job is done. */
   summary: BenchSummary[];
   flips: BenchFlip[];
   flags: BenchFlag[];
+  thinking: ThinkingTags;
+  timeout_s: number;
+  samples: BenchSample[];
+  judge: BenchJobJudge;
 }
 
 export type BenchJobRowError = string | null;
@@ -261,17 +267,17 @@ export type BenchJudgeSecondsP50 = number | null;
 export type BenchJudgeSecondsP95 = number | null;
 
 /**
- * Share of repeated questions answered alike.
+ * Share of repeated questions that were answered alike.
  */
 export type BenchJudgeAgreementRepeat = number | null;
 
 /**
- * Share answered alike in the other order.
+ * Share of questions that were answered alike in the other order.
  */
 export type BenchJudgeAgreementSwap = number | null;
 
 /**
- * What the judges were asked.
+ * What the judges were asked in all.
  */
 export interface BenchJudge {
   calls: number;
@@ -281,9 +287,9 @@ export interface BenchJudge {
   cost: BenchJudgeCost;
   seconds_p50: BenchJudgeSecondsP50;
   seconds_p95: BenchJudgeSecondsP95;
-  /** Share of repeated questions answered alike. */
+  /** Share of repeated questions that were answered alike. */
   agreement_repeat: BenchJudgeAgreementRepeat;
-  /** Share answered alike in the other order. */
+  /** Share of questions that were answered alike in the other order. */
   agreement_swap: BenchJudgeAgreementSwap;
 }
 
@@ -295,18 +301,15 @@ export type BenchSampleItem = {[key: string]: Json};
 export type BenchSampleCompletionTokens = number | null;
 
 /**
- * null for a sample proper.
-
-* `empty` - empty
-* `very_long` - very_long
-* `gold_echoed` - gold_echoed
-* `prompt_repeated` - prompt_repeated
-* `format_only` - format_only
+ * Kind of the adversarial probe; null for a sample proper.
  */
-export type BenchSampleProbe = ProbeEnum | NullEnum;
+export type BenchSampleProbe = 'empty' | 'very_long' | 'gold_echoed' | 'prompt_repeated' | 'format_only' | null;
 
 export type BenchSampleStored = BenchStored | null;
 
+/**
+ * A completion that is scored.
+ */
 export interface BenchSample {
   id: string;
   output_text: string;
@@ -314,13 +317,7 @@ export interface BenchSample {
   item: BenchSampleItem;
   completion_tokens: BenchSampleCompletionTokens;
   finish_reason: string;
-  /** null for a sample proper.
-
-* `empty` - empty
-* `very_long` - very_long
-* `gold_echoed` - gold_echoed
-* `prompt_repeated` - prompt_repeated
-* `format_only` - format_only */
+  /** Kind of the adversarial probe; null for a sample proper. */
   probe: BenchSampleProbe;
   stored: BenchSampleStored;
 }
@@ -415,11 +412,6 @@ export type BenchSamplesRequest = BenchSamplesPastedSample[] | BenchSamplesFromD
 export type BenchScoreReward = number | null;
 
 /**
- * Whether the reward reaches the threshold.
- */
-export type BenchScoreSuccess = boolean | null;
-
-/**
  * Grade of each part before its weight.
  */
 export type BenchScoreParts = {[key: string]: number};
@@ -428,18 +420,27 @@ export type BenchScoreError = string | null;
 
 export type BenchScoreTraceback = string | null;
 
+/**
+ * Whether the reward reaches the threshold.
+ */
+export type BenchScoreSuccess = boolean | null;
+
+/**
+ * One sample's score and what it amounts to.
+ */
 export interface BenchScore {
   /** null when a part failed: an error is never a zero. */
   reward: BenchScoreReward;
-  /** Whether the reward reaches the threshold. */
-  success: BenchScoreSuccess;
   /** Grade of each part before its weight. */
   parts: BenchScoreParts;
   error: BenchScoreError;
   traceback: BenchScoreTraceback;
+  /** @minimum 0 */
   seconds: number;
-  /** Parts that failed and count as 0. */
+  /** Errors that were counted as 0. */
   forgiven: string[];
+  /** Whether the reward reaches the threshold. */
+  success: BenchScoreSuccess;
 }
 
 export type BenchSourceStep = number | null;
@@ -457,11 +458,6 @@ export interface BenchSource {
   step?: BenchSourceStep;
 }
 
-/**
- * * `pasted` - pasted
-* `dataset` - dataset
-* `run` - run
- */
 export type BenchSourceTypeEnum = typeof BenchSourceTypeEnum[keyof typeof BenchSourceTypeEnum];
 
 
@@ -510,12 +506,12 @@ export interface BenchStored {
 export type BenchSummaryMean = number | null;
 
 /**
- * Of the population.
+ * Deviation of the population.
  */
 export type BenchSummaryStd = number | null;
 
 /**
- * Among those with a reward.
+ * Share among those with a reward.
  */
 export type BenchSummarySuccessShare = number | null;
 
@@ -535,9 +531,9 @@ export interface BenchSummary {
   label: string;
   samples: number;
   mean: BenchSummaryMean;
-  /** Of the population. */
+  /** Deviation of the population. */
   std: BenchSummaryStd;
-  /** Among those with a reward. */
+  /** Share among those with a reward. */
   success_share: BenchSummarySuccessShare;
   errors: number;
   error_kinds: BenchErrorKind[];
@@ -1218,7 +1214,7 @@ export interface LearnerMemory {
   teacher: number;
   /** A critic of its own, with gradients and moments. */
   critic: number;
-  /** Of one micro-batch, at the worst moment. */
+  /** Activations of one micro-batch, at the worst moment. */
   activations: number;
   /** Whether an update has several micro-batches: then the gradients of the first stay while the next is computed. */
   accumulates: boolean;
@@ -1333,6 +1329,9 @@ export interface Method {
   watch: string[];
 }
 
+/**
+ * A metric that a run has reported, as the registry describes it.
+ */
 export interface MetricName {
   name: string;
   title: string;
@@ -1353,6 +1352,9 @@ export type MetricsSeries = {[key: string]: Series};
  */
 export type MetricsSuperseded = {[key: string]: Series};
 
+/**
+ * Charts of several metrics.
+ */
 export interface Metrics {
   x: XEnum;
   series: MetricsSeries;
@@ -1366,7 +1368,7 @@ export interface Metrics {
 export type ModePlanCost = number | null;
 
 /**
- * What to expect of one mode on one split. Seconds are per step.
+ * Expected speed and cost of one mode on one split. Seconds are per step.
  */
 export interface ModePlan {
   mode: ModePlanModeEnum;
@@ -1376,16 +1378,16 @@ export interface ModePlan {
   learner_gpus: number;
   rollout_workers: number;
   learner_ranks: number;
-  /** Of those given, that would not make the step shorter. */
+  /** GPUs, of those given, that would not make the step shorter. */
   unused_gpus: number;
   step_seconds: number;
   /** All steps, without start-up, evaluations and checkpoints. */
   total_seconds: number;
-  /** In which the mean engine generates. */
+  /** Seconds of a step in which the mean engine generates. */
   generate_seconds: number;
-  /** In which the learner learns and publishes. */
+  /** Seconds of a step in which the learner learns and publishes. */
   learn_seconds: number;
-  /** In which engines stand still for new weights. */
+  /** Seconds of a step in which engines stand still for new weights. */
   load_seconds: number;
   engine_idle_share: number;
   learner_idle_share: number;
@@ -1393,7 +1395,7 @@ export interface ModePlan {
   tokens_per_s: number;
   /** Mean number of updates between the dispatch of a group and its own. */
   staleness: number;
-  /** Of the whole run, unused GPUs left out. */
+  /** GPU hours of the whole run, unused GPUs left out. */
   gpu_hours: number;
   /** `gpu_hours` times the price of one; null without a price. */
   cost: ModePlanCost;
@@ -1822,7 +1824,7 @@ export type PlanRun = string | null;
  */
 export interface Plan {
   gpus: number;
-  /** Where the rates come from. */
+  /** Origin of the rates. */
   source: string;
   /** Mean completion length. */
   mean_tokens: number;
@@ -1875,13 +1877,6 @@ export interface Policy {
   created_by: string;
 }
 
-/**
- * * `empty` - empty
-* `very_long` - very_long
-* `gold_echoed` - gold_echoed
-* `prompt_repeated` - prompt_repeated
-* `format_only` - format_only
- */
 export type ProbeEnum = typeof ProbeEnum[keyof typeof ProbeEnum];
 
 
@@ -2001,7 +1996,7 @@ export interface RatesLearnerRates {
    */
   tokens_per_s: number;
   /**
-   * What an update costs whatever its size.
+   * Seconds that an update costs whatever its size.
    * @minimum 0
    * @maximum 3600
    */
@@ -2048,25 +2043,25 @@ export type RatesRequestLengths = RatesLognormalLengths | RatesEmpiricalLengths;
  */
 export interface RatesRequest {
   /**
-   * Where the figures come from: who measured what, on which machine.
+   * Origin of the figures: who measured what, on which machine.
    * @minLength 1
    * @maxLength 2000
    */
   source: string;
-  /** Of one rollout engine. */
+  /** Rates of one rollout engine. */
   engine: RatesEngineRates;
-  /** Of the learner. */
+  /** Rates of the learner. */
   learner: RatesLearnerRates;
-  /** Of a weight update. */
+  /** Rates of a weight update. */
   sync?: RatesSyncRates;
   /**
-   * From a completion's last token to its reward.
+   * Seconds from a completion's last token to its reward.
    * @minimum 0
    * @maximum 86400
    */
   reward_seconds?: number;
   /**
-   * What a step costs beside its phases: hand-overs between processes, advantages, reports.
+   * Seconds that a step costs beside its phases: hand-overs between processes, advantages, reports.
    * @minimum 0
    * @maximum 3600
    */
@@ -2242,6 +2237,9 @@ export const RoleEnum = {
 
 export type RolloutReward = number | null;
 
+/**
+ * Grade of each part: a number, or the word for what JSON cannot write.
+ */
 export type RolloutRewardParts = {[key: string]: number | 'NaN' | 'Infinity' | '-Infinity'};
 
 export type RolloutRewardError = string | null;
@@ -2279,6 +2277,7 @@ export interface Rollout {
   /** The reference answer of the dataset's row: any JSON. */
   answer: Json;
   reward: RolloutReward;
+  /** Grade of each part: a number, or the word for what JSON cannot write. */
   reward_parts: RolloutRewardParts;
   reward_error: RolloutRewardError;
   advantage: RolloutAdvantage;
@@ -2461,7 +2460,7 @@ export type SeriesMeanItem = number | null;
 export type SeriesMaxItem = number | null;
 
 /**
- * A down-sampled metric: one entry per bucket.
+ * A down-sampled metric. Lists have one entry per bucket; entries are null where no value was finite.
  */
 export interface Series {
   /** Where each bucket's last point is. */
@@ -2469,9 +2468,9 @@ export interface Series {
   min: SeriesMinItem[];
   mean: SeriesMeanItem[];
   max: SeriesMaxItem[];
-  /** Points behind the buckets. */
+  /** Points behind the buckets, those that are not finite included. */
   raw_count: number;
-  /** x of values that are NaN or infinite. */
+  /** x of the values that are not finite. */
   nan: number[];
 }
 
@@ -2492,10 +2491,6 @@ export interface Session {
   teams: Team[];
 }
 
-/**
- * * `info` - info
-* `warn` - warn
- */
 export type SeverityEnum = typeof SeverityEnum[keyof typeof SeverityEnum];
 
 
@@ -2571,11 +2566,12 @@ export interface Team {
   slug: string;
 }
 
+/**
+ * The tags around thinking.
+ */
 export interface ThinkingTags {
-  /** @maxLength 64 */
-  start?: string;
-  /** @maxLength 64 */
-  end?: string;
+  start: string;
+  end: string;
 }
 
 export interface ThinkingTagsRequest {
@@ -2690,11 +2686,6 @@ export interface Validation {
   explanation: ValidationExplanation;
 }
 
-/**
- * * `step` - step
-* `time` - time
-* `tokens` - tokens
- */
 export type XEnum = typeof XEnum[keyof typeof XEnum];
 
 
