@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Boundary = Literal["group_dispatch", "optimizer_step"]
-"""When a control takes effect: at the next dispatched prompt group, or at the next optimizer step."""
+"""When a control takes effect: at the next dispatched prompt group, or at the next optimizer step. Listed as they come
+within a step."""
 
 
 @dataclass(frozen=True, slots=True)

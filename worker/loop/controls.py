@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
 from worker.link.client import Link
 from worker.loop.saving import Saving
@@ -14,8 +17,17 @@ from worker.rewards.versions import RewardVersions
 class Controls:
     """Used by the loop's thread alone."""
 
-    def __init__(self, steering: Steering, rewards: RewardVersions, link: Link, saving: Saving) -> None:
+    def __init__(
+        self,
+        steering: Steering,
+        rewards: RewardVersions,
+        link: Link,
+        saving: Saving,
+        update_dispatch: Callable[[RunSpec], None],
+    ) -> None:
+        """``update_dispatch`` hands on the spec once controls of the dispatch have been applied."""
         self._steering, self._rewards, self._link, self._saving = steering, rewards, link, saving
+        self._update_dispatch = update_dispatch
         self._unsettled: list[AppliedControl] = []
         """Controls of the dispatch that no whole batch has been dispatched under yet."""
 
@@ -25,8 +37,12 @@ class Controls:
         Args:
             boundary: at which the loop stands.
             step: that is the first to feel them.
-            group: likewise.
+            group: that is the first to feel them.
             version: weights that the learner holds.
+
+        Returns:
+            Those whose fields belong to ``boundary``. Fields of the dispatch, which are applied with the optimizer step
+            where their set says so, count from the next dispatch.
         """
         commands = self._link.commands()
         if not commands:
@@ -34,14 +50,17 @@ class Controls:
         self._rewards.take_in(commands)
         applied, refused = self._steering.apply(commands, boundary, step)
         for control in applied:
-            self._link.control(control.control_id, "applied", step=step, group=group, policy_version=version)
+            first = group if control.boundary == boundary else None
+            self._link.control(control.control_id, "applied", step=step, group=first, policy_version=version)
             if self._steering.spec.checkpoint.before_control:
                 self._saving.wish(version, "before_control", control.control_id)
         for refusal in refused:
             self._link.control(refusal.control_id, "rejected", step=step, error=refusal.error)
-        if boundary == "group_dispatch":
-            self._unsettled += applied
-        return applied
+        of_dispatch = [control for control in applied if control.boundary == "group_dispatch"]
+        if of_dispatch:
+            self._unsettled += of_dispatch
+            self._update_dispatch(self._steering.spec)
+        return [control for control in applied if control.boundary == boundary]
 
     def settle(self, batch: Batch) -> None:
         """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import ray
 
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
+from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
 from trainer_core.steering.curriculum import Curriculum
 from trainer_core.steering.experience_replay import ReplayBuffer
@@ -78,7 +79,7 @@ class ActiveRun:
         )
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._saving = Saving(checkpoints, parts.learning, link)
-        self._people = Controls(self._steering, versions, link, self._saving)
+        self._people = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
         self._performance = Performance(parts.generation)
         self._mismatch = MismatchRescoring(parts.generation.engines, parts.learning, parts.tokenizer)
         self._updates = Updates(
@@ -122,9 +123,7 @@ class ActiveRun:
             return
         if self._dispatcher.wants(step):
             target, group = self._dispatcher.next_group()
-            if self._people.apply("group_dispatch", min(target, self.last_step), group, self._version):
-                self._dispatcher.update_spec()
-                self._rewards.update_spec(self._steering.spec)
+            self._people.apply("group_dispatch", min(target, self.last_step), group, self._version)
         self._dispatcher.open(step)
 
     def dispatch_ahead(self, step: int) -> None:
@@ -297,6 +296,11 @@ class ActiveRun:
             self._parts.generation.check()
 
     # ── helpers ──
+
+    def _update_dispatch(self, spec: RunSpec) -> None:
+        """Controls of the dispatch have been applied."""
+        self._dispatcher.update_spec()
+        self._rewards.update_spec(spec)
 
     def _stop_left_over(self) -> None:
         """Where modes take turns nothing runs on behind a full batch."""

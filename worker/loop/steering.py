@@ -1,15 +1,17 @@
 """Controls on the worker's side: staged commands become changes of the spec at the boundary they belong to.
 
 A control of ``group_dispatch`` takes effect with the next batch that is dispatched, one of ``optimizer_step`` with the
-next update; ``apply_at`` holds it back until that step. The platform names every open command with each sync, so a
-command that disappears before it was applied has been cancelled there and is forgotten here.
+next update; ``apply_at`` holds it back until that step. Controls of one ``change_set`` take effect together or not at
+all, at the latest of their boundaries: only what they amount to together has been found valid. The platform names every
+open command with each sync, so a command that disappears before it was applied has been cancelled there and is
+forgotten here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from trainer_core.spec import ControlError, RunSpec, apply_control, targets
+from trainer_core.spec import ControlError, RunSpec, apply_controls, targets
 from trainer_core.spec.base import Boundary
 from worker.messages.control import AppliedControl
 
@@ -41,19 +43,18 @@ class Steering:
         """Apply what is due at ``boundary`` of ``step``, in revision order. Each command is handled once."""
         applied: list[AppliedControl] = []
         refused: list[Refused] = []
-        for command in self._due(commands, boundary, step):
-            self._handled.add(command["id"])
+        for together in self._due(commands, boundary, step):
+            self._handled.update(command["id"] for command in together)
             try:
-                spec = apply_control(self.spec, command["target"], command["value"])
-                for check in self._checks:
-                    if (objection := check(spec)) is not None:
-                        raise ControlError(f"{command['target']}: {objection}")
+                spec = apply_controls(self.spec, [(command["target"], command["value"]) for command in together])
+                self._ask(spec, together)
             except ControlError as error:
-                refused.append(Refused(command["id"], str(error)))
+                refused += [Refused(command["id"], str(error)) for command in together]
                 continue
+            boundaries = self._boundaries()
             self.spec = spec
-            self.revision = max(self.revision, command["revision"])
-            applied.append(AppliedControl(command["id"], command["revision"], command["target"]))
+            self.revision = max(self.revision, *(command["revision"] for command in together))
+            applied += [AppliedControl(c["id"], c["revision"], c["target"], boundaries[c["target"]]) for c in together]
         return applied, refused
 
     def requested_checkpoints(self, commands: list[dict[str, Any]]) -> list[str]:
@@ -62,13 +63,39 @@ class Steering:
         self._handled.update(ids)
         return ids
 
-    def _due(self, commands: list[dict[str, Any]], boundary: Boundary, step: int) -> list[dict[str, Any]]:
+    def _ask(self, spec: RunSpec, together: list[dict[str, Any]]) -> None:
+        """Raises ControlError when a rule objects to what ``together`` make of the spec."""
+        for check in self._checks:
+            if (objection := check(spec)) is not None:
+                raise ControlError(f"{', '.join(command['target'] for command in together)}: {objection}")
+
+    def _boundaries(self) -> dict[str, Boundary]:
+        return {target.path: target.boundary for target in targets(self.spec)}
+
+    def _due(self, commands: list[dict[str, Any]], boundary: Boundary, step: int) -> list[list[dict[str, Any]]]:
+        """What is to be applied now, by revision: each set is a list of its own, and each control without a set."""
         staged = [c for c in commands if c["type"] == "control" and c["id"] not in self._handled]
         if not staged:
             return []
-        boundaries = {target.path: target.boundary for target in targets(self.spec)}
-        # A target that does not exist has no boundary: it is refused at the first occasion.
-        here = [c for c in staged if boundaries.get(c["target"], boundary) == boundary]
-        return sorted(
-            (c for c in here if c["apply_at"] == "next" or step >= c["apply_at"]), key=lambda c: c["revision"]
-        )
+        boundaries = self._boundaries()
+        sets: dict[str, list[dict[str, Any]]] = {}
+        for command in sorted(staged, key=lambda c: c["revision"]):
+            sets.setdefault(command.get("change_set") or command["id"], []).append(command)
+        due: list[list[dict[str, Any]]] = []
+        held: set[str] = set()
+        """Fields of controls that wait for another boundary: later controls of the same fields wait for them."""
+        for together in sets.values():
+            if any(c["apply_at"] != "next" and step < c["apply_at"] for c in together):
+                continue
+            fields = {c["target"] for c in together}
+            # A target that does not exist has no boundary: it is refused at the first occasion.
+            if latest(boundaries.get(field, boundary) for field in fields) == boundary and not fields & held:
+                due.append(together)
+            else:
+                held |= fields
+        return due
+
+
+def latest(boundaries: Iterable[Boundary]) -> Boundary:
+    """The boundary that comes last within a step, of ``boundaries``."""
+    return max(boundaries, key=get_args(Boundary).index)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trainer_core.spec.base import Boundary
+
 
 @dataclass(frozen=True)
 class AppliedControl:
@@ -12,3 +14,5 @@ class AppliedControl:
     control_id: str
     revision: int
     target: str
+    boundary: Boundary
+    """Of its field. It has taken effect at a later one where another of its set had to wait."""

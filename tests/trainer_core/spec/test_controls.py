@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.trainer_core.specs import spec
-from trainer_core.spec import ControlError, apply_control, targets
+from trainer_core.spec import ControlError, apply_control, apply_controls, targets, valid_order
 
 STEERED = spec(
     thinking={"type": "tags", "budget": 16},
@@ -112,3 +112,44 @@ def test_what_a_spec_does_not_have_cannot_be_steered() -> None:
     assert not {path for path in paths if path.startswith(("thinking", "curriculum", "loss", "corrections"))}
     with pytest.raises(ControlError, match=r"thinking\.budget cannot change"):
         apply_control(spec(), "thinking.budget", 4)
+
+
+BAND = [("curriculum.min_pass_rate", 0.96), ("curriculum.max_pass_rate", 0.99)]
+
+
+def test_changes_are_judged_by_what_they_amount_to() -> None:
+    with pytest.raises(ControlError, match="must not be above"):
+        apply_control(STEERED, *BAND[0])
+    changed = apply_controls(STEERED, [*BAND, ("optimizer.learning_rate", 1e-5)])
+    assert [value_of(changed, path) for path, _ in BAND] == [0.96, 0.99]
+    assert value_of(changed, "optimizer.learning_rate") == 1e-5
+    assert apply_controls(STEERED, []) == STEERED
+
+
+@pytest.mark.parametrize(
+    ("changes", "index", "message"),
+    [
+        ([*BAND, ("nonsense", 1)], 2, "there is no field nonsense"),
+        ([("policy.base", "other"), *BAND], 0, "fork the run"),
+        ([("thinking.budget", 4), ("thinking.budget", 5)], 1, "thinking.budget is changed twice"),
+        ([("optimizer.learning_rate", 1e-5), ("rollout.temperature", -1.0)], 1, "^rollout.temperature: Input"),
+        ([*BAND, ("optimizer.learning_rate", -1.0)], 2, "^optimizer.learning_rate: Input should be greater"),
+        ([("optimizer.learning_rate", -1.0), ("rollout.temperature", -1.0)], 0, "^optimizer.learning_rate"),
+        ([("rollout.temperature", 0.5), ("rollout.max_tokens", 16)], 1, "^rollout.max_tokens: a budget of 16 never"),
+        ([("data.sources.sums.weight", 0.0), ("data.sources.products.weight", 0.0)], 1, "at least one source"),
+    ],
+)
+def test_the_change_at_fault_is_named(changes: list[tuple[str, Any]], index: int, message: str) -> None:
+    with pytest.raises(ControlError, match=message) as refused:
+        apply_controls(STEERED, changes)
+    assert refused.value.index == index
+
+
+def test_an_order_for_who_applies_one_by_one() -> None:
+    changes = [*BAND, ("optimizer.learning_rate", 1e-5)]
+    order = valid_order(STEERED, changes)
+    assert order == [1, 0, 2]
+    chosen = STEERED
+    for index in order:
+        chosen = apply_control(chosen, *changes[index])
+    assert chosen == apply_controls(STEERED, changes)

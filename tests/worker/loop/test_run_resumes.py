@@ -9,7 +9,12 @@ CONTROLS = [
     {"id": "lr", "type": "control", "revision": 1, "target": "optimizer.learning_rate", "value": 1e-3, "apply_at": 3},
     {"id": "hot", "type": "control", "revision": 2, "target": "rollout.temperature", "value": 1.5, "apply_at": 4},
     {"id": "bad", "type": "control", "revision": 3, "target": "rollout.group_size", "value": 9, "apply_at": "next"},
+    {"id": "mild", "type": "control", "revision": 4, "target": "rollout.temperature", "value": 1.2, "apply_at": 5},
+    {"id": "slow", "type": "control", "revision": 5, "target": "optimizer.learning_rate", "value": 5e-4, "apply_at": 5},
 ]
+for control in CONTROLS[3:]:
+    control["change_set"] = "both"
+"""The last two wait for each other: they take effect with the optimizer step."""
 
 
 def history(platform: PlatformDouble, first: int) -> list[Any]:
@@ -46,7 +51,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     assert platform.steps() == [1, 2, 3, 4, 5, 6]
     assert [event["step"] for event in platform.of("eval")] == [0, 3, 6]
     assert {event["data"]["metrics"]["staleness/max"] for event in platform.of("step")} == {0.0}
-    assert [event["data"]["metrics"]["control/revision"] for event in platform.of("step")] == [0, 0, 1, 2, 2, 2]
+    assert [event["data"]["metrics"]["control/revision"] for event in platform.of("step")] == [0, 0, 1, 2, 5, 5]
     assert [event["step"] for event in platform.of("alert")] == [3], "the guard acts once"
     assert not platform.gaps and not platform.repeated
     reports = {(e["control_id"], e["state"]): (e["step"], e["group"], e["policy_version"]) for e in platform.applied}
@@ -56,6 +61,10 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
         ("lr", "settled"): (3, None, 3),
         ("hot", "applied"): (4, "4-0", 3),
         ("hot", "settled"): (4, None, 4),
+        ("mild", "applied"): (5, None, 4),
+        ("mild", "settled"): (6, None, 6),
+        ("slow", "applied"): (5, "5-0", 4),
+        ("slow", "settled"): (5, None, 5),
     }
     saved = [(e["step"], e["data"]["reason"], e["data"]["control_id"]) for e in platform.of("checkpoint")]
     assert saved == [
@@ -63,6 +72,8 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
         (2, "before_control", "lr"),
         (3, "before_control", "hot"),
         (4, "schedule", None),
+        (4, "before_control", "mild"),
+        (4, "before_control", "slow"),
         (6, "final", None),
     ]
     launcher.until_gone()
@@ -76,7 +87,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
         "attempt": 2,
         "resume": {"step": 2, "path": checkpoint["path"], "manifest_sha256": checkpoint["manifest_sha256"]},
     }
-    again.commands = CONTROLS[:2]
+    again.commands = [control for control in CONTROLS if control["id"] != "bad"]
     launcher.platform = again
     launcher.start_from_another_process()
     again.wait(lambda: again.states()[-1:] == ["succeeded"])

@@ -7,6 +7,7 @@ import pytest
 
 from trainer_core.spec import RunSpec
 from worker.loop.steering import Steering
+from worker.messages.control import AppliedControl
 
 
 @pytest.fixture
@@ -100,6 +101,76 @@ def test_a_promotion_keeps_its_shadow(steering: Steering) -> None:
     applied, _ = steering.apply(commands, "group_dispatch", 4)
     assert [c.control_id for c in applied] == ["promote"]
     assert (steering.spec.reward.definition, steering.spec.reward.shadow) == ("calculation@2", ("calculation@2",))
+
+
+def members(name: str, revision: int, *changes: tuple[str, Any], apply_at: Any = "next") -> list[dict[str, Any]]:
+    """The commands of one change set; their ids are ``<name>0``, ``<name>1`` and so on."""
+    return [
+        {**control(f"{name}{index}", revision + index, target, value, apply_at), "change_set": name}
+        for index, (target, value) in enumerate(changes)
+    ]
+
+
+def ids(found: list[AppliedControl]) -> list[str]:
+    return [one.control_id for one in found]
+
+
+def test_a_set_is_judged_by_what_it_amounts_to(steering: Steering) -> None:
+    # A budget of 44 never bites before there is room for 46 tokens.
+    commands = members("s", 5, ("thinking.budget", 44), ("rollout.max_tokens", 46))
+    alone, refused = Steering(steering.spec, 4).apply(
+        [{key: value for key, value in command.items() if key != "change_set"} for command in commands],
+        "group_dispatch",
+        1,
+    )
+    assert (ids(alone), [one.control_id for one in refused]) == (["s1"], ["s0"]), "what a set is for"
+    applied, refused = steering.apply(commands, "group_dispatch", 1)
+    assert (ids(applied), refused, steering.revision) == (["s0", "s1"], [], 6)
+    assert (steering.spec.thinking.budget, steering.spec.rollout.max_tokens) == (44, 46)
+    assert steering.apply(commands, "group_dispatch", 2) == ([], [])
+
+
+def test_a_set_of_two_boundaries_waits_for_the_later_one(steering: Steering) -> None:
+    commands = members("s", 5, ("rollout.temperature", 0.7), ("optimizer.learning_rate", 1e-4))
+    assert steering.apply(commands, "group_dispatch", 3) == ([], [])
+    assert steering.spec.rollout.temperature == 1.0
+    applied, _ = steering.apply(commands, "optimizer_step", 3)
+    assert [(one.control_id, one.boundary) for one in applied] == [("s0", "group_dispatch"), ("s1", "optimizer_step")]
+    assert (steering.spec.rollout.temperature, steering.spec.optimizer.learning_rate) == (0.7, 1e-4)
+
+
+def test_a_set_is_refused_whole(spec: Callable[..., dict[str, Any]]) -> None:
+    rules = (lambda changed: "too hot" if changed.rollout.temperature > 1 else None,)
+    steering = Steering(RunSpec.model_validate(spec()), 0, *rules)
+    before = steering.spec
+    bad = members("s", 1, ("optimizer.learning_rate", 1e-4), ("rollout.temperature", -1.0))
+    applied, refused = steering.apply(bad, "optimizer_step", 1)
+    assert (applied, [one.control_id for one in refused]) == ([], ["s0", "s1"])
+    assert all("rollout.temperature: Input should be greater than 0" in one.error for one in refused)
+    hot = members("t", 3, ("optimizer.learning_rate", 1e-4), ("rollout.temperature", 1.5))
+    _, refused = steering.apply(hot, "optimizer_step", 1)
+    assert [one.error for one in refused] == ["optimizer.learning_rate, rollout.temperature: too hot"] * 2
+    assert (steering.spec, steering.revision) == (before, 0)
+
+
+def test_a_set_waits_until_every_member_is_due(steering: Steering) -> None:
+    # A new attempt stages anew at the step at which each had taken effect.
+    first, second = members("s", 5, ("rollout.temperature", 0.7), ("thinking.budget", 4))
+    commands = [{**first, "apply_at": 6}, second]
+    assert steering.apply(commands, "group_dispatch", 5) == ([], [])
+    assert ids(steering.apply(commands, "group_dispatch", 6)[0]) == ["s0", "s1"]
+
+
+def test_a_later_change_of_a_field_waits_for_the_set_before_it(steering: Steering) -> None:
+    commands = [
+        *members("s", 5, ("rollout.temperature", 0.7), ("optimizer.learning_rate", 1e-4)),
+        control("later", 7, "rollout.temperature", 0.5),
+        control("other", 8, "thinking.budget", 4),
+    ]
+    assert ids(steering.apply(commands, "group_dispatch", 3)[0]) == ["other"]
+    assert ids(steering.apply(commands, "optimizer_step", 3)[0]) == ["s0", "s1"]
+    assert ids(steering.apply(commands, "group_dispatch", 4)[0]) == ["later"]
+    assert (steering.spec.rollout.temperature, steering.revision) == (0.5, 8)
 
 
 def test_a_cancelled_control_disappears_before_its_step(steering: Steering) -> None:
