@@ -27,6 +27,9 @@ class ControlCommand(Message):
     value: Any
     apply_at: int | Literal["next"]
     """Step from which it counts."""
+    change_set: str | None = None
+    """Controls of one set take effect together or not at all, at the latest of their boundaries: only the spec with all
+    of them has been found valid. None for one that stands alone."""
     definitions: dict[str, dict[str, Any]] = {}
     """Documents of ``reward.RewardVersion`` by reference, for a control that names versions. Each is read apart: one
     that the worker cannot use must not hide the others."""

@@ -8,8 +8,8 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid, not_found
 from dressage.runs import selectors
+from dressage.runs.change_sets import IN_EFFECT, members, spec_with
 from dressage.runs.checkpoints import copy_as_origin, good_checkpoints
-from dressage.runs.controls import IN_EFFECT, spec_with
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.services import create_run
@@ -56,7 +56,7 @@ def fork_run(
 
 
 def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, name: str | None = None) -> Run:
-    """A draft run that goes on from the checkpoint before a control, without that control and what came after.
+    """A draft run that goes on from the checkpoint before a control, without that control, its set and what came after.
 
     Raises:
         Problem: 404; 409 when the control never took effect or no checkpoint from before it is left.
@@ -74,7 +74,8 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
         if checkpoint is None:
             raise conflict("No checkpoint from before this control is left.", code="no_checkpoint")
         before = parent.controls.filter(state__in=IN_EFFECT, applied_step__lte=checkpoint.step)
-        spec = spec_with(parent.spec, before.exclude(pk=control.pk).order_by("applied_step", "revision"))
+        without = before.exclude(pk__in=members(control).values("pk"))
+        spec = spec_with(parent.spec, without.order_by("applied_step", "revision"))
     title = name or f"{parent.name} (rewound to step {checkpoint.step})"
     return _child(team, actor, parent, title, spec, checkpoint, continues=True)
 

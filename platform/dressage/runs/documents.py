@@ -37,6 +37,7 @@ def control_document(control: Control) -> dict[str, Any]:
     return {
         "id": control.id,
         "revision": control.revision,
+        "change_set": control.change_set,
         "target": control.target,
         "boundary": control.boundary,
         "before": control.before,

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem, conflict, not_found
+from dressage.runs.control_events import record_control_event
 from dressage.runs.models import CheckpointRequest, Control, Run
 from dressage.runs.states import FINISHED, By, ControlState, DesiredState, RunState, may_move
 from dressage.teams.models import Team
@@ -70,8 +71,6 @@ def transition(
 
 def _close(run: Run, now: Any) -> None:
     """What can no longer happen is said to be so."""
-    from dressage.runs.controls import record_control_event
-
     CheckpointRequest.objects.filter(run=run, closed_at=None).update(closed_at=now)
     run.attempts.filter(number=run.attempt, ended_at=None).update(ended_at=now, end_reason=run.state)
     for control in Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision"):

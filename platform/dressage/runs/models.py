@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from dressage.common.actors import Actor
+from dressage.common.ids import new_id
 from dressage.common.models import PrefixedModel, TeamModel, TeamQuerySet
 from dressage.runs.states import ControlState, DesiredState, RunState
 from trainer_core.link.events import CHECKPOINT_REASONS
@@ -140,6 +141,8 @@ class Control(PrefixedModel):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="controls")
     revision = models.PositiveIntegerField()
+    change_set = models.CharField(max_length=40, null=True)
+    """Names the controls that were staged together and take effect together; null for one that was staged alone."""
     target = models.CharField(max_length=200)
     boundary = models.CharField(max_length=20)
     before = models.JSONField(null=True)
@@ -165,6 +168,11 @@ class Control(PrefixedModel):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "revision"], name="one_control_per_revision")]
         indexes = [models.Index(fields=["run", "state"], name="control_run_state")]
+
+    @staticmethod
+    def new_change_set() -> str:
+        """A name for controls that belong together."""
+        return new_id("chg")
 
     @property
     def actor(self) -> Actor:

@@ -143,6 +143,9 @@ class ControlSerializer(serializers.Serializer):
 
     id = serializers.CharField()
     revision = serializers.IntegerField()
+    change_set = serializers.CharField(
+        allow_null=True, help_text="The same for changes that were staged together; null for one that was staged alone."
+    )
     target = serializers.CharField()
     boundary = serializers.ChoiceField(["group_dispatch", "optimizer_step"])
     before = ValueField(allow_null=True)
@@ -165,6 +168,33 @@ class StageControlSerializer(serializers.Serializer):
     value = ValueField(allow_null=True)
     apply_at = ApplyAtField(required=False)
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class ChangeSerializer(serializers.Serializer):
+    target = serializers.CharField(max_length=200, help_text="Path of a steerable field, see `targets`.")
+    value = ValueField(allow_null=True)
+
+
+class StageControlsSerializer(serializers.Serializer):
+    """Changes that are staged, and take effect, together or not at all."""
+
+    changes = ChangeSerializer(many=True, allow_empty=False, max_length=100)
+    apply_at = ApplyAtField(required=False)
+    reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        both = [name for name in ("target", "value") if name in self.initial_data]
+        if both:
+            raise serializers.ValidationError({both[0]: "Send either `changes`, or one `target` with its `value`."})
+        return fields
+
+
+class ControlListSerializer(serializers.Serializer):
+    """The controls of one change set, in the order of its changes."""
+
+    object = serializers.ChoiceField(["list"])
+    data = ControlSerializer(many=True)
+    revision = serializers.IntegerField(help_text="The run's, after the last of them.")
 
 
 class RevertSerializer(serializers.Serializer):

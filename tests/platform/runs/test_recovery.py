@@ -14,9 +14,9 @@ from django.test import TestCase
 
 from dressage.common.actors import Actor
 from dressage.runs import reconcile
-from dressage.runs.controls import stage_control
 from dressage.runs.models import Attempt, Control, Run, Sweep
 from dressage.runs.services import cancel_run, pause_run
+from dressage.runs.staging import stage_control
 from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event

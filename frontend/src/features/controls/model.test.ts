@@ -17,6 +17,7 @@ import {
 const control = (change: Partial<Control>): Control => ({
   id: "ctl_1",
   revision: 1,
+  change_set: null,
   target: "thinking.budget",
   boundary: "group_dispatch",
   before: null,

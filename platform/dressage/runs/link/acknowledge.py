@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from dressage.runs.controls import IN_EFFECT, record_control_event, spec_with
+from dressage.runs.change_sets import IN_EFFECT, members, spec_with
+from dressage.runs.control_events import record_control_event
 from dressage.runs.models import Control, Run
 from dressage.runs.states import By, ControlState, control_may_move
 from trainer_core.link.commands import Applied
@@ -40,10 +41,20 @@ def _take(run: Run, control: Control | None, report: Applied) -> bool:
 
 
 def _put_in_effect(run: Run, control: Control) -> None:
-    try:
-        run.effective_spec = spec_with(run.effective_spec, [control]).model_dump(mode="json")
-    except ControlError as error:
+    """Enter the control into the effective spec, with those of its set that the worker has told of before.
+
+    What a part of a set makes of the spec need not be valid: then it is entered with the next report of the set.
+    """
+    others = members(control).exclude(pk=control.pk)
+    told = list(others.filter(state__in=IN_EFFECT))
+    for together in ([*told, control], [control]) if told else ([control],):
+        try:
+            run.effective_spec = spec_with(run.effective_spec, together).model_dump(mode="json")
+        except ControlError as error:
+            fault = error
+        else:
+            run.save(update_fields=["effective_spec", "updated_at"])
+            return
+    if not others.filter(state=ControlState.STAGED).exists():
         # The worker has accepted it, and its word about its own state counts.
-        control.error = f"In effect, though the platform finds: {error}"
-        return
-    run.save(update_fields=["effective_spec", "updated_at"])
+        control.error = f"In effect, though the platform finds: {fault}"

@@ -83,6 +83,7 @@ def commands(run: Run) -> list[Command]:
                 target=control.target,
                 value=control.value,
                 apply_at="next" if control.apply_at is None else control.apply_at,
+                **({} if control.change_set is None else {"change_set": control.change_set}),
                 **_definitions(run, control),
             )
             for control in staged

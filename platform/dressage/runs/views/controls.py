@@ -1,9 +1,10 @@
 """Controls: what may change while a run goes."""
 
 import re
+from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
@@ -11,14 +12,17 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.problems import Problem
-from dressage.runs import branches, controls, selectors
+from dressage.runs import branches, controls, selectors, staging
+from dressage.runs.change_sets import staged_spec
 from dressage.runs.documents import control_document
 from dressage.runs.serializers import (
+    ControlListSerializer,
     ControlSerializer,
     RevertSerializer,
     RewindSerializer,
     RunSerializer,
     StageControlSerializer,
+    StageControlsSerializer,
     TargetListSerializer,
 )
 from dressage.teams.api import ApiView, TeamRequest
@@ -27,6 +31,14 @@ from trainer_core.spec import targets
 _ETAG = re.compile(r'^(?:W/)?"?([0-9]{1,9})"?$')
 _IF_MATCH = OpenApiParameter(
     "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, description="The run's revision as last seen."
+)
+_ONE_OR_SEVERAL = PolymorphicProxySerializer(
+    component_name="StageOneOrSeveral",
+    serializers=[StageControlSerializer, StageControlsSerializer],
+    resource_type_field_name=None,
+)
+_STAGED = PolymorphicProxySerializer(
+    component_name="Staged", serializers=[ControlSerializer, ControlListSerializer], resource_type_field_name=None
 )
 
 
@@ -45,6 +57,10 @@ def seen_revision(request: TeamRequest) -> int:
     return int(match[1])
 
 
+def _accepted(body: dict[str, Any], revision: int) -> Response:
+    return Response(body, status=status.HTTP_202_ACCEPTED, headers={"ETag": f'"{revision}"'})
+
+
 class TargetsView(ApiView):
     @extend_schema(operation_id="listTargets", tags=["controls"], responses=TargetListSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
@@ -52,7 +68,7 @@ class TargetsView(ApiView):
         run = selectors.plain_run(request.team, run_id)
         found = [
             {"path": target.path, "boundary": target.boundary, "value": target.value, "schema": target.schema}
-            for target in targets(controls.staged_spec(run))
+            for target in targets(staged_spec(run))
         ]
         return Response({"object": "list", "data": found, "revision": run.revision})
 
@@ -76,18 +92,27 @@ class ControlsView(ApiView):
         operation_id="stageControl",
         tags=["controls"],
         parameters=[_IF_MATCH],
-        request=StageControlSerializer,
-        responses={202: ControlSerializer},
+        request=_ONE_OR_SEVERAL,
+        responses={202: _STAGED},
     )
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Stage a change. A 412 lists the `changes` that others have made since `If-Match`."""
+        """Stage a change, or several with `changes`: all of them or none, and they take effect together.
+
+        A 412 lists the `changes` that others have made since `If-Match`.
+        """
         run = selectors.plain_run(request.team, run_id)
-        fields = self.body(StageControlSerializer)
+        listed = "changes" in request.data
+        fields = self.body(StageControlsSerializer if listed else StageControlSerializer)
         revision = seen_revision(request)
-        control = controls.stage_control(request.team, request.actor, run.id, revision=revision, **fields)
-        headers = {"ETag": f'"{control.revision}"'}
-        return Response(control_document(control), status=status.HTTP_202_ACCEPTED, headers=headers)
+        if not listed:
+            control = staging.stage_control(request.team, request.actor, run.id, revision=revision, **fields)
+            return _accepted(control_document(control), control.revision)
+        fields["changes"] = [(change["target"], change["value"]) for change in fields["changes"]]
+        made = staging.stage_controls(request.team, request.actor, run.id, revision=revision, **fields)
+        newest = max(control.revision for control in made)
+        answer = {"object": "list", "data": [control_document(control) for control in made], "revision": newest}
+        return _accepted(answer, newest)
 
 
 class CancelControlView(ApiView):
@@ -96,7 +121,7 @@ class CancelControlView(ApiView):
 
     @extend_schema(operation_id="cancelControl", tags=["controls"], request=None, responses={200: ControlSerializer})
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
-        """Take back a staged control."""
+        """Take back a staged control, and with it what was staged together with it."""
         control = controls.cancel_control(request.team, request.actor, run_id, control_id)
         return Response(control_document(control))
 
