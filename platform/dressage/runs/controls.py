@@ -1,6 +1,5 @@
 """Controls after they were staged: cancelled, reverted, staged anew. The run's row is locked for each change."""
 
-
 from django.db import transaction
 from django.db.models import Q
 

@@ -556,6 +556,17 @@ export const BoundaryEnum = {
   optimizer_step: 'optimizer_step',
 } as const;
 
+export interface ChangeRequest {
+  /**
+   * Path of a steerable field, see `targets`.
+   * @minLength 1
+   * @maxLength 200
+   */
+  target: string;
+  /** Any JSON value of the target's type. */
+  value: Json;
+}
+
 /**
  * A saved policy.
  */
@@ -610,6 +621,11 @@ export const ColumnTypeEnum = {
   mixed: 'mixed',
 } as const;
 
+/**
+ * The same for changes that were staged together; null for one that was staged alone.
+ */
+export type ControlChangeSet = string | null;
+
 export type ControlApplyAt = 'next' | number;
 
 export type ControlReverts = string | null;
@@ -630,6 +646,8 @@ export type ControlError = string | null;
 export interface Control {
   id: string;
   revision: number;
+  /** The same for changes that were staged together; null for one that was staged alone. */
+  change_set: ControlChangeSet;
   target: string;
   boundary: BoundaryEnum;
   /** Any JSON value of the target's type. */
@@ -647,6 +665,16 @@ export interface Control {
   applied_group: ControlAppliedGroup;
   settled_step: ControlSettledStep;
   error: ControlError;
+}
+
+/**
+ * The controls of one change set, in the order of its changes.
+ */
+export interface ControlList {
+  object: ObjectEnum;
+  data: Control[];
+  /** The run's, after the last of them. */
+  revision: number;
 }
 
 /**
@@ -2515,6 +2543,22 @@ export interface StageControlRequest {
   /** @maxLength 2000 */
   reason?: string;
 }
+
+export type StageControlsRequestApplyAt = 'next' | number;
+
+/**
+ * Changes that are staged, and take effect, together or not at all.
+ */
+export interface StageControlsRequest {
+  changes: ChangeRequest[];
+  apply_at?: StageControlsRequestApplyAt;
+  /** @maxLength 2000 */
+  reason?: string;
+}
+
+export type StageOneOrSeveralRequest = StageControlRequest | StageControlsRequest;
+
+export type Staged = Control | ControlList;
 
 /**
  * Mean reward of the last step.

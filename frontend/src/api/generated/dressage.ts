@@ -97,7 +97,8 @@ import type {
   RunGraderRequest,
   Session,
   StageControlHeaders,
-  StageControlRequest,
+  StageOneOrSeveralRequest,
+  Staged,
   TargetList,
   Team,
   TryRewardRequest,
@@ -651,23 +652,25 @@ export const listControls = (
     }
   
 /**
- * Stage a change. A 412 lists the `changes` that others have made since `If-Match`.
+ * Stage a change, or several with `changes`: all of them or none, and they take effect together.
+
+A 412 lists the `changes` that others have made since `If-Match`.
  */
 export const stageControl = (
     runId: string,
-    stageControlRequest: StageControlRequest,
+    stageOneOrSeveralRequest: StageOneOrSeveralRequest,
     headers: StageControlHeaders,
- options?: SecondParameter<typeof http<Control>>,) => {
-      return http<Control>(
+ options?: SecondParameter<typeof http<Staged>>,) => {
+      return http<Staged>(
       {url: `/api/v1/runs/${runId}/controls`, method: 'POST',
       headers: {'Content-Type': 'application/json', ...headers},
-      data: stageControlRequest
+      data: stageOneOrSeveralRequest
     },
       options);
     }
   
 /**
- * Take back a staged control.
+ * Take back a staged control, and with it what was staged together with it.
  */
 export const cancelControl = (
     runId: string,
