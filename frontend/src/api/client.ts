@@ -102,11 +102,20 @@ export const runs = {
 export const controls = {
   targets: (id: string, signal: Signal) => api.listTargets(id, { signal }),
   list: (id: string, signal: Signal) => api.listControls(id, { limit: 200 }, { signal }),
-  stage: (id: string, change: { target: string; value: Json; reason: string }, revision: number) =>
-    api.stageControl(id, { ...change, apply_at: "next" } as G.StageControlRequest, {
-      "If-Match": `"${revision}"`,
-      ...key(),
-    }),
+  /** Several changes are staged as one: all of them or none. Answers with a control for each, in their order. */
+  stage: async (id: string, changes: { target: string; value: Json }[], reason: string, revision: number) => {
+    const [only, ...others] = changes;
+    const body = { reason, apply_at: "next" as const };
+    const staged = await api.stageControl(
+      id,
+      only && others.length === 0 ? { ...body, ...only } : { ...body, changes },
+      {
+        "If-Match": `"${revision}"`,
+        ...key(),
+      },
+    );
+    return "data" in staged ? staged.data : [staged];
+  },
   cancel: (id: string, control: string) => api.cancelControl(id, control),
   revert: (id: string, control: string, revision: number) =>
     api.revertControl(id, control, {}, key(), { headers: { "If-Match": `"${revision}"` } }),

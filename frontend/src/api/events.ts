@@ -37,6 +37,7 @@ const optional = (is: (value: Json | undefined) => boolean) => (value: Json | un
 const CONTROL: Types<Control> = {
   id: isText,
   revision: isNumber,
+  change_set: optional(isText),
   target: isText,
   boundary: isText,
   before: isAny,

@@ -5,6 +5,7 @@ export function aControl(changes: Partial<Control> = {}): Control {
   return {
     id: "ctl_1",
     revision: 3,
+    change_set: null,
     target: "kl.coefficient",
     boundary: "optimizer_step",
     before: 0.1,

@@ -107,3 +107,61 @@ it("says at once what cannot be sent, and sends nothing", async () => {
   await user.type(screen.getByLabelText("Reason for the change"), "why{Enter}");
   expect(requests).toHaveLength(0);
 });
+
+it("sends what was changed together with one request, staged whole or not at all", async () => {
+  const band: Target[] = ["curriculum.min_pass_rate", "curriculum.max_pass_rate"].map((path, index) => ({
+    path,
+    boundary: "group_dispatch",
+    value: [0.1, 0.3][index] ?? null,
+    schema: { type: "number" },
+  }));
+  const made = band.map((one, index) => ({ ...staged, id: `ctl_${index}`, revision: 5 + index, target: one.path }));
+  answer = () => json(202, { object: "list", data: made, revision: 6 });
+  renderWith(
+    <Knob run={RUN} targets={band} controls={[]} enabled testId="knob">
+      {state => (
+        <button
+          onClick={() => {
+            state.set("curriculum.max_pass_rate", 0.9);
+            state.set("curriculum.min_pass_rate", 0.6);
+          }}
+        >
+          harder
+        </button>
+      )}
+    </Knob>,
+  );
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "harder" }));
+  await user.click(screen.getByRole("button", { name: "Apply 2 changes" }));
+  await waitFor(() => expect(screen.queryByRole("button", { name: "Apply 2 changes" })).toBeNull());
+  expect(requests).toHaveLength(1);
+  expect(new Headers(requests[0]?.init.headers).get("if-match")).toBe('"4"');
+  expect(JSON.parse(String(requests[0]?.init.body))).toEqual({
+    changes: [
+      { target: "curriculum.min_pass_rate", value: 0.6 },
+      { target: "curriculum.max_pass_rate", value: 0.9 },
+    ],
+    apply_at: "next",
+    reason: "",
+  });
+});
+
+it("keeps the drafts and names the field when one of several is refused", async () => {
+  const detail = "curriculum.max_pass_rate: Input should be less than or equal to 1";
+  answer = () => json(422, { title: "Invalid request", detail, errors: [{ pointer: "/changes/1/value", detail }] });
+  const two: Target[] = [...TARGETS, { path: "rollout.top", boundary: "group_dispatch", value: 1, schema: {} }];
+  renderWith(
+    <Knob run={RUN} targets={two} controls={[]} enabled testId="knob">
+      {state => (
+        <button onClick={() => two.forEach(one => state.set(one.path, 2))}>{`${state.value(PATH)} twice`}</button>
+      )}
+    </Knob>,
+  );
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "1 twice" }));
+  await user.click(screen.getByRole("button", { name: "Apply 2 changes" }));
+  expect((await screen.findByRole("alert")).textContent).toContain(detail);
+  expect(requests).toHaveLength(1);
+  expect(screen.getByRole("button", { name: "2 twice" })).toBeTruthy();
+});

@@ -27,23 +27,13 @@ export type Drafts = Record<string, Json>;
 
 /** The drafts that differ from what is in force, or from what is staged to be. */
 export function changes(drafts: Drafts, targets: Target[], controls: Control[]): { target: string; value: Json }[] {
-  const found = targets.flatMap(target => {
+  return targets.flatMap(target => {
     const draft = drafts[target.path];
     if (draft === undefined) return [];
     const staged = stagedFor(controls, target.path);
     const before = staged ? staged.value : target.value;
-    return same(draft, before) ? [] : [{ target: target.path, value: draft, before }];
+    return same(draft, before) ? [] : [{ target: target.path, value: draft }];
   });
-  return inOrder(found).map(({ target, value }) => ({ target, value }));
-}
-
-/** Changes are sent one by one, and each must leave a valid spec: weights rise before others fall to zero, and a band
- * that moves up widens at its upper edge first. */
-function inOrder<T extends { target: string; value: Json; before: Json }>(found: T[]): T[] {
-  const upper = found.find(one => one.target === "curriculum.max_pass_rate");
-  const lower = found.find(one => one.target === "curriculum.min_pass_rate");
-  if (upper && lower) return Number(lower.value) > Number(upper.before) ? [upper, lower] : [lower, upper];
-  return [...found].sort((a, b) => Number(b.value) - Number(b.before) - (Number(a.value) - Number(a.before)));
 }
 
 /** The newest control of a target that waits for the worker. */

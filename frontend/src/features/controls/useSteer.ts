@@ -19,16 +19,9 @@ export interface SteerInput {
 export function useSteer(runId: string) {
   const client = useQueryClient();
   return useSubmit({
-    mutationFn: async ({ changes, reason, revision }: SteerInput) => {
-      let seen = revision;
-      const made: Control[] = [];
-      for (const change of changes) {
-        const control = await controls.stage(runId, { ...change, reason }, seen);
-        seen = control.revision;
-        made.push(control);
-        remember(client, runId, control);
-      }
-      return made;
+    mutationFn: ({ changes, reason, revision }: SteerInput) => controls.stage(runId, changes, reason, revision),
+    onSuccess: made => {
+      for (const control of made) remember(client, runId, control);
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
   });
