@@ -13,7 +13,7 @@ from trainer_core.spec.methods.corrections import Correction
 POINTS = 25
 """Odd, so that the ratio 1 is one of them; the edges of the band come on top."""
 EDGE = 1e-6
-"""How near to an edge its sides are drawn."""
+"""Distance from an edge at which its sides are drawn."""
 
 
 @dataclass(frozen=True, slots=True)

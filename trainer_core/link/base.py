@@ -1,4 +1,4 @@
-"""What all messages share: leniency with unknown keys, numbers that JSON cannot write, and how they become JSON."""
+"""Base of all messages: leniency with unknown keys, numbers that JSON cannot write, and how they become JSON."""
 
 import math
 from collections.abc import Mapping

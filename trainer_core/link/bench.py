@@ -42,7 +42,7 @@ class ThinkingTags(Message):
 
 
 class BenchJob(Message):
-    """What shall be scored, and with what."""
+    """Samples that shall be scored, and the definitions to score them with."""
 
     id: str
     definitions: tuple[LabelledDefinition, ...]

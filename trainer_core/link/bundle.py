@@ -27,7 +27,7 @@ class RewardRef(Message):
 
 
 class DatasetRef(Message):
-    """Where a dataset version is downloaded; ``sha256`` is of the Parquet bytes."""
+    """Address of a dataset version; ``sha256`` is of the Parquet bytes."""
 
     url: str
     sha256: str
@@ -72,5 +72,5 @@ class Bundle(Message):
 
     @field_serializer("spec", when_used="json")
     def _whole(self, spec: RunSpec) -> dict[str, Any]:
-        """With its defaults: a document of the spec says everything about the run."""
+        """Write the spec with its defaults: its document says everything about the run."""
         return spec.model_dump(mode="json")

@@ -10,9 +10,9 @@ from pydantic import Field, TypeAdapter
 from trainer_core.link.base import Count, Message
 
 DesiredState = Literal["running", "paused", "cancelled"]
-"""Where people want a run to be."""
+"""State that users want of a run."""
 AppliedState = Literal["applied", "settled", "rejected"]
-"""What a worker reports of a control."""
+"""State that a worker reports of a control."""
 
 
 class ControlCommand(Message):
@@ -52,7 +52,7 @@ def read_command(document: Any) -> Command:
 
 
 class Applied(Message):
-    """What became of a control. Repeated until a sync has succeeded."""
+    """Report of what became of a control. Repeated until a sync has succeeded."""
 
     control_id: str
     state: AppliedState
@@ -61,4 +61,4 @@ class Applied(Message):
     """The first prompt group that was dispatched under it."""
     policy_version: Count | None = None
     error: str | None = None
-    """Why it was rejected."""
+    """Reason of the rejection."""

@@ -14,7 +14,8 @@ from trainer_core.link.base import Count, Message, Name, Number
 ReportedState = Literal["starting", "running", "paused", "succeeded", "failed", "cancelled"]
 """States of a run that a worker reports."""
 CheckpointReason = Literal["schedule", "requested", "before_control", "final"]
-"""Why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last step."""
+"""Reason why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last
+step."""
 CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
 ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
@@ -60,7 +61,7 @@ class StateData(EventData):
 
 
 class PhaseData(EventData):
-    """What the run is doing. Only the newest counts."""
+    """Phase of the run. Only the newest counts."""
 
     kind: ClassVar[str] = "phase"
 
@@ -70,7 +71,7 @@ class PhaseData(EventData):
 
 
 class Span(Message):
-    """What a part of the run did from when to when, in seconds since the run's start."""
+    """Work of a part of the run from when to when, in seconds since the run's start."""
 
     lane: str
     phase: str
@@ -117,7 +118,7 @@ class RolloutRow(Message):
     reward_error: str | None = None
     advantage: Number | None = None
     excluded: Annotated[str, Field(max_length=120)] | None = None
-    """Why it takes no part in the loss."""
+    """Reason why it takes no part in the loss."""
     finish_reason: Annotated[str, Field(max_length=20)]
     length: Count
     """Tokens of the completion."""
@@ -193,7 +194,7 @@ class CheckpointData(EventData):
 
 
 class AlertData(EventData):
-    """What a person should hear of."""
+    """Alert to the user."""
 
     kind: ClassVar[str] = "alert"
 
@@ -227,7 +228,7 @@ KINDS: dict[str, type[EventData]] = {
         LogData,
     )
 }
-"""How each kind of event is read."""
+"""Model of each kind of event."""
 
 
 def event_data(event: LinkEvent) -> EventData:

@@ -8,7 +8,7 @@ from trainer_core.link.base import Message, reveals
 
 
 class JudgeEndpoint(Message):
-    """Where to ask, how often at once, and what it costs. The key shows in no log."""
+    """Address of a judge, its limits and its prices. The key shows in no log."""
 
     base_url: str | None = None
     """Address of an OpenAI-compatible API up to its version, such as ``https://host/v1``."""
@@ -17,10 +17,10 @@ class JudgeEndpoint(Message):
     model_dir: Path | None = None
     """A policy folder that an engine of the cluster serves, in place of ``base_url``."""
     networks: tuple[IPvAnyNetwork, ...] | None = None
-    """Where it may be beside the public internet; None sets no bounds."""
+    """Networks in which it may be beside the public internet; None sets no bounds."""
     max_in_flight: int = Field(32, ge=1, le=1024)
     timeout_s: float = Field(60.0, gt=0.0)
-    """Of one try, in seconds."""
+    """Time limit of one try, in seconds."""
     retries: int = Field(3, ge=0)
     """Tries after the first."""
     price_prompt: float | None = None
@@ -36,5 +36,5 @@ class JudgeEndpoint(Message):
 
     @field_serializer("api_key", when_used="json-unless-none")
     def _key(self, key: SecretStr, info: FieldSerializationInfo) -> str:
-        """In clear for the link alone."""
+        """Write the key in clear for the link alone."""
         return key.get_secret_value() if reveals(info.context) else str(key)

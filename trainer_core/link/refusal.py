@@ -16,7 +16,7 @@ class Refusal(Message):
     """The body of an error answer."""
 
     detail: str = ""
-    """What happened and what to do."""
+    """Sentence that says what happened and what to do."""
     error: dict[str, Any] = {}
     """OpenAI's member, whose ``code`` is a stable name for programs."""
 

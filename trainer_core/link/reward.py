@@ -23,4 +23,4 @@ class RewardVersion(Message):
 
 
 Versions = Mapping[str, RewardVersion]
-"""By reference, ``slug@version``."""
+"""Reward versions by reference, ``slug@version``."""

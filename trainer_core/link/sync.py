@@ -11,7 +11,7 @@ from trainer_core.link.limits import MAX_APPLIED, MAX_EVENTS
 
 
 class SyncRequest(Message):
-    """What a worker sends, twice a second and more often while it has something to tell."""
+    """Body of a worker's sync, sent twice a second and more often while it has something to tell."""
 
     attempt: Count
     events: Annotated[tuple[LinkEvent, ...], Field(max_length=MAX_EVENTS)] = ()
@@ -19,7 +19,7 @@ class SyncRequest(Message):
 
 
 class SyncAnswer(Message):
-    """What the platform answers."""
+    """Answer of the platform."""
 
     acked_seq: Annotated[int, Field(ge=0)]
     """The newest event that is stored; the worker forgets it and those before."""

@@ -13,7 +13,7 @@ HEADER = "Dressage-Link-Version"
 
 
 def objection_to_worker(told: str | None) -> str | None:
-    """Why the platform cannot work with a worker, as a sentence for the person whose run it is. None: it can.
+    """Reason why the platform cannot work with a worker, as a sentence for the person whose run it is. None: it can.
 
     Args:
         told: the header of the worker's request; None without one.
@@ -25,7 +25,7 @@ def objection_to_worker(told: str | None) -> str | None:
 
 
 def objection_to_platform(told: str | None) -> str | None:
-    """Why a worker cannot work with its platform; see ``objection_to_worker``."""
+    """Reason why a worker cannot work with its platform; see ``objection_to_worker``."""
     platform = _read(told)
     if platform is None:
         return f"The platform names {_quoted(told)} as the version of Dressage's link: {_GARBLED}"

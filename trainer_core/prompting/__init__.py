@@ -1,1 +1,1 @@
-"""How a prompt is put to the policy: hints, strategies, told lengths and thinking budgets."""
+"""Prompting of the policy: hints, strategies, told lengths and thinking budgets."""

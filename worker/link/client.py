@@ -31,7 +31,7 @@ ControlState = Literal["applied", "settled", "rejected"]
 
 
 class Link:
-    """Thread-safe. ``emit`` never blocks on the network or the disk."""
+    """The worker's end of the link. Thread-safe. ``emit`` never blocks on the network or the disk."""
 
     def __init__(self, url: str, token: str, run_id: str, attempt: int, journal: Journal) -> None:
         self._path = f"/api/v1/link/runs/{run_id}/sync"
@@ -60,12 +60,12 @@ class Link:
 
     @property
     def fenced(self) -> str | None:
-        """Why the platform no longer wants to hear from this attempt, or None."""
+        """Reason why the platform no longer wants to hear from this attempt, or None."""
         return self._fenced
 
     @property
     def desired_state(self) -> str:
-        """What the platform last asked for: running, paused or cancelled."""
+        """State that the platform last asked for: running, paused or cancelled."""
         return self._desired
 
     @property

@@ -15,12 +15,12 @@ COMPACT_BYTES = 4 * 2**20
 
 
 def journal_path(run_dir: str | Path, attempt: int) -> Path:
-    """Where an attempt keeps its journal: in the run's folder, so that it outlives the process and the machine."""
+    """Path of an attempt's journal: in the run's folder, so that it outlives the process and the machine."""
     return Path(run_dir) / "journal" / f"attempt-{attempt}.jsonl"
 
 
 class Journal:
-    """Not thread-safe: the link's thread owns it."""
+    """The journal of an attempt. Not thread-safe: the link's thread owns it."""
 
     def __init__(self, path: Path) -> None:
         """Open or continue the journal at ``path``."""

@@ -1,4 +1,4 @@
-"""What a run needs, as the platform hands it out: the bundle, typed, and the datasets it names."""
+"""Inputs of a run, as the platform hands them out: the bundle, typed, and the datasets it names."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What happens to a batch between scoring and learning: failed rewards, advantages, filters."""
+"""Treatment of a batch between scoring and learning: failed rewards, advantages, filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person should hear of: rewards that fail, data without signal."""
+"""Alerts to the user: rewards that fail, data without signal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from worker.messages.ticket import Batch
 
 
 def reward_trouble(batch: Batch) -> str | None:
-    """Why the run must not go on with these rewards, or None."""
+    """Reason why the run must not go on with these rewards, or None."""
     share, reward = error_share(batch.groups), batch.spec.reward
     stops = reward.on_error == "stop" or any(t.reward_stops for group in batch.groups for t in group.trajectories)
     if share == 0.0 or (share <= reward.max_error_share and not stops):

@@ -21,7 +21,7 @@ Reason = Literal["schedule", "requested", "before_control", "final"]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Why a checkpoint is wanted, and by which control or command."""
+    """Request for a checkpoint: its reason, and the control or command that asks for it."""
 
     reason: Reason
     control_id: str | None = None

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FLUSH_S = 3600.0
-"""How long an attempt that has ended waits for a platform that is away, to hand over its last events."""
+"""Seconds that an attempt that has ended waits for a platform that is away, to hand over its last events."""
 
 
 class Cancelled(Exception):
@@ -83,7 +83,7 @@ class RunController:
         self._thread.start()
 
     def ping(self) -> dict[str, Any]:
-        """What a caller may want to know of a live controller."""
+        """Facts that a caller may want to know of a live controller."""
         link = self._link
         return {
             "run_id": self._run_id,

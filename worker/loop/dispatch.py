@@ -140,7 +140,7 @@ class Dispatcher:
                 self.buffer.report(ticket)
 
     def counted(self) -> dict[str, float]:
-        """What became of groups since the last call, beside being trained on; and the curriculum's fallbacks so far."""
+        """Fates of groups since the last call, beside being trained on; and the curriculum's fallbacks so far."""
         counts, self._counts = self._counts, dict.fromkeys(self._counts, 0)
         found = {f"rollouts/{name}": float(count) for name, count in counts.items()}
         return {**found, "curriculum/fallbacks": float(self._curriculum.fallbacks)}
@@ -186,7 +186,8 @@ class Dispatcher:
         self._counts["deferred"] += len(late)
 
     def advance(self, version: int, metrics: Mapping[str, float]) -> None:
-        """What is dispatched from now on is sampled by ``version``, and as long as the last step's metrics tell."""
+        """Move on: what is dispatched from now on is sampled by ``version``, and as long as the last step's metrics
+        tell."""
         self._ledger.advance(version)
         if metrics:
             self._lengths.observe(version, metrics)
@@ -205,7 +206,8 @@ class Dispatcher:
                 self._curriculum.observe(group.prompt_id, rate, graded)
 
     def snapshot(self) -> dict[str, Any]:
-        """What a resumed attempt needs to go on from here: drawn prompts that were not trained on come first again."""
+        """State that a resumed attempt needs to go on from here: drawn prompts that were not trained on come first
+        again."""
         oldest = self._ledger.taken // self._batch
         pending = [[t.name, t.group.prompt_id, t.samples, t.hint] for t in self.buffer.held()]
         ids = {str(step): count for step, count in self._ids.items() if step > oldest}
@@ -267,7 +269,7 @@ class Dispatcher:
     def _asks(
         self, spec: RunSpec, item: dict[str, Any], bare: NDArray[np.int32], plans: Sequence[SamplePlan]
     ) -> tuple[Ask, ...]:
-        """How each sample is asked; empty where all see the bare prompt and the usual end of thinking."""
+        """Ask of each sample; empty where all see the bare prompt and the usual end of thinking."""
         usual = spec.thinking.forced_end if isinstance(spec.thinking, TaggedThinking) else None
         texts = list(dict.fromkeys(plan.text for plan in plans))
         if texts == [""] and all(plan.forced_end == usual for plan in plans):
@@ -281,7 +283,7 @@ class Dispatcher:
 
 
 def sampling(spec: RunSpec) -> Sampling:
-    """How training samples are drawn, but for what their group decides."""
+    """Sampling of training samples, but for what their group decides."""
     rollout = spec.rollout
     drawn = Sampling(
         temperature=rollout.temperature,

@@ -1,4 +1,4 @@
-"""What a run works with, once it is up."""
+"""Parts that a run works with, once it is up."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class RunParts:
     """Training data by source name."""
     evaluations: list[EvaluationSet]
     state: dict[str, Any]
-    """What the checkpoint holds beside the policy; empty for a run that starts afresh."""
+    """State that the checkpoint holds beside the policy; empty for a run that starts afresh."""
     timeline: Timeline
     judges: Callable[[], JudgeClient]
     """Opens the judge endpoints in this process."""
     woken: threading.Event
     """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
-    """How long each part took."""
+    """Seconds that each part took to start."""

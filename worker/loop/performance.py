@@ -1,4 +1,4 @@
-"""How the machinery has done since the last report: rates, shares and times, from totals that only grow."""
+"""Performance since the last report: rates, shares and times, from totals that only grow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told to the platform, as JSON-able data: metrics and sampled rollouts."""
+"""Reports to the platform, as JSON-able data: metrics and sampled rollouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def finite(metrics: Mapping[str, float]) -> dict[str, float | str]:
 
 
 def metric_alert(title: str, alert: Alert) -> dict[str, Any]:
-    """What a metric gives cause to say."""
+    """Alert that a metric gives cause for."""
     value = _number(alert.value)
     return {"level": "warn", "title": title, "message": alert.message, "metric": alert.metric, "value": value}
 

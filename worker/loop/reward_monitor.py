@@ -1,4 +1,4 @@
-"""What a run does about its rewards beside training on them: shadows compared, length bias watched, rubrics evolved."""
+"""Monitor of a run's rewards, beside training on them: shadows compared, length bias watched, rubrics evolved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from worker.rewards.versions import RewardVersions
 
 
 class RewardMonitor:
-    """Used by the loop's thread alone."""
+    """Watches the rewards of a run. Used by the loop's thread alone."""
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class RewardMonitor:
             self._watch.pin(ref, self._versions.definition(ref))
 
     def correct(self, groups: Sequence[Group]) -> None:
-        """Before advantages: take the bias off the judge's grades, where that is the reaction. Once per group."""
+        """Take the bias off the judge's grades, where that is the reaction. Called before advantages, once per
+        group."""
         if self._watch is not None:
             self._watch.correct(groups)
 
@@ -84,7 +85,7 @@ class RewardMonitor:
         return None if self._evolution is None else self._evolution.last
 
     def state(self) -> dict[str, Any]:
-        """For the checkpoint."""
+        """State for the checkpoint."""
         return {
             "definitions": self._versions.state(),
             "length_bias": None if self._watch is None else self._watch.state(),

@@ -39,7 +39,7 @@ from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 
 POLL_S = 0.2
-"""How often a wait looks up to see whether the run shall end."""
+"""Seconds between two looks of a wait whether the run shall end."""
 T = TypeVar("T")
 
 
@@ -96,11 +96,11 @@ class ActiveRun:
         self._sync: Future[float] | None = None
         self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
         self._metrics: dict[str, float] = {}
-        """Of the step in hand, as far as they are known."""
+        """Metrics of the step in hand, as far as they are known."""
         self._starved = False
         self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
-        """Why the run itself wants to pause, until a person says otherwise."""
+        """Reason why the run itself wants to pause, until a person says otherwise."""
 
     @property
     def last_step(self) -> int:
@@ -303,7 +303,7 @@ class ActiveRun:
         self._rewards.update_spec(spec)
 
     def _stop_left_over(self) -> None:
-        """Where modes take turns nothing runs on behind a full batch."""
+        """Stop what is left over: where generation and learning take turns, nothing runs on behind a full batch."""
         if self._steering.spec.rollout.overlaps:
             return
         if self._dispatcher.unfinished:
@@ -327,7 +327,7 @@ class ActiveRun:
             self._link.emit("alert", starved_alert(batch.step, refills), batch.step)
 
     def _state(self) -> dict[str, Any]:
-        """What a checkpoint keeps beside the policy and what dispatch goes on with."""
+        """State that a checkpoint keeps beside the policy and what dispatch goes on with."""
         return {
             "guards": self._guards.state(),
             "replay": self._replay.state(),

@@ -1,4 +1,5 @@
-"""Which checkpoints are wanted, and of which state: the learner's after a step, and what the loop must go on with."""
+"""Requests for checkpoints, and the state that each keeps: the learner's after a step, and what the loop must go on
+with."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ class Saving:
     def __init__(self, checkpoints: Checkpoints, learning: LearningStage, link: Link) -> None:
         self._checkpoints, self._learning, self._link = checkpoints, learning, link
         self._wishes: dict[int, list[Wish]] = {}
-        """By the step after which the state is wanted."""
+        """Requests by the step after which the state is wanted."""
         self._remembered: tuple[int, dict[str, Any]] = (-1, {})
         self._saved_step = -1
         self._trouble: str | None = None
@@ -27,7 +28,7 @@ class Saving:
         """The newest checkpoint that was asked of the learner."""
 
     def remember(self, step: int, snapshot: dict[str, Any]) -> None:
-        """What dispatch must go on with after ``step``: taken before anything is drawn behind it."""
+        """Remember what dispatch must go on with after ``step``: taken before anything is drawn behind it."""
         self._remembered = (step, snapshot)
 
     def wish(self, step: int, reason: Reason, control_id: str | None = None) -> None:
@@ -55,7 +56,7 @@ class Saving:
         self.last.add_done_callback(lambda saved: self._after(step, saved))
 
     def trouble(self) -> str | None:
-        """Why the last checkpoint could not be written, told once."""
+        """Reason why the last checkpoint could not be written, told once."""
         found, self._trouble = self._trouble, None
         return found
 

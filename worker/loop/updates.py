@@ -53,7 +53,7 @@ class Updates:
         return update
 
     def stream(self, step: int, scored: Sequence[Ticket], version: int) -> None:
-        """Where the mode streams, hand over what is complete.
+        """Hand over what is complete, where the mode streams.
 
         A group with a failed reward waits for the judgement of the whole batch.
         """
@@ -77,7 +77,7 @@ class Updates:
         return self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
 
     def _finish_stream(self, batch: Batch, version: int) -> Future[Learned]:
-        """What the learner has not got yet, and then the update."""
+        """Hand over what the learner has not got yet, and update."""
         streamed = self._streamed or set()
         left = [ticket for ticket in batch.tickets if ticket.name not in streamed]
         if left:
@@ -90,7 +90,8 @@ class Updates:
         return self._learning.finish()
 
     def _open(self, step: int, group: str, version: int) -> None:
-        """Before the learner gets anything of ``step``: the controls that hold for it, the checkpoint before them."""
+        """Apply the controls that hold for ``step``, and ask for the checkpoint before them; nothing of it is handed
+        over yet."""
         self._controls = tuple(self._people.apply("optimizer_step", step, group, version))
         self._save(step - 1)
 

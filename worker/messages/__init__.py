@@ -1,1 +1,1 @@
-"""What travels between the actors of a run. Imports no stage."""
+"""Messages that travel between the actors of a run. Imports no stage."""

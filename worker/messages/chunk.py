@@ -59,7 +59,7 @@ class Chunk:
 
     @property
     def finish_reasons(self) -> list[FinishReason]:
-        """Why each completion ended, M of them."""
+        """Reason why each completion ended, M of them."""
         return [FINISH_REASONS[code] for code in self.finish.tolist()]
 
     def token_ids(self) -> list[NDArray[np.int32]]:
@@ -136,7 +136,7 @@ def unpack(
 
 
 def repack(trajectories: Sequence[Trajectory]) -> Chunk:
-    """What scoring asks of single trajectories, to be scored again; their group is their place in the sequence."""
+    """Pack single trajectories to be scored again; their group is their place in the sequence."""
     column = Column.of([trajectory.token_ids for trajectory in trajectories])
     return Chunk(
         groups=np.arange(len(trajectories), dtype=np.int32),

@@ -24,7 +24,7 @@ class Column:
     sizes: list[int]
     """Length of each of them."""
     places: list[int]
-    """Which of them stands in each place, N numbers; -1 for None."""
+    """Index of the value that stands in each place, N numbers; -1 for None."""
 
     @classmethod
     def of(cls, arrays: Sequence[NDArray[Any] | None]) -> Column | None:
@@ -56,7 +56,7 @@ class Column:
         )
 
     def arrays(self) -> list[NDArray[Any] | None]:
-        """What the column was made of: slices of its values."""
+        """Arrays that the column was made of: slices of its values."""
         if isinstance(self.values, list):
             parts = self.values
         else:

@@ -1,4 +1,4 @@
-"""What travels between the router and a rollout worker. Imports neither vLLM nor torch."""
+"""Messages between the router and a rollout worker. Imports neither vLLM nor torch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Parked:
     """A group that was stopped: samples that had ended, and the prefixes of the others."""
 
     completions: dict[int, Completion]
-    """By sample."""
+    """Completions by sample."""
     prefixes: dict[int, PartialCompletion]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """How one sample is asked, where the samples of a group differ."""
+    """Ask of one sample, where the samples of a group differ."""
 
     prompt: NDArray[np.int32]
     """Token ids, shape [P]."""
@@ -40,7 +40,7 @@ class GroupJob:
     samples: int
     sampling: Sampling
     parked: Parked | None = None
-    """Where to go on."""
+    """Parked completions from which to go on."""
     asks: tuple[Ask, ...] = ()
     """One per sample; empty where all are asked alike."""
 
@@ -60,7 +60,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class EngineSpan:
-    """What an engine did from ``start`` to ``end`` (seconds since the epoch): "generate" or "update"."""
+    """Work of an engine from ``start`` to ``end`` (seconds since the epoch): "generate" or "update"."""
 
     phase: str
     start: float
@@ -91,7 +91,7 @@ class EngineLoad:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a worker hands over at once."""
+    """Groups and facts that a worker hands over at once."""
 
     names: tuple[str, ...]
     """Finished groups; ``chunk.groups`` are indices into it."""
@@ -110,4 +110,4 @@ class Updated:
 
     version: int
     max_abs_diff: float
-    """Of the probe, in nats."""
+    """Largest difference of the probe, in nats."""

@@ -22,9 +22,9 @@ class PackedGroups:
     counts: list[int]
     """Trajectories of each."""
     columns: dict[str, Column]
-    """By field; those that all trajectories lack are left out."""
+    """Columns by field; those that all trajectories lack are left out."""
     others: list[tuple[Any, ...]]
-    """What is no array, trajectory by trajectory."""
+    """Fields that are no array, trajectory by trajectory."""
 
     @classmethod
     def of(cls, groups: Sequence[Group], without: Sequence[str] = ()) -> PackedGroups:

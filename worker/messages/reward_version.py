@@ -22,4 +22,4 @@ class RewardVersion(BaseModel):
 
 
 Versions = Mapping[str, RewardVersion]
-"""By reference, ``slug@version``."""
+"""Reward versions by reference, ``slug@version``."""

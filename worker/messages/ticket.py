@@ -22,13 +22,13 @@ class Ticket:
     prompt: NDArray[np.int32]
     """Token ids, shape [P]."""
     spec: RunSpec
-    """As it was at dispatch: sampling, thinking budget, lengths."""
+    """Spec as it was at dispatch: sampling, thinking budget, lengths."""
     samples: int
     sampling: Sampling
     parked: Parked | None = None
-    """What there is of it, after it was stopped."""
+    """Completions that there are of it, after it was stopped."""
     asks: tuple[Ask, ...] = ()
-    """How each sample is asked, where they differ."""
+    """Ask of each sample, where they differ."""
     hint: str = ""
     """Beginning of the reference solution that the prompt shows."""
     shadows: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Ticket:
         return self.group.group_id
 
     def job(self) -> GroupJob:
-        """For the engines."""
+        """Job of the ticket for the engines."""
         return GroupJob(self.name, self.prompt, self.samples, self.sampling, self.parked, self.asks)
 
     @property

@@ -1,4 +1,4 @@
-"""What the results of a bench job say: a summary of each definition, flips between two, and probes that score high."""
+"""Report on the results of a bench job: a summary of each definition, flips between two, and probes that score high."""
 
 import math
 import statistics
@@ -105,7 +105,7 @@ def _succeeded(score: dict[str, Any], definition: dict[str, Any]) -> bool | None
 
 
 def _summary(job: BenchJob, definition: dict[str, Any], row: list[Any]) -> BenchSummaryDocument:
-    """Over the samples proper: probes would bend every mean."""
+    """Summarise the samples proper: probes would bend every mean."""
     own = [score for score, sample in zip(row, job.samples, strict=True) if sample["probe"] is None]
     rewards = [score["reward"] for score in own if score["reward"] is not None]
     seconds = sorted(score["seconds"] for score in own)

@@ -1,4 +1,4 @@
-"""Where the samples of a bench job come from: pasted, a dataset's own answers, or a run's stored rollouts."""
+"""Sources of a bench job's samples: pasted, a dataset's own answers, or a run's stored rollouts."""
 
 from typing import Annotated, Any, Literal
 

@@ -24,7 +24,7 @@ MAX_S = 3600
 MAX_TRIES = 3
 """Workers that may be lost before a job has failed."""
 KEPT_DAYS, HIDDEN_KEPT_DAYS = 30, 1
-"""How long jobs are kept."""
+"""Days for which jobs are kept: those that are listed, and hidden ones."""
 
 
 def sweep_bench() -> None:

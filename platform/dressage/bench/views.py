@@ -60,7 +60,7 @@ class BenchJobsView(ApiView):
         return Response(bench_document(job), status=status.HTTP_202_ACCEPTED)
 
     def _entries(self, wanted: list[dict[str, Any]]) -> list[services.Entry]:
-        """What each entry stands for. Raises a 422 problem that points to every fault."""
+        """Resolve what each entry stands for. Raises a 422 problem that points to every fault."""
         entries: list[services.Entry] = []
         errors: list[FieldError] = []
         for index, entry in enumerate(wanted):

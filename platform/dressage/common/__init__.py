@@ -1,1 +1,1 @@
-"""What every app shares: ids, problems, paging, roles, authentication, idempotency, schema helpers."""
+"""Parts that every app shares: ids, problems, paging, roles, authentication, idempotency, schema helpers."""

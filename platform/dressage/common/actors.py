@@ -1,4 +1,4 @@
-"""Who does something: a person, an API token, a rule of a run, or the system itself."""
+"""Actor of an action: a person, an API token, a rule of a run, or the system itself."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -14,7 +14,7 @@ class Actor:
     id: str
     """Id of the user or token; a name for the other kinds."""
     name: str
-    """What people read: an e-mail address, or the name of the token or rule."""
+    """Name for readers: an e-mail address, or the name of the token or rule."""
 
     @property
     def label(self) -> str:

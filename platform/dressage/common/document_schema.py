@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema, core_schema
 from dressage.common.json_component import JSON_REFERENCE
 
 SUFFIX = "Document"
-"""Not part of the component's name: ``RunDocument`` is the component ``Run``."""
+"""Suffix that is no part of the component's name: ``RunDocument`` is the component ``Run``."""
 _COMPONENTS = "#/components/schemas/"
 _MODEL = "x-model"
 """Stands in the schema for a model's component until the whole schema is there: pydantic refuses foreign references."""

@@ -16,7 +16,8 @@ _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 
 
 def content_security_policy(host: str) -> str:
-    """What a page may load. The console is built by Vite: its own files only, and styles set by components."""
+    """Policy of what a page may load. The console is built by Vite: its own files only, and styles set by
+    components."""
     return "; ".join(
         (
             "default-src 'self'",

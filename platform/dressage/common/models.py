@@ -23,7 +23,7 @@ class PrefixedIdField(models.CharField):
         super().contribute_to_class(cls, name, private_only)
 
     def deconstruct(self) -> Any:
-        """Without what the constructor sets itself, and without the default, which follows from the model."""
+        """Leave out what the constructor sets itself, and the default, which follows from the model."""
         name, path, args, kwargs = super().deconstruct()
         for key in ("default", "max_length", "primary_key", "editable"):
             kwargs.pop(key, None)

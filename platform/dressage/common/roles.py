@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Role(models.TextChoices):
-    """What a member or a token may do in its team."""
+    """Role: what a member or a token may do in its team."""
 
     VIEWER = "viewer", "Viewer: reads everything"
     EDITOR = "editor", "Editor: creates datasets, rewards, policies and draft runs"

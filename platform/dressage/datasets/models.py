@@ -53,7 +53,7 @@ class DatasetVersion(PrefixedModel):
 
     @property
     def ref(self) -> str:
-        """How specs name it: ``slug@number``."""
+        """Reference by which specs name it: ``slug@number``."""
         return f"{self.dataset.slug}@{self.number}"
 
     @property

@@ -1,4 +1,4 @@
-"""What a row of a dataset is: one JSON object with a prompt, perhaps an answer, and whatever graders need besides."""
+"""Rows of a dataset: each is one JSON object with a prompt, perhaps an answer, and whatever graders need besides."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the embedded servers listen: Unix sockets in a private folder, never a TCP port."""
+"""Addresses of the embedded servers: Unix sockets in a private folder, never a TCP port."""
 
 import hashlib
 import os

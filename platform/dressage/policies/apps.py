@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class PoliciesConfig(AppConfig):
-    """See the package's docstring."""
+    """Django app of the package; its docstring says more."""
 
     name = "dressage.policies"
     label = "policies"

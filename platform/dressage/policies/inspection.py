@@ -22,7 +22,7 @@ class UnfitFolder(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFacts:
-    """What a folder holds."""
+    """Facts about a policy's folder."""
 
     path: Path
     architecture: str

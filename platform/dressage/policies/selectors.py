@@ -36,7 +36,7 @@ def policy_by_name(team: Team, name: str) -> Policy:
 
 
 def policy_size(policy: Policy) -> PolicySize | None:
-    """What memory depends on; None where its folder is gone or does not tell."""
+    """Size of the policy, on which memory depends; None where its folder is gone or does not tell."""
     try:
         return PolicySize.of(Path(policy.path))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What a definition needs of the team besides itself: judges that it asks and reward models that it loads."""
+"""Needs of a definition besides itself: judges that it asks and reward models that it loads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Needs:
-    """What workers need beside definitions."""
+    """Judges and models that workers need beside definitions."""
 
     judges: dict[str, JudgeEndpoint]
-    """By slug, with keys."""
+    """Endpoints by slug, with keys."""
     reward_models: dict[str, Path]
     """Folders by the policy's slug."""
 
@@ -45,7 +45,7 @@ def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
 
 
 def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldError]:
-    """What the team lacks of the needs of a definition or grader; pointers start at ``path``."""
+    """Faults of what the team lacks of the needs of a definition or grader; pointers start at ``path``."""
     named = list(named_endpoints(definition))
     faults = judge_faults(team, {slug for _, slug in named})
     errors = [FieldError(pointer=join(*path, *place), detail=faults[slug]) for place, slug in named if slug in faults]
@@ -58,7 +58,7 @@ def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldEr
 
 
 def judge_faults(team: Team, slugs: Collection[str]) -> dict[str, str]:
-    """Why judges cannot be asked, by slug: the team has none of that name, or it is not fit for use."""
+    """Reasons why judges cannot be asked, by slug: the team has none of that name, or it is not fit for use."""
     judges = {judge.slug: judge for judge in judge_endpoints(team).filter(slug__in=slugs).select_related("team")}
     faults = {
         slug: unfit(judges[slug]) if slug in judges else f"There is no judge endpoint {slug!r} in this team."
@@ -75,7 +75,7 @@ def require(team: Team, definition: SpecModel, *path: str | int) -> None:
 
 
 def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: Iterable[str] = ()) -> Needs:
-    """What the definitions need. For the link alone.
+    """Collect what the definitions need. For the link alone.
 
     Args:
         team: whose.

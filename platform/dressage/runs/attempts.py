@@ -79,7 +79,7 @@ def replace(run: Run, attempt: Attempt, why: str) -> None:
 
 
 def _fruitless(run: Run) -> int:
-    """How many of the newest attempts (since the run was last queued) began at the step where a new one would."""
+    """Number of the newest attempts (since the run was last queued) that began at the step where a new one would."""
     step = resume_point(run)[0]
     begun = run.attempts.filter(created_at__gte=run.queued_at).order_by("-number").values_list("resume_step", flat=True)
     return len(list(takewhile(lambda resume_step: resume_step == step, begun)))

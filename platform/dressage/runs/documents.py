@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class RunFacts(TypedDict):
-    """What ``selectors.annotated`` adds to a run."""
+    """Facts that ``selectors.annotated`` adds to a run."""
 
     queue_ahead: int
     active_runs: int

@@ -70,7 +70,7 @@ def transition(
 
 
 def _close(run: Run, now: Any) -> None:
-    """What can no longer happen is said to be so."""
+    """Close what can no longer happen: open controls and requests."""
     CheckpointRequest.objects.filter(run=run, closed_at=None).update(closed_at=now)
     run.attempts.filter(number=run.attempt, ended_at=None).update(ended_at=now, end_reason=run.state)
     for control in Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision"):

@@ -43,7 +43,7 @@ class Run(TeamModel):
     total_steps = models.PositiveIntegerField()
     tokens_total = models.PositiveBigIntegerField(default=0)
     progress = models.JSONField(null=True)
-    """What the worker does now: ``{phase, done, total, step, at}``."""
+    """Progress of the worker now: ``{phase, done, total, step, at}``."""
     summary = models.JSONField(default=dict)
     """Latest ``reward`` and ``eval``, smoothed ``seconds_per_step``."""
     event_seq = models.PositiveBigIntegerField(default=0)
@@ -70,7 +70,7 @@ class Run(TeamModel):
 
     @property
     def origin_path(self) -> Path:
-        """Where the copy of the parent's checkpoint lies."""
+        """Path of the copy of the parent's checkpoint."""
         return self.run_dir / "origin"
 
 
@@ -85,7 +85,7 @@ class Attempt(models.Model):
     checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
     rung_at = models.DateTimeField(null=True)
-    """When the cluster was last asked to start it."""
+    """Time at which the cluster was last asked to start it."""
     first_sync_at = models.DateTimeField(null=True)
     last_sync_at = models.DateTimeField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
@@ -111,7 +111,7 @@ class Checkpoint(PrefixedModel):
     attempt = models.PositiveIntegerField()
     step = models.PositiveIntegerField()
     path = models.CharField(max_length=500)
-    """Under the run's folder, relative to it."""
+    """Path of the folder, relative to the run's."""
     bytes = models.PositiveBigIntegerField()
     manifest_sha256 = models.CharField(max_length=64)
     reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in CHECKPOINT_REASONS])

@@ -34,7 +34,7 @@ CANCEL_LIMIT_S = 30
 ABSENCE_S = 10
 """A sweep that comes later than this after the last one finds leases that expired because the platform was away."""
 GRACE_S = 30
-"""What such leases are given: longer than a worker's longest back-off (15 s)."""
+"""Seconds that such leases are given: longer than a worker's longest back-off (15 s)."""
 _QUEUE_LOCK = 0x6472_6573_7361_6765
 """Advisory lock under which places are counted and given."""
 

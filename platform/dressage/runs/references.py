@@ -22,7 +22,7 @@ from trainer_core.spec import RunSpec
 
 @dataclass
 class References:
-    """What a spec's names stand for; ``errors`` names those that stand for nothing."""
+    """Rows that a spec's names stand for; ``errors`` names those that stand for nothing."""
 
     policy: Policy | None = None
     teacher: Policy | None = None
@@ -67,7 +67,7 @@ def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
 
 
 def require(team: Team, spec: RunSpec) -> References:
-    """Like ``resolve``. Raises a 422 problem that points to every reference that stands for nothing."""
+    """Resolve as ``resolve`` does. Raises a 422 problem that points to every reference that stands for nothing."""
     found = resolve(team, spec)
     if found.errors:
         raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
@@ -75,7 +75,7 @@ def require(team: Team, spec: RunSpec) -> References:
 
 
 def require_files(team: Team, spec: RunSpec) -> References:
-    """Like ``require``, and the files behind the names must exist: asked before a run is started."""
+    """Require as ``require`` does, and that the files behind the names exist: asked before a run is started."""
     found = require(team, spec)
     gone = []
     for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):

@@ -18,7 +18,8 @@ TARGETS = ("reward.definition", "reward.shadow")
 
 
 def errors(team: Team, spec: RunSpec) -> list[FieldError]:
-    """What the team lacks of the rewards that ``spec`` names: versions that only watch, judges, reward models.
+    """Faults of what the team lacks of the rewards that ``spec`` names: versions that only watch, judges, reward
+    models.
 
     Whether the version that is trained on exists is for the caller to say.
     """

@@ -1,4 +1,4 @@
-"""What people do with runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
+"""Services of users' actions on runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
 
 from typing import Any
 

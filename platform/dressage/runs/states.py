@@ -11,7 +11,7 @@ from django.db import models
 
 
 class RunState(models.TextChoices):
-    """Where a run is."""
+    """State of a run."""
 
     DRAFT = "draft", "Draft"
     QUEUED = "queued", "Queued"
@@ -24,7 +24,7 @@ class RunState(models.TextChoices):
 
 
 class DesiredState(models.TextChoices):
-    """Where people want a run to be."""
+    """State that users want of a run."""
 
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
@@ -32,7 +32,7 @@ class DesiredState(models.TextChoices):
 
 
 class By(StrEnum):
-    """Who may cause a transition."""
+    """Actor that may cause a transition."""
 
     PERSON = "person"
     WORKER = "worker"
@@ -77,11 +77,11 @@ TRANSITIONS: dict[RunState, dict[RunState, frozenset[By]]] = {
     RunState.FAILED: {RunState.QUEUED: _PERSON},
     RunState.CANCELLED: {},
 }
-"""from → to → who may."""
+"""Transitions: from → to → who may cause it."""
 
 
 class ControlState(models.TextChoices):
-    """What has become of a control."""
+    """State of a control."""
 
     STAGED = "staged", "Staged: waits for its boundary"
     APPLIED = "applied", "Applied: in effect from a step on"
@@ -104,7 +104,7 @@ CONTROL_TRANSITIONS: dict[ControlState, dict[ControlState, frozenset[By]]] = {
     # The worker may have applied it just before the cancellation reached it; then it is in effect, and we say so.
     ControlState.CANCELLED: {ControlState.APPLIED: _WORKER, ControlState.SETTLED: _WORKER},
 }
-"""from → to → who may."""
+"""Transitions: from → to → who may cause it."""
 
 
 def may_move(run_from: str, run_to: str, by: By) -> bool:

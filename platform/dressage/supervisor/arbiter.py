@@ -99,7 +99,7 @@ def _remember(family: list[psutil.Process]) -> Callable[..., bool]:
 
 
 def _is_not_a_conflict(record: logging.LogRecord) -> bool:
-    """While all processes stop, circus's periodic check collides with the stop and says so; that is no news."""
+    """Leave out the message that circus's periodic check writes when it collides with the stop of all processes."""
     return record.exc_info is None or not isinstance(record.exc_info[1], ConflictError)
 
 

@@ -1,4 +1,4 @@
-"""Which processes an installation consists of, in the order in which they start."""
+"""Processes of an installation, in the order in which they start."""
 
 import os
 import sys
@@ -79,7 +79,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
 
 
 def base_environment(config: Config) -> dict[str, str]:
-    """What every process gets: the resolved addresses, so that none starts a server of its own."""
+    """Environment that every process gets: the resolved addresses, so that none starts a server of its own."""
     return {
         **os.environ,
         "DRESSAGE_HOME": str(config.home),

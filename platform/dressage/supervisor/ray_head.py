@@ -39,7 +39,7 @@ class RayHead:
 
     @property
     def env(self) -> dict[str, str]:
-        """For the head and for everything that connects to it."""
+        """Environment of the head and of everything that connects to it."""
         return {
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.home / "ray-token"),

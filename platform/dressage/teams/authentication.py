@@ -1,4 +1,5 @@
-"""Who is calling: a session or an API token. Both give ``request.team``, ``request.role`` and ``request.actor``."""
+"""Authentication of callers: a session or an API token. Both give ``request.team``, ``request.role`` and
+``request.actor``."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which points of which attempt count.
+"""Selection of the points that count, of each attempt.
 
 A new attempt goes on from a checkpoint; what earlier attempts have learned after that step is superseded: kept, but not
 part of the run's line. So attempt a counts for the steps up to the smallest resume step of all later attempts.
@@ -27,7 +27,7 @@ class Line:
 
     @classmethod
     def from_attempts(cls, attempts: list[tuple[int, int]]) -> Self:
-        """From (number, resume step) of each attempt."""
+        """Build the line from (number, resume step) of each attempt."""
         ends: dict[int, int] = {}
         end = FOREVER
         for number, resume_step in sorted(attempts, reverse=True):

@@ -44,7 +44,7 @@ class Point(models.Model):
 
 
 class Moment(models.Model):
-    """When a step was done and how many tokens had been trained on: the other x axes of the charts."""
+    """Time at which a step was done, and tokens trained on by then: the other x axes of the charts."""
 
     pk = models.CompositePrimaryKey("run_id", "step", "attempt")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -85,7 +85,7 @@ class Rollout(models.Model):
     reward_version = models.CharField(max_length=80, null=True)
     """``slug@n`` of the definition that has scored it; null in rows of before versions were kept."""
     shadow = models.JSONField(default=dict)
-    """What other versions, on which it was not trained, give: ``{slug@n: reward | null}``."""
+    """Rewards by other versions, on which it was not trained: ``{slug@n: reward | null}``."""
 
     class Meta:
         indexes = [models.Index(fields=["run", "step", "group_id", "sample"], name="rollout_run_step")]

@@ -32,7 +32,7 @@ class BenchLinkView(APIView):
 class BenchTakeView(BenchLinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str) -> Response:
-        """What to score. Takes the job; 409 when it is over."""
+        """Samples and definitions to score. Takes the job; 409 when it is over."""
         try:
             job = job_for_worker(self.job, LEASE_S)
         except Problem as problem:

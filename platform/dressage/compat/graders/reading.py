@@ -29,7 +29,7 @@ def read_grader(team: Team, document: dict[str, Any]) -> Grader:
 
 
 def parts_of(grader: Grader) -> dict[str, Grader]:
-    """What is graded by itself: the graders of a ``multi``, else the grader alone under its own name."""
+    """Parts that are graded by themselves: the graders of a ``multi``, else the grader alone under its own name."""
     if isinstance(grader, MultiGrader):
         return dict(grader.graders)
     return {name_of(grader): grader}

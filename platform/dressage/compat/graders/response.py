@@ -15,9 +15,9 @@ _FLAGS = (
     "sample_parse_error", "truncated_observation_error", "unresponsive_reward_error",
 )  # fmt: skip
 _UNREADABLE = "the judge's answer is"
-"""How the errors of ``trainer_core.rewards.graders.judge`` begin for answers that are not of the asked form."""
+"""Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for answers that are not of the asked form."""
 _TOO_SLOW = "the reward took longer"
-"""How the cluster tells that a score ran into its time-out."""
+"""Beginning of the error of a score that ran into its time-out."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 

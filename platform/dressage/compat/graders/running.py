@@ -29,19 +29,19 @@ TAGS = {"start": "<think>", "end": "</think>"}
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How it went."""
+    """Outcome of a grader's run."""
 
     grades: dict[str, float]
-    """By the name of the part; those that could be computed."""
+    """Grades, by the name of the part, that could be computed."""
     error: str | None
-    """Of the first part that failed, without its name."""
+    """Error of the first part that failed, without its name."""
     failed: str | None
     """The name of that part; None when the error is nobody's own."""
     seconds: float
     late: bool = False
-    """There was no answer in time."""
+    """Whether there was no answer in time."""
     judge: dict[str, Any] = field(default_factory=dict)
-    """What judges were asked, as the worker tells it."""
+    """Use of judges, as the worker tells it."""
 
 
 def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mapping[str, Any]) -> Ran:

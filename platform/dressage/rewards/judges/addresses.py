@@ -1,4 +1,4 @@
-"""Where judges may be: on the public internet, and in the networks of ``settings.JUDGE_NETWORKS``.
+"""Addresses at which judges may be: on the public internet, and in the networks of ``settings.JUDGE_NETWORKS``.
 
 Whoever may name a judge makes the cluster send requests: it must not thereby reach what only the cluster can. Here
 addresses that are written out are refused; a name is looked up where it is connected to, by the worker.
@@ -14,7 +14,7 @@ from trainer_core.networks import Address, may_ask
 
 
 def refusal(base_url: str) -> str | None:
-    """Why a judge cannot be at this address; None when it can."""
+    """Reason why a judge cannot be at this address; None when it can."""
     host = urlsplit(base_url).hostname or ""
     address = _written_out(host)
     if address is None or may_ask(address, settings.JUDGE_NETWORKS):

@@ -24,7 +24,7 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """What was sealed. Raises UnsealError when it was sealed under another secret, or has been tampered with."""
+    """Open what was sealed. Raises UnsealError when it was sealed under another secret, or has been tampered with."""
     try:
         return _box().decrypt(sealed.encode()).decode()
     except InvalidToken as error:

@@ -29,8 +29,8 @@ def judge_endpoint(team: Team, endpoint_id: str) -> JudgeEndpoint:
 
 
 def unfit(endpoint: JudgeEndpoint) -> str | None:
-    """Why the judge cannot be asked: its address is not allowed (any more), its key cannot be read any more, or the
-    policy that it serves is gone."""
+    """Reason why the judge cannot be asked: its address is not allowed (any more), its key cannot be read any more, or
+    the policy that it serves is gone."""
     reason = refusal(endpoint.base_url) if endpoint.base_url else None
     if reason:
         return f"The judge endpoint {endpoint.slug!r} cannot be asked: {reason}"

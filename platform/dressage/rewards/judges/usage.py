@@ -1,4 +1,4 @@
-"""Who uses a judge. Rooms that know users of judges register a question here; rewards know none of them."""
+"""Users of a judge. Rooms that know users of judges register a question here; rewards know none of them."""
 
 from collections.abc import Callable
 

@@ -8,7 +8,7 @@ from dressage.common.models import TeamModel
 
 
 class BenchState(models.TextChoices):
-    """Where a bench job is."""
+    """State of a bench job."""
 
     QUEUED = "queued", "Queued: the cluster was asked"
     RUNNING = "running", "Running: a worker has taken it"
@@ -30,7 +30,7 @@ class BenchJob(TeamModel):
     definitions = models.JSONField()
     """``[{label, ref | null, definition}]``, one or two."""
     source = models.JSONField()
-    """Where the samples come from: ``{type: pasted}``, ``{type: dataset, …}`` or ``{type: run, …}``."""
+    """Source of the samples: ``{type: pasted}``, ``{type: dataset, …}`` or ``{type: run, …}``."""
     samples = models.JSONField()
     """``[{id, output_text, item, completion_tokens | null, finish_reason, probe | null, stored | null}]``."""
     thinking = models.JSONField()
@@ -43,12 +43,12 @@ class BenchJob(TeamModel):
     results = models.JSONField(null=True)
     """``[definition][sample]``: the worker's words."""
     judge = models.JSONField(null=True)
-    """What the judges were asked and what it took."""
+    """Use of the judges, and what it took."""
     tries = models.PositiveSmallIntegerField(default=0)
-    """How many workers have taken it."""
+    """Number of workers that have taken it."""
     token_sha256 = models.CharField(max_length=64, unique=True)
     rung_at = models.DateTimeField(null=True)
-    """When the cluster was last asked."""
+    """Time at which the cluster was last asked."""
     lease_expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)

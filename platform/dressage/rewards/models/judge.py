@@ -1,4 +1,4 @@
-"""Where judges are asked: an OpenAI-compatible address, or a policy that the cluster serves itself."""
+"""Endpoints at which judges are asked: an OpenAI-compatible address, or a policy that the cluster serves itself."""
 
 from typing import ClassVar
 

@@ -9,7 +9,7 @@ from dressage.rewards.models.reward import Reward, RewardVersion
 
 
 class ProposalState(models.TextChoices):
-    """What has become of a proposal."""
+    """State of a proposal."""
 
     PROPOSED = "proposed", "Proposed: waits for a person"
     ACCEPTED = "accepted", "Accepted: a version of the reward has it"
@@ -24,7 +24,7 @@ class RubricProposal(PrefixedModel):
 
     reward = models.ForeignKey(Reward, on_delete=models.CASCADE, related_name="proposals")
     reward_version = models.ForeignKey(RewardVersion, on_delete=models.CASCADE, related_name="+")
-    """Under which the rollouts were scored."""
+    """Reward version under which the rollouts were scored."""
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True, related_name="+")
     attempt = models.PositiveIntegerField()
     step = models.PositiveIntegerField()

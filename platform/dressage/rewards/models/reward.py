@@ -46,5 +46,5 @@ class RewardVersion(PrefixedModel):
 
     @property
     def ref(self) -> str:
-        """How specs name it: ``slug@number``."""
+        """Reference by which specs name it: ``slug@number``."""
         return f"{self.reward.slug}@{self.number}"

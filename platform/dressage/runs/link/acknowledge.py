@@ -1,4 +1,4 @@
-"""What workers say about controls. Repeated until acknowledged, so each report must be harmless twice."""
+"""Acknowledgements of controls by workers. Repeated until acknowledged, so each report must be harmless twice."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What an attempt starts from."""
+"""Bundle: everything that an attempt starts from."""
 
 from pathlib import Path
 

@@ -8,7 +8,7 @@ from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
 from trainer_core.link.events import CheckpointData, CheckpointReason
 
 _WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "final", "requested", "before_control")
-"""Of several reasons for one folder, the later in this list is shown."""
+"""Order of reasons: of several for one folder, the later in this list is shown."""
 
 
 def record_checkpoint(run: Run, attempt: int, step: int, data: CheckpointData) -> Checkpoint:

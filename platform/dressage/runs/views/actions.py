@@ -1,4 +1,4 @@
-"""What operators do with a run."""
+"""Actions of operators on a run."""
 
 from typing import Any
 

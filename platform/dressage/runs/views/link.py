@@ -43,7 +43,7 @@ class SyncView(LinkView):
 class BundleView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str) -> Response:
-        """What the attempt starts from."""
+        """Bundle that the attempt starts from."""
         require_current(self.attempt, self.attempt.run.attempt)
         return Response(bundle(self.attempt).wire())
 

@@ -11,7 +11,7 @@ from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSe
 
 
 class NewestFirst(CursorPage):
-    """By position in the chain."""
+    """Order by position in the chain."""
 
     ordering = ("-number",)
 

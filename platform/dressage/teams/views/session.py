@@ -33,7 +33,7 @@ class IsSignedIn(BasePermission):
 
 
 def session_document(request: Request) -> dict[str, Any]:
-    """What the console needs to know about its user."""
+    """Facts that the console needs to know about its user."""
     http: Any = request._request
     user = http.user if isinstance(http.user, User) else None
     membership = selectors.membership_for(user, http.session.get(SESSION_TEAM)) if user else None

@@ -1,4 +1,4 @@
-"""Who may watch: the same people and tokens as may read the API. Asked again before every message."""
+"""Access to the stream: for the same people and tokens as may read the API. Asked again before every message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What both consumers share: admission, the doorbell, pacing, pings.
+"""Base of both consumers: admission, the doorbell, pacing, pings.
 
 One task per connection reads the database and sends. It is woken by the doorbell, and every two seconds in any case. A
 client that reads slowly is sent less often and then more at once: nothing is queued for it in memory.
@@ -81,7 +81,7 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
         raise NotImplementedError
 
     def frames(self) -> list[dict[str, Any]]:
-        """What is new since the last call, in a thread with the database."""
+        """Frames that are new since the last call, made in a thread with the database."""
         raise NotImplementedError
 
     def rung(self, message: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Charts."""
+"""Views of the metrics behind the charts."""
 
 import math
 from typing import Any
