@@ -11,7 +11,7 @@ from django.core.asgi import get_asgi_application
 
 http = get_asgi_application()
 
-from dressage.telemetry.routing import websocket_urlpatterns  # noqa: E402  (the apps must be loaded first)
+from dressage.monitoring.routing import websocket_urlpatterns  # noqa: E402  (the apps must be loaded first)
 
 application = ProtocolTypeRouter(
     {

@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "dressage.runs",
     "dressage.bench",
     "dressage.telemetry",
+    "dressage.monitoring",
     "dressage.compat",
 ]
 MIDDLEWARE = [

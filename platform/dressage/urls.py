@@ -14,7 +14,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.rewards.urls")),
     path("api/v1/", include("dressage.policies.urls")),
     path("api/v1/", include("dressage.runs.urls")),
-    path("api/v1/", include("dressage.telemetry.urls")),
+    path("api/v1/", include("dressage.monitoring.urls")),
     path("api/v1/", include("dressage.compat.urls")),
     re_path(r"^(?!api/|ws/|static/|assets/).*$", console),
 ]

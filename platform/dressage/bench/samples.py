@@ -12,6 +12,7 @@ from dressage.datasets.models import DatasetVersion
 from dressage.datasets.selectors import rows_at
 from dressage.datasets.selectors import version_by_ref as dataset_version
 from dressage.runs.models import Run
+from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts
@@ -176,7 +177,7 @@ def _rollouts(run: Run, wanted: FromRun) -> list[Rollout]:
         if errors:
             raise Problem(422, "Invalid request", errors[0]["detail"], errors=errors, code="unknown_reference")
         return [known[int(number)] for number in wanted.rollouts]
-    stored = rollouts(run, superseded=False)
+    stored = rollouts(run.id, line_of(run))
     step = wanted.step
     if step is None:
         step = stored.order_by("-step").values_list("step", flat=True).first()

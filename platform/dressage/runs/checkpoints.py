@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dressage.common.problems import conflict
 from dressage.runs.models import Checkpoint, Run
-from dressage.telemetry.lines import Line
+from dressage.runs.selectors import line_of
 
 MANIFEST = "manifest.json"
 
@@ -20,7 +20,7 @@ def good_checkpoints(run: Run, before_step: int | None = None) -> Iterator[Check
         run: whose.
         before_step: only checkpoints of earlier steps.
     """
-    line = Line.of(run)
+    line = line_of(run)
     rows = run.checkpoints.select_related("run").order_by("-step", "-attempt")
     for checkpoint in rows:
         if before_step is not None and checkpoint.step >= before_step:

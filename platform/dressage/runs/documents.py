@@ -1,8 +1,9 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from dressage.common.times import iso
 from dressage.runs.models import Checkpoint, Control, Run
 
 if TYPE_CHECKING:
@@ -19,17 +20,6 @@ class RunFacts(TypedDict):
     last_checkpoint: dict[str, Any] | None
     parent_name: str | None
     policy_name: str
-
-
-@overload
-def iso(moment: datetime) -> str: ...
-@overload
-def iso(moment: None) -> None: ...
-def iso(moment: datetime | None) -> str | None:
-    """UTC with milliseconds, such as ``2026-11-21T06:30:00.000Z``."""
-    if moment is None:
-        return None
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def control_document(control: Control) -> dict[str, Any]:

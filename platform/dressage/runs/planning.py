@@ -4,9 +4,8 @@ from collections import defaultdict
 
 from dressage.common.problems import Problem, invalid
 from dressage.runs.models import Run
-from dressage.runs.selectors import plain_run
+from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.models import Team
-from dressage.telemetry.lines import Line
 from dressage.telemetry.models import Point, Series
 from trainer_core.planning import PlanError, Rates
 from trainer_core.planning.from_run import NEEDED, PAUSED, rates_from_steps
@@ -46,7 +45,7 @@ def _rates(run: Run) -> Rates:
 def _steps(run: Run) -> list[dict[str, float]]:
     """Metrics of the newest steps on the run's line, in order."""
     names = dict(Series.objects.filter(run=run, name__in=[*NEEDED, PAUSED]).values_list("id", "name"))
-    on_line = Point.objects.filter(Line.of(run).condition(), series_id__in=names)
+    on_line = Point.objects.filter(line_of(run).condition(), series_id__in=names)
     newest = on_line.order_by("-step").values_list("step", flat=True).first()
     if newest is None:
         return []

@@ -23,6 +23,7 @@ from dressage.runs.documents import RunFacts, run_document
 from dressage.runs.models import Attempt, Checkpoint, Control, Run
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
+from dressage.telemetry.lines import Line
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -110,3 +111,8 @@ def checkpoint(team: Team, checkpoint_id: str) -> Checkpoint:
     if found is None:
         raise not_found("checkpoint")
     return found
+
+
+def line_of(found: Run) -> Line:
+    """Which points of which attempt count for the run as it is now."""
+    return Line.from_attempts(list(found.attempts.values_list("number", "resume_step")))

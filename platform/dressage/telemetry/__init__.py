@@ -1,1 +1,1 @@
-"""Telemetry: metrics, sampled rollouts and events; how they come in, are asked for, and stream to browsers."""
+"""Metrics, sampled rollouts and events of runs: how they are stored and asked for. Knows runs by their ids alone."""

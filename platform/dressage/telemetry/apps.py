@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class TelemetryConfig(AppConfig):
-    """Metrics, rollouts, events, live stream."""
+    """Metrics, rollouts, events."""
 
     name = "dressage.telemetry"
     label = "telemetry"

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from dressage.common.document_schema import Moment
-from dressage.runs.documents import iso
+from dressage.common.times import iso
 from dressage.telemetry.models import Event, Rollout
 
 

@@ -1,17 +1,35 @@
 """Appends events. The caller holds the lock on the run's row, so sequence numbers have no gaps and no doubles."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from django.utils import timezone
 
-from dressage.runs.models import Run
+from dressage.telemetry.doorbell import ring_on_commit
 from dressage.telemetry.models import Event
-from dressage.telemetry.stream.doorbell import ring_on_commit
+
+
+class EventSource(Protocol):
+    """What is needed of a run's row, which is locked by the caller."""
+
+    event_seq: int
+    """Number of the newest event."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def team_id(self) -> str: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    def save(self, *, update_fields: Iterable[str]) -> None: ...
 
 
 def append_event(
-    run: Run,
+    run: EventSource,
     kind: str,
     data: dict[str, Any],
     *,
@@ -31,7 +49,7 @@ def append_event(
     """
     run.event_seq += 1
     event = Event.objects.create(
-        run=run,
+        run_id=run.id,
         seq=run.event_seq,
         attempt=run.attempt if attempt is None else attempt,
         kind=kind,

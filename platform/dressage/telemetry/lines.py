@@ -9,8 +9,6 @@ from typing import Self
 
 from django.db.models import Q
 
-from dressage.runs.models import Run
-
 FOREVER = 2**31 - 1
 
 
@@ -19,11 +17,6 @@ class Line:
     """``ends[a]`` is the last step at which attempt a counts."""
 
     ends: dict[int, int]
-
-    @classmethod
-    def of(cls, run: Run) -> Self:
-        """The line of a run as it is now."""
-        return cls.from_attempts(list(run.attempts.values_list("number", "resume_step")))
 
     @classmethod
     def from_attempts(cls, attempts: list[tuple[int, int]]) -> Self:

@@ -2,14 +2,12 @@
 
 from django.db import models
 
-from dressage.runs.models import Run
-
 
 class Event(models.Model):
     """One thing that happened in a run; ``seq`` numbers them without gaps, and the live stream resumes by it."""
 
     pk = models.CompositePrimaryKey("run_id", "seq")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events", db_index=False)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="events", db_index=False)
     seq = models.PositiveBigIntegerField()
     attempt = models.PositiveIntegerField()
     kind = models.CharField(max_length=20)
@@ -25,7 +23,7 @@ class Series(models.Model):
     """One metric of one run; points carry only its number."""
 
     id = models.BigAutoField(primary_key=True)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series", db_index=False)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="series", db_index=False)
     name = models.CharField(max_length=160)
 
     class Meta:
@@ -47,7 +45,7 @@ class Moment(models.Model):
     """Time at which a step was done, and tokens trained on by then: the other x axes of the charts."""
 
     pk = models.CompositePrimaryKey("run_id", "step", "attempt")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
     step = models.IntegerField()
     attempt = models.SmallIntegerField()
     at = models.DateTimeField()
@@ -60,7 +58,7 @@ class Rollout(models.Model):
     """One sampled completion with its reward."""
 
     id = models.BigAutoField(primary_key=True)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="rollouts", db_index=False)
+    run = models.ForeignKey("runs.Run", on_delete=models.CASCADE, related_name="rollouts", db_index=False)
     attempt = models.SmallIntegerField()
     step = models.IntegerField()
     group_id = models.CharField(max_length=80)

@@ -1,12 +1,12 @@
 """Reads of telemetry."""
 
+from datetime import datetime
 from typing import Any, NotRequired
 
 from django.db.models import FloatField, QuerySet, Value
 from django.db.models.functions import Coalesce
 from typing_extensions import TypedDict
 
-from dressage.runs.models import Run
 from dressage.telemetry import downsample
 from dressage.telemetry.lines import Line
 from dressage.telemetry.models import Event, Rollout, Series
@@ -36,7 +36,9 @@ class MetricNameDocument(TypedDict):
 
 
 def chart(
-    run: Run,
+    run_id: str,
+    line: Line,
+    started_at: datetime,
     keys: list[str],
     *,
     x: downsample.XAxis,
@@ -45,16 +47,26 @@ def chart(
     max_points: int,
     superseded: bool,
 ) -> MetricsDocument:
-    """Series of several metrics; with ``superseded`` also what later attempts have replaced, as ghosts."""
-    ids = {series.id: series.name for series in Series.objects.filter(run=run, name__in=keys)}
-    line = Line.of(run)
+    """Series of several metrics; with ``superseded`` also what later attempts have replaced, as ghosts.
+
+    Args:
+        run_id: the run.
+        line: which of its points count.
+        started_at: zero of the time axis.
+        keys: names of metrics.
+        x: the axis.
+        low: smallest x, or None.
+        high: largest x, or None.
+        max_points: most buckets per series.
+        superseded: whether to add the ghosts.
+    """
+    ids = {series.id: series.name for series in Series.objects.filter(run_id=run_id, name__in=keys)}
     options: dict[str, Any] = {"x": x, "low": low, "high": high, "max_points": max_points}
-    started = run.started_at or run.created_at
-    found = downsample.query(run.id, started, ids, line, **options) if ids else {}
+    found = downsample.query(run_id, started_at, ids, line, **options) if ids else {}
     empty = downsample.SeriesDocument()
     document: MetricsDocument = {"x": x, "series": {key: _as_json(found.get(key, empty)) for key in keys}}
     if superseded:
-        ghosts = downsample.query(run.id, started, ids, line, **options, superseded=True) if ids else {}
+        ghosts = downsample.query(run_id, started_at, ids, line, **options, superseded=True) if ids else {}
         document["superseded"] = {key: _as_json(ghost) for key, ghost in ghosts.items() if ghost.raw_count}
     return document
 
@@ -67,9 +79,9 @@ def _as_json(series: downsample.SeriesDocument) -> Any:
     return vars(series)
 
 
-def metric_names(run: Run) -> list[MetricNameDocument]:
+def metric_names(run_id: str) -> list[MetricNameDocument]:
     """Every metric that the run has reported, with what the registry says about it."""
-    names = Series.objects.filter(run=run).order_by("name").values_list("name", flat=True)
+    names = Series.objects.filter(run_id=run_id).order_by("name").values_list("name", flat=True)
     return [_describe(name) for name in names]
 
 
@@ -84,13 +96,16 @@ def _describe(name: str) -> MetricNameDocument:
     }
 
 
-def events(run: Run, kind: str = "") -> QuerySet[Event]:
+def events(run_id: str, kind: str = "") -> QuerySet[Event]:
     """The run's events, of all kinds or of those named, separated by commas."""
-    found = Event.objects.filter(run=run)
+    found = Event.objects.filter(run_id=run_id)
     return found.filter(kind__in=kind.split(",")) if kind else found
 
 
-def rollouts(run: Run, *, superseded: bool = False) -> QuerySet[Rollout]:
-    """Sampled rollouts on the run's line; with a ``reward_key`` that also orders those without a reward."""
-    found = Rollout.objects.filter(Line.of(run).condition(superseded), run=run)
+def rollouts(run_id: str, line: Line, *, superseded: bool = False) -> QuerySet[Rollout]:
+    """Sampled rollouts on the line, or those that were superseded.
+
+    Each has a ``reward_key``, which also orders those without a reward.
+    """
+    found = Rollout.objects.filter(line.condition(superseded), run_id=run_id)
     return found.annotate(reward_key=Coalesce("reward", Value(BOTTOM), output_field=FloatField()))

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from dressage.runs.models import Run
 from dressage.telemetry.models import Series
 
 MAX_SERIES = 4000
@@ -37,12 +36,12 @@ ROLLOUTS = (
 )  # fmt: skip
 
 
-def write(run: Run, bulk: Bulk) -> None:
-    """Append everything. A point or moment that is there already stays as it is."""
+def write(run_id: str, bulk: Bulk) -> None:
+    """Append everything of one run. A point or moment that is there already stays as it is."""
     if bulk.events:
         copy("telemetry_event", EVENTS, bulk.events)
     if bulk.points:
-        ids = series_ids(run, {name for _, _, values in bulk.points for name in values})
+        ids = series_ids(run_id, {name for _, _, values in bulk.points for name in values})
         copy_new(
             "telemetry_point",
             POINTS,
@@ -59,12 +58,12 @@ def write(run: Run, bulk: Bulk) -> None:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
 
 
-def series_ids(run: Run, names: Iterable[str]) -> dict[str, int]:
+def series_ids(run_id: str, names: Iterable[str]) -> dict[str, int]:
     """Number of each metric's series; makes those that are new. Names beyond ``MAX_SERIES`` have none."""
-    known = dict(Series.objects.filter(run=run).values_list("name", "id"))
+    known = dict(Series.objects.filter(run_id=run_id).values_list("name", "id"))
     fresh = sorted(set(names) - known.keys())[: max(0, MAX_SERIES - len(known))]
     if fresh:
-        made = Series.objects.bulk_create([Series(run=run, name=name) for name in fresh])
+        made = Series.objects.bulk_create([Series(run_id=run_id, name=name) for name in fresh])
         known |= {series.name: series.id for series in made}
     return known
 

@@ -116,7 +116,7 @@ def test_the_list_is_complete() -> None:
     for include in get_resolver().url_patterns:
         for pattern in getattr(include, "url_patterns", ()):
             view = getattr(pattern.callback, "cls", None)
-            if view is None or not view.__module__.startswith(("dressage.runs", "dressage.telemetry")):
+            if view is None or not view.__module__.startswith(("dressage.runs", "dressage.monitoring")):
                 continue
             path = str(pattern.pattern).replace("<str:", "{").replace("_id>", "}")
             names = ("get", "post", "put", "patch", "delete")

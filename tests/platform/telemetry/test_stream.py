@@ -15,13 +15,14 @@ from rest_framework.test import APIClient
 
 from dressage.asgi import application
 from dressage.common.roles import Role
+from dressage.monitoring.stream import base
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.teams.models import ApiToken, Membership, Team
 from dressage.teams.services import create_token
+from dressage.telemetry import doorbell
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Event
-from dressage.telemetry.stream import base, doorbell
 from tests.platform.telemetry.socket import Socket
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]

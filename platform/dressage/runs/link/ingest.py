@@ -11,9 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from dressage.common.actors import Actor
+from dressage.common.times import iso
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
-from dressage.runs.documents import checkpoint_document, iso
+from dressage.runs.documents import checkpoint_document
 from dressage.runs.lifecycle import TransitionRefused, transition
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
@@ -46,7 +47,7 @@ class Ingest:
                 self._unreadable(event, f"{where}: {first['msg']}")
             except ValueError as error:
                 self._unreadable(event, str(error))
-        write(self.run, self.bulk)
+        write(self.run.id, self.bulk)
         self.run.save(
             update_fields=["event_seq", "step", "tokens_total", "progress", "summary", "desired_state", "updated_at"]
         )

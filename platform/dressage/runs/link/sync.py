@@ -16,7 +16,7 @@ from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.models import Attempt, Control, Run
 from dressage.runs.states import ControlState
-from dressage.telemetry.stream.doorbell import ring_on_commit
+from dressage.telemetry.doorbell import ring_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
 from trainer_core.link.sync import SyncAnswer, SyncRequest

@@ -1,4 +1,4 @@
-"""Describes the telemetry documents for the schema."""
+"""Describes the documents of monitoring for the schema."""
 
 from rest_framework import serializers
 

@@ -8,10 +8,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.response import Response
 
 from dressage.common.problems import invalid
-from dressage.runs.selectors import plain_run
+from dressage.monitoring.serializers import MetricNameListSerializer, MetricsSerializer
+from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
-from dressage.telemetry.serializers import MetricNameListSerializer, MetricsSerializer
 
 MAX_KEYS = 64
 DEFAULT_POINTS, MAX_POINTS = 1000, 10_000
@@ -50,7 +50,9 @@ class MetricsView(ApiView):
         if not points.isascii() or not points.isdigit() or not 1 <= int(points[:9]) <= MAX_POINTS:
             raise invalid("/max_points", f"max_points must be a whole number from 1 to {MAX_POINTS}.")
         document = selectors.chart(
-            run,
+            run.id,
+            line_of(run),
+            run.started_at or run.created_at,
             keys,
             x=axis,
             low=_number(parameters, "from"),
@@ -66,7 +68,7 @@ class MetricNamesView(ApiView):
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Every metric that the run has reported."""
         run = plain_run(request.team, run_id)
-        return Response({"object": "list", "data": selectors.metric_names(run)})
+        return Response({"object": "list", "data": selectors.metric_names(run.id)})
 
 
 def _number(parameters: Any, name: str) -> float | None:

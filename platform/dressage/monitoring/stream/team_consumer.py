@@ -6,12 +6,12 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from dressage.monitoring.stream.base import StreamConsumer
 from dressage.runs.documents import run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.runs.states import ACTIVE, RunState
-from dressage.telemetry.stream.base import StreamConsumer
-from dressage.telemetry.stream.doorbell import team_group
+from dressage.telemetry.doorbell import team_group
 
 MAX_RUNS = 200
 """Runs looked at in one round: the ones that changed last."""

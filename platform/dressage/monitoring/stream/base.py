@@ -13,7 +13,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
-from dressage.telemetry.stream.access import Watcher, identify, still_allowed
+from dressage.monitoring.stream.access import Watcher, identify, still_allowed
 
 _in_thread = partial(database_sync_to_async, thread_sensitive=False)
 """Reads the database in a thread of the pool: by default all connections of a process would share one thread."""

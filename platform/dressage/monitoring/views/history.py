@@ -8,11 +8,11 @@ from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage, limit_of
 from dressage.common.problems import invalid
-from dressage.runs.selectors import plain_run
+from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer
+from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.telemetry import selectors
 from dressage.telemetry.documents import event_document, rollout_document
-from dressage.telemetry.serializers import EventPageSerializer, RolloutSerializer
 
 ROLLOUT_ORDERS: dict[str, tuple[str, ...]] = {
     "step": ("-step", "group_id", "sample", "id"),
@@ -41,7 +41,7 @@ class EventsView(ApiView):
         """What happened, newest first."""
         run = plain_run(request.team, run_id)
         limit, forward = limit_of(request), request.query_params.get("order", "desc") == "asc"
-        found = selectors.events(run, request.query_params.get("kind", ""))
+        found = selectors.events(run.id, request.query_params.get("kind", ""))
         if after := request.query_params.get("after"):
             if not (after.isascii() and after.isdigit() and len(after) < 18):
                 raise invalid("/after", "after must be the seq of an event.", code="invalid_cursor")
@@ -88,7 +88,8 @@ class RolloutsView(ApiView):
         order = parameters.get("order", "step")
         if order not in ROLLOUT_ORDERS:
             raise invalid("/order", f"order must be one of {', '.join(ROLLOUT_ORDERS)}.")
-        found = selectors.rollouts(run, superseded=parameters.get("superseded", "").lower() in ("1", "true"))
+        superseded = parameters.get("superseded", "").lower() in ("1", "true")
+        found = selectors.rollouts(run.id, line_of(run), superseded=superseded)
         found = found.filter(**_filters(parameters))
         page = RolloutPage(ROLLOUT_ORDERS[order])
         rows = page.paginate_queryset(found, request, self)

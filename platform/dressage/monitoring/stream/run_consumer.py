@@ -3,13 +3,13 @@
 from typing import Any
 from urllib.parse import parse_qs
 
+from dressage.monitoring.stream.base import BAD_REQUEST, NO_SUCH_RUN, StreamConsumer
 from dressage.runs.documents import run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.telemetry.documents import event_document
+from dressage.telemetry.doorbell import run_group
 from dressage.telemetry.models import Event
-from dressage.telemetry.stream.base import BAD_REQUEST, NO_SUCH_RUN, StreamConsumer
-from dressage.telemetry.stream.doorbell import run_group
 
 MAX_EVENTS = 200
 """Events of one frame; the rest follows in the next ones."""

@@ -1,8 +1,8 @@
-"""Routes of telemetry."""
+"""Routes of monitoring."""
 
 from django.urls import path
 
-from dressage.telemetry.views import history, metrics
+from dressage.monitoring.views import history, metrics
 
 urlpatterns = [
     path("runs/<str:run_id>/metrics", metrics.MetricsView.as_view()),

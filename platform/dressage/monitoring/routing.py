@@ -4,8 +4,8 @@ from typing import Any
 
 from django.urls import path
 
-from dressage.telemetry.stream.run_consumer import RunConsumer
-from dressage.telemetry.stream.team_consumer import TeamConsumer
+from dressage.monitoring.stream.run_consumer import RunConsumer
+from dressage.monitoring.stream.team_consumer import TeamConsumer
 
 # Channels routes ASGI applications by Django's `path`, whose annotations know views only.
 websocket_urlpatterns: list[Any] = [

@@ -1,0 +1,1 @@
+"""What people watch of a run: charts, events and rollouts, by REST and as a live stream."""
