@@ -178,7 +178,7 @@ class ChangeSerializer(serializers.Serializer):
 class StageControlsSerializer(serializers.Serializer):
     """Changes that are staged, and take effect, together or not at all."""
 
-    changes = ChangeSerializer(many=True, allow_empty=False, max_length=100)
+    changes = serializers.ListField(child=ChangeSerializer(), allow_empty=False, max_length=100)
     apply_at = ApplyAtField(required=False)
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
 

@@ -2550,6 +2550,7 @@ export type StageControlsRequestApplyAt = 'next' | number;
  * Changes that are staged, and take effect, together or not at all.
  */
 export interface StageControlsRequest {
+  /** @maxItems 100 */
   changes: ChangeRequest[];
   apply_at?: StageControlsRequestApplyAt;
   /** @maxLength 2000 */
