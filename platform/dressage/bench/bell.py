@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
 from dressage.bench.tokens import bench_token
+from dressage.celery import app
 from dressage.rewards.models import BenchJob
 from trainer_core.link import ring
 
@@ -24,8 +25,6 @@ def ring_bench(job: BenchJob) -> None:
 
 
 def _send(arguments: dict[str, Any]) -> None:
-    from dressage.celery import app
-
     try:
         app.send_task(ring.BENCH, kwargs=arguments, queue=ring.QUEUE, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:

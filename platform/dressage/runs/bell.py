@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from dressage.celery import app
 from dressage.runs.tokens import link_token
 from trainer_core.link import ring
 
@@ -36,8 +37,6 @@ def ring_reconcile() -> None:
 
 
 def _send(name: str, queue: str, arguments: dict[str, Any]) -> None:
-    from dressage.celery import app
-
     try:
         app.send_task(name, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:
