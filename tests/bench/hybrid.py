@@ -19,8 +19,9 @@ import yaml
 
 from tests.support.installation import ROOT
 from tests.support.warm_loop import REWARDS
-from trainer_core.rewards import RewardDefinition, score, split_thinking
+from trainer_core.rewards import RewardDefinition, split_thinking
 from trainer_core.rewards.sample import Sample
+from trainer_core.rewards.score import score
 from trainer_core.rollout_metrics import step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory

@@ -1,21 +1,16 @@
 """Reward definitions: weighted sums of graders."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import model_validator
 
 from trainer_core.rewards.graders import (
     Grader,
-    JudgedGrader,
-    RewardModelGrader,
-    language,
     leaves,
     needs_jail,
     needs_packages,
 )
-from trainer_core.rewards.graders.language import LanguageGrader
-from trainer_core.rewards.graders.length_penalty import LengthPenaltyGrader
 from trainer_core.rewards.parts import SHAPING_PARTS
 from trainer_core.spec.base import SpecModel, field
 
@@ -66,24 +61,24 @@ class RewardDefinition(SpecModel):
     @property
     def needs_length(self) -> bool:
         """Whether a part looks at the number of tokens, which a text alone does not tell."""
-        return any(isinstance(leaf, LengthPenaltyGrader) for leaf in self._leaves())
+        return any(leaf.needs_length for leaf in self._leaves())
 
     @property
     def endpoints(self) -> tuple[str, ...]:
         """Slugs of the judge endpoints that the parts ask, in order, each once."""
-        return _once(leaf.endpoint for leaf in self._leaves() if isinstance(leaf, JudgedGrader))
+        return _once(str(getattr(leaf, "endpoint", "")) for leaf in self._leaves() if leaf.tool == "judges")
 
     @property
     def reward_models(self) -> tuple[str, ...]:
         """The policies that the parts use as reward models, in order, each once."""
-        return _once(leaf.policy for leaf in self._leaves() if isinstance(leaf, RewardModelGrader))
+        return _once(str(getattr(leaf, "policy", "")) for leaf in self._leaves() if leaf.tool == "models")
 
     def load(self) -> None:
         """Load what the parts use in this process: else the first sample pays for it with its time."""
-        if any(isinstance(leaf, LanguageGrader) for leaf in self._leaves()):
-            language.load()
+        for leaf in self._leaves():
+            leaf.load()
 
-    def _leaves(self) -> Iterator[Any]:
+    def _leaves(self) -> Iterator[Grader]:
         for component in self.components:
             yield from leaves(component.grader)
 

@@ -14,7 +14,7 @@ from dressage.rewards.judges.selectors import judge_endpoints, unfit
 from dressage.teams.models import Team
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition
-from trainer_core.rewards.graders import JudgedGrader, RewardModelGrader
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.spec.base import SpecModel
 
 Place = tuple[str | int, ...]
@@ -33,15 +33,15 @@ class Needs:
 def named_endpoints(definition: SpecModel) -> Iterator[tuple[Place, str]]:
     """(path, slug) of every judge that a definition, or a grader, names."""
     for place, grader in _graders(definition, ()):
-        if isinstance(grader, JudgedGrader):
-            yield (*place, "endpoint"), grader.endpoint
+        if grader.tool == "judges":
+            yield (*place, "endpoint"), str(getattr(grader, "endpoint", ""))
 
 
 def named_reward_models(definition: SpecModel) -> Iterator[tuple[Place, str]]:
     """(path, policy's slug) of every reward model that a definition, or a grader, names."""
     for place, grader in _graders(definition, ()):
-        if isinstance(grader, RewardModelGrader):
-            yield (*place, "policy"), grader.policy
+        if grader.tool == "models":
+            yield (*place, "policy"), str(getattr(grader, "policy", ""))
 
 
 def missing(team: Team, definition: SpecModel, *path: str | int) -> list[FieldError]:
@@ -96,10 +96,10 @@ def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: 
     )
 
 
-def _graders(node: Any, place: Place) -> Iterator[tuple[Place, Any]]:
+def _graders(node: Any, place: Place) -> Iterator[tuple[Place, GraderModel]]:
     """Every grader in a definition, those inside others included. JSON that graders hold is not looked into."""
     if isinstance(node, SpecModel):
-        if hasattr(node, "type"):
+        if isinstance(node, GraderModel):
             yield place, node
         for name in type(node).model_fields:
             yield from _graders(getattr(node, name), (*place, name))

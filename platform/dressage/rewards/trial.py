@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trainer_core.rewards import RewardDefinition, Sample, Score, score, split_thinking
+from trainer_core.rewards import RewardDefinition, Sample, split_thinking
+from trainer_core.rewards.score import Score, score
 
 MAX_SAMPLES = 50
 MAX_TEXT = 100_000

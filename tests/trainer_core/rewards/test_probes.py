@@ -2,8 +2,9 @@
 
 import pytest
 
-from trainer_core.rewards import RewardDefinition, Sample, score, split_thinking
+from trainer_core.rewards import RewardDefinition, Sample, split_thinking
 from trainer_core.rewards.probes import VERY_LONG_CHARACTERS, gold_text, meaning, probes, prompt_text
+from trainer_core.rewards.score import score
 
 ITEM = {"prompt": "What is 6·7?", "answer": 42}
 

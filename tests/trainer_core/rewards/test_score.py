@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.trainer_core.rewards.completions import sample
-from trainer_core.rewards import RewardDefinition, Score, score, score_batch, split_thinking
+from trainer_core.rewards import RewardDefinition, split_thinking
 from trainer_core.rewards.graders.numeric import NumericGrader
+from trainer_core.rewards.score import Score, score, score_batch
 
 CORRECT = {"name": "correct", "weight": 2.0, "grader": {"type": "numeric"}}
 FORM = {"name": "form", "weight": 0.5, "grader": {"type": "format"}}

@@ -11,9 +11,10 @@ import torch
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForSequenceClassification
 
 from tests.support.installation import wait_until
-from trainer_core.rewards import RewardDefinition, Sample, score
+from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.score import score
 from worker.errors import StartError
 from worker.judge.reward_models import LocalRewardModels
 

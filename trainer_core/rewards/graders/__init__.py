@@ -1,10 +1,9 @@
 """Graders: one file each, parameters and function together. Each returns a number, or raises ``GraderError``."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import Field
-
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import composite, multi
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.composite import CompositeGrader
@@ -29,35 +28,41 @@ from trainer_core.rewards.graders.string_check import StringCheckGrader
 from trainer_core.rewards.graders.text_similarity import TextSimilarityGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample
+from trainer_core.spec.plugins import members, one_of
 
-Grader = Annotated[
-    ExactGrader
-    | NumericGrader
-    | MathGrader
-    | CodeTestsGrader
-    | PythonGrader
-    | PluginGrader
-    | StringCheckGrader
-    | TextSimilarityGrader
-    | RegexGrader
-    | JsonSchemaGrader
-    | FormatGrader
-    | MagistralFormatGrader
-    | LanguageGrader
-    | IfevalGrader
-    | LengthPenaltyGrader
-    | RubricGrader
-    | LabelModelGrader
-    | ScoreModelGrader
-    | RewardModelGrader
-    | MultiGrader
-    | CompositeGrader,
-    Field(discriminator="type"),
-]
-JailedGrader = MathGrader | CodeTestsGrader | PythonGrader | PluginGrader
-"""Graders that run untrusted text, and so need the jail."""
-JudgedGrader = RubricGrader | LabelModelGrader | ScoreModelGrader
-"""Graders that ask a judge endpoint."""
+GRADERS = members(
+    "dressage.graders",
+    GraderModel,
+    (
+        ExactGrader,
+        NumericGrader,
+        MathGrader,
+        CodeTestsGrader,
+        PythonGrader,
+        PluginGrader,
+        StringCheckGrader,
+        TextSimilarityGrader,
+        RegexGrader,
+        JsonSchemaGrader,
+        FormatGrader,
+        MagistralFormatGrader,
+        LanguageGrader,
+        IfevalGrader,
+        LengthPenaltyGrader,
+        RubricGrader,
+        LabelModelGrader,
+        ScoreModelGrader,
+        RewardModelGrader,
+        MultiGrader,
+        CompositeGrader,
+    ),
+)
+"""Every grader that a reward may be made of: those of this package, and those of installed packages."""
+
+if TYPE_CHECKING:
+    Grader: TypeAlias = GraderModel
+else:
+    Grader = one_of("dressage.graders", GRADERS)
 
 for _model in (composite.Part, CompositeGrader, multi.MultiGrader):
     _model.model_rebuild(_types_namespace={"Grader": Grader, "Part": composite.Part, "Mapping": Mapping})
@@ -70,20 +75,15 @@ def grade(grader: Grader, sample: Sample, item: Mapping[str, Any], tools: Tools 
         GraderError: the reward cannot be computed. JailError, which is one, where a jail is needed and there is none;
             JudgeError where a judge is.
     """
-    match grader:
-        case MathGrader() | CodeTestsGrader() | PythonGrader() | PluginGrader():
-            return grader.grade(sample, item, tools.jail)
-        case RubricGrader() | LabelModelGrader() | ScoreModelGrader():
-            return grader.grade(sample, item, tools.judges)
-        case RewardModelGrader():
-            return grader.grade(sample, item, tools.models)
-        case MultiGrader() | CompositeGrader():
-            return grader.combine(lambda part: grade(part, sample, item, tools))
-        case _:
-            return grader.grade(sample, item)
+    if isinstance(grader, MultiGrader | CompositeGrader):
+        return grader.combine(lambda part: grade(part, sample, item, tools))
+    if grader.tool is None:
+        return grader.grade(sample, item)
+    with_tool: Callable[..., float] = grader.grade
+    return with_tool(sample, item, getattr(tools, grader.tool))
 
 
-def leaves(grader: Grader) -> Iterator[Any]:
+def leaves(grader: Grader) -> Iterator[Grader]:
     """The grader itself, or all that it combines."""
     match grader:
         case MultiGrader():
@@ -98,11 +98,9 @@ def leaves(grader: Grader) -> Iterator[Any]:
 
 def needs_jail(grader: Grader) -> bool:
     """Whether the grader, or one inside it, runs untrusted text."""
-    return any(isinstance(leaf, JailedGrader) for leaf in leaves(grader))
+    return any(leaf.tool == "jail" for leaf in leaves(grader))
 
 
 def needs_packages(grader: Grader) -> bool:
-    """Whether the grader, or one inside it, needs a jail in which the installed packages are loaded: SymPy's."""
-    return any(
-        isinstance(leaf, MathGrader) or (isinstance(leaf, PluginGrader) and leaf.packages) for leaf in leaves(grader)
-    )
+    """Whether the grader, or one inside it, needs a jail in which the installed packages are loaded."""
+    return any(leaf.needs_packages for leaf in leaves(grader))

@@ -1,21 +1,23 @@
 """Programs judged by tests. The verdict is reached outside the program's jail: it never sees what is expected of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.extract import fenced_code
 from trainer_core.rewards.graders.jail import Jail, Language, Limits, require
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class CodeTestsGrader(SpecModel):
+class CodeTestsGrader(GraderModel):
     """The share of tests that the answer's program passes, or 1 only if it passes all.
 
     The row lists either Python tests (``"assert f(1) == 2"``, each a program) or pairs of ``input`` and ``output``.
     """
 
+    tool: ClassVar[Tool | None] = "jail"
     type: Literal["code_tests"] = "code_tests"
     language: Language = "python"
     """Language of the program. Assert tests are for Python only."""

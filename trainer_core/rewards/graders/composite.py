@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.spec.base import SpecModel, field
 
 Grade = Callable[[Any], float]
@@ -21,7 +22,7 @@ class Part(SpecModel):
     """Factor, for ``sum`` and ``gate``."""
 
 
-class CompositeGrader(SpecModel):
+class CompositeGrader(GraderModel):
     """One grade from several. ``gate`` is 0 unless the first part reaches ``gate_at``, else the sum of the others."""
 
     type: Literal["composite"] = "composite"

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class ExactGrader(SpecModel):
+class ExactGrader(GraderModel):
     """1 if the answer is the gold answer, else 0."""
 
     type: Literal["exact"] = "exact"

@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from pydantic import field_validator, model_validator
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern, matches
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class FormatGrader(SpecModel):
+class FormatGrader(GraderModel):
     """1 if the completion has the asked form, else 0."""
 
     type: Literal["format"] = "format"

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.instructions import follows
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class IfevalGrader(SpecModel):
+class IfevalGrader(GraderModel):
     """1 if the answer follows all of the row's instructions, or the share that it follows."""
 
     type: Literal["ifeval"] = "ifeval"

@@ -15,9 +15,10 @@ from pydantic import field_validator
 from referencing import Registry
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern, found
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 _MAX_TEXT = 200_000
 
@@ -30,7 +31,7 @@ def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[
 _Validator = validators.extend(Draft202012Validator, {"pattern": _pattern})
 
 
-class JsonSchemaGrader(SpecModel):
+class JsonSchemaGrader(GraderModel):
     """1 if the whole answer is JSON that fits the schema, else 0. A fence of three back-ticks around it is allowed."""
 
     type: Literal["json_schema"] = "json_schema"

@@ -1,10 +1,11 @@
 """OpenAI's ``label_model``: a judge gives one of several labels."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.eval_messages import EvalMessage, rendered
 from trainer_core.rewards.graders.judge import (
     ENDPOINT_PATTERN,
@@ -17,12 +18,13 @@ from trainer_core.rewards.graders.judge import (
 )
 from trainer_core.rewards.graders.template import NoJsonError
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class LabelModelGrader(SpecModel):
+class LabelModelGrader(GraderModel):
     """1 if the judge's label is a passing one, else 0."""
 
+    tool: ClassVar[Tool | None] = "judges"
     type: Literal["label_model"] = "label_model"
     name: str = field("", max_length=200)
     """Label of the grader; has no effect."""

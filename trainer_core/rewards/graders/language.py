@@ -5,16 +5,17 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.prose import prose
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 _MAX_TEXT = 50_000
 _MIN_LETTERS = 12
 """Shorter texts are in no language for sure: they agree with any."""
 
 
-class LanguageGrader(SpecModel):
+class LanguageGrader(GraderModel):
     """1 if thoughts and answer are in the asked language, else 0. Code and LaTeX do not count."""
 
     type: Literal["language"] = "language"
@@ -24,6 +25,10 @@ class LanguageGrader(SpecModel):
     """Field of the dataset row that holds the problem."""
     thoughts: bool = True
     """The thinking counts too."""
+
+    def load(self) -> None:
+        """Load the detector in this process; else the first sample pays for it with its time."""
+        load()
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0 or 0.0; text without enough prose agrees with any language."""

@@ -1,18 +1,20 @@
 """Length penalty: long completions cost."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class LengthPenaltyGrader(SpecModel):
+class LengthPenaltyGrader(GraderModel):
     """0 up to ``free`` tokens, then linear down to −1 at ``full`` tokens and beyond."""
 
+    needs_length: ClassVar[bool] = True
     type: Literal["length_penalty"] = "length_penalty"
     free: int = field(0, ge=0, unit="tokens")
     """Length that costs nothing."""

@@ -4,14 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.extract import boxed
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 _FENCE = re.compile(r"^```[a-z0-9+#]+[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
-class MagistralFormatGrader(SpecModel):
+class MagistralFormatGrader(GraderModel):
     """1 if the output begins with its thinking, has each tag once, and its answer holds what is asked, else 0."""
 
     type: Literal["magistral_format"] = "magistral_format"

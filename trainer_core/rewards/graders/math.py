@@ -3,21 +3,23 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders import extract, latex
 from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 _WORDS = re.compile(r"[^\W\d_][\w.,:;'’&/()?!-]*")
 
 
-class MathGrader(SpecModel):
+class MathGrader(GraderModel):
     """1 if the final answer equals one of the gold answers mathematically, else 0."""
 
+    tool: ClassVar[Tool | None] = "jail"
     type: Literal["math"] = "math"
     reference: str = field("answer", min_length=1, max_length=200)
     """Field of the dataset row that holds the gold answer, as LaTeX or a number, or a list of accepted ones."""
@@ -29,6 +31,11 @@ class MathGrader(SpecModel):
     """Closing tag, for ``tagged``."""
     timeout_s: float = field(2.0, gt=0.0, le=30.0, unit="s")
     """An answer that takes longer to compare is wrong; a gold answer that takes longer to read is an error."""
+
+    @property
+    def needs_packages(self) -> bool:
+        """True: SymPy's."""
+        return True
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """1.0 or 0.0.

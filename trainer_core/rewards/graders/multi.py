@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import formula
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 Grade = Callable[[Any], float]
 """Grades the sample at hand by a grader."""
 
 
-class MultiGrader(SpecModel):
+class MultiGrader(GraderModel):
     """The value of a formula over the grades of named graders."""
 
     type: Literal["multi"] = "multi"

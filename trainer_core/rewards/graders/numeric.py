@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 NUMBER = re.compile(
     r"(?<![\w.])(?P<sign>[-+−])?(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
@@ -20,7 +21,7 @@ _LARGEST_POWER = 400
 """Covers every float; 1e999999999 would fill the memory."""
 
 
-class NumericGrader(SpecModel):
+class NumericGrader(GraderModel):
     """1 if the last number of the answer equals the gold number, else 0.
 
     Reads thousands separators (1,000), decimals, fractions (3/4), per cent (50% = 0.5) and powers of ten (1e3).

@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.graders.python import ENDS, python_source
 from trainer_core.rewards.sample import Sample
@@ -23,7 +24,7 @@ class PluginFunction(SpecModel):
     """Its value is multiplied by this and added."""
 
 
-class PluginGrader(SpecModel):
+class PluginGrader(GraderModel):
     """``Σ weight · value`` of the file's functions, each called with one completion.
 
     TRL: ``f(prompts, completions, **columns) -> list[float | None]`` with lists of one entry; None means that the
@@ -33,6 +34,7 @@ class PluginGrader(SpecModel):
     installed in the jail; imports of them are answered by a small stand-in.
     """
 
+    tool: ClassVar[Tool | None] = "jail"
     type: Literal["plugin"] = "plugin"
     name: str = field("", max_length=200)
     """Label; has no effect."""
@@ -62,6 +64,11 @@ class PluginGrader(SpecModel):
         if self.kind == "trl" and not names:
             raise ValueError("name the functions that count: a TRL file does not say which they are")
         return self
+
+    @property
+    def needs_packages(self) -> bool:
+        """Whether the file may import them."""
+        return self.packages
 
     def grade(self, sample: Sample, item: Mapping[str, Any], jail: Jail | None = None) -> float:
         """The weighted sum.

@@ -2,21 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 ENDS = {"wall": "took longer than its time-out", "memory": "used too much memory", "output": "wrote too much"}
 
 
-class PythonGrader(SpecModel):
+class PythonGrader(GraderModel):
     """The number that ``grade(sample: dict, item: dict) -> float`` returns."""
 
+    tool: ClassVar[Tool | None] = "jail"
     type: Literal["python"] = "python"
     name: str = field("", max_length=200)
     """Label; has no effect."""

@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern, matches
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class RegexGrader(SpecModel):
+class RegexGrader(GraderModel):
     """1 if the answer, white space at its ends aside, matches the whole pattern, else 0."""
 
     type: Literal["regex"] = "regex"

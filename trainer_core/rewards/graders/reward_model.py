@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
 class RewardModels(Protocol):
@@ -16,9 +17,10 @@ class RewardModels(Protocol):
         """The logit of a conversation that ends with the assistant's message. Raises GraderError."""
 
 
-class RewardModelGrader(SpecModel):
+class RewardModelGrader(GraderModel):
     """The model's logit for the conversation, or its sigmoid."""
 
+    tool: ClassVar[Tool | None] = "models"
     type: Literal["reward_model"] = "reward_model"
     policy: str = field(min_length=1, max_length=200, widget="policy")
     """A policy whose folder holds a sequence-classification model with one output."""

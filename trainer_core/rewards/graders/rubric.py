@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationError, field_validator, model_validator
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.judge import ENDPOINT_PATTERN, Judges, ask_readable, require
 from trainer_core.rewards.graders.rubric_prompt import Asking, Scale, questions, reader
 from trainer_core.rewards.graders.template import NoJsonError, check_template
@@ -34,11 +35,12 @@ class RubricItem(SpecModel):
         return weight
 
 
-class RubricGrader(SpecModel):
+class RubricGrader(GraderModel):
     """Points won over points that can be won: pitfalls take points away, and add none to what can be won."""
 
     model_config = method_doc("Rubric", "Σ wᵢ·sᵢ / Σ max(wᵢ, 0)", "arXiv 2505.08775 (HealthBench)")
 
+    tool: ClassVar[Tool | None] = "judges"
     type: Literal["rubric"] = "rubric"
     endpoint: str = field("default", pattern=ENDPOINT_PATTERN)
     """The team's judge endpoint."""

@@ -1,10 +1,11 @@
 """OpenAI's ``score_model``: a judge gives a number."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
+from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders.eval_messages import EvalMessage, rendered
 from trainer_core.rewards.graders.judge import (
     ENDPOINT_PATTERN,
@@ -35,9 +36,10 @@ class SamplingParams(SpecModel):
     """How long a reasoning model thinks."""
 
 
-class ScoreModelGrader(SpecModel):
+class ScoreModelGrader(GraderModel):
     """The judge's number."""
 
+    tool: ClassVar[Tool | None] = "judges"
     type: Literal["score_model"] = "score_model"
     name: str = field("", max_length=200)
     """Label of the grader; has no effect."""

@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 
-class StringCheckGrader(SpecModel):
+class StringCheckGrader(GraderModel):
     """1 if ``input`` compares with ``reference`` as asked, else 0."""
 
     type: Literal["string_check"] = "string_check"

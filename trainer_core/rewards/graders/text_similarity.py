@@ -6,10 +6,11 @@ from typing import Any, Literal
 from pydantic import field_validator
 from rapidfuzz import fuzz
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import similarity
 from trainer_core.rewards.graders.template import NoJsonError, check_template, render
 from trainer_core.rewards.sample import Sample
-from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.base import field
 
 Metric = Literal[
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l"
@@ -17,7 +18,7 @@ Metric = Literal[
 _MAX_TEXT = 100_000
 
 
-class TextSimilarityGrader(SpecModel):
+class TextSimilarityGrader(GraderModel):
     """How alike ``input`` and ``reference`` are, from 0 to 1."""
 
     type: Literal["text_similarity"] = "text_similarity"

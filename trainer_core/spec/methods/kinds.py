@@ -64,6 +64,19 @@ class AdvantageModel(MethodModel):
         return False
 
 
+class GroupAdvantage(AdvantageModel):
+    """Parameters of an advantage that may be whitened afterwards, which is done for it."""
+
+    whiten: Literal["none", "batch"] = "none"
+    """Whether the advantages are standardised over the batch afterwards (population deviation; 0 stays 0 where a
+    group carries no signal)."""
+
+    @property
+    def groupwise(self) -> bool:
+        """Whether the advantages of a group follow from that group alone: not if the batch standardises them."""
+        return self.compares == "group" and self.whiten != "batch"
+
+
 class FilterModel(MethodModel):
     """Parameters of a filter. Its formula depends on its stage, and changes the groups or answers a mask.
 

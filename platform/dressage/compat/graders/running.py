@@ -15,8 +15,9 @@ from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
 from dressage.teams.models import Team
-from trainer_core.rewards import RewardDefinition, Sample, score, split_thinking
+from trainer_core.rewards import RewardDefinition, Sample, split_thinking
 from trainer_core.rewards.graders import Grader
+from trainer_core.rewards.score import score
 
 WAIT_S = 60.0
 """Longest time that a caller waits for the cluster."""

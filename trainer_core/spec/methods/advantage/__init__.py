@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from trainer_core.spec.methods.advantage.deviation import Deviation
 from trainer_core.spec.methods.advantage.dr_grpo import DrGRPOAdvantage
 from trainer_core.spec.methods.advantage.gdpo import GDPOAdvantage
-from trainer_core.spec.methods.advantage.group import GroupAdvantage
 from trainer_core.spec.methods.advantage.grpo import GRPOAdvantage
 from trainer_core.spec.methods.advantage.magistral import MagistralAdvantage
 from trainer_core.spec.methods.advantage.maxrl import MaxRLAdvantage
@@ -19,7 +18,7 @@ from trainer_core.spec.methods.advantage.rloo import RLOOAdvantage
 from trainer_core.spec.methods.advantage.vcpo import VCPOAdvantage
 from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.spec.methods.critic import GAEAdvantage
-from trainer_core.spec.methods.kinds import AdvantageModel, Compared
+from trainer_core.spec.methods.kinds import AdvantageModel, Compared, GroupAdvantage
 from trainer_core.spec.plugins import members, one_of
 
 __all__ = [

@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, method_doc
-from trainer_core.spec.methods.advantage.group import GroupAdvantage
+from trainer_core.spec.methods.kinds import GroupAdvantage
 from trainer_core.spec.watched import GROUP
 
 
