@@ -1,9 +1,10 @@
-"""Command line of the science: ``python -m trainer_core explain RECIPE``."""
+"""Command line of the science: ``python -m trainer_core explain RECIPE``, ``python -m trainer_core plugins``."""
 
 import argparse
 import json
 import sys
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from trainer_core.explain import explain
 from trainer_core.explain.text import render
 from trainer_core.planning.policy_size import PolicySize
-from trainer_core.spec import RunSpec
+from trainer_core.spec import RunSpec, plugins
 from trainer_core.spec.recipes import list_recipes
 
 
@@ -26,7 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--policy", type=Path, help="folder of the base policy: tells the memory that the run needs")
     command.add_argument("--teacher", type=Path, help="folder of the teacher, where the spec distils one")
+    commands.add_parser("plugins", help="methods and graders of installed packages: those that joined, those left out")
     given = parser.parse_args(arguments)
+    if given.command == "plugins":
+        return _plugins()
     try:
         spec = RunSpec.model_validate(_document(given.spec))
     except OSError as error:
@@ -48,6 +52,15 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         print(render(explanation), end="")
     return 0
+
+
+def _plugins() -> int:
+    """Print the plug-ins; the exit status is 1 where one was left out."""
+    import_module("trainer_core.rewards.graders")  # the only kind that a run spec does not load
+    print("\n".join(str(plugin) for plugin in plugins.loaded.values()) or "No plug-in is in use.")
+    for plugin, reason in plugins.failures.items():
+        print(f"left out: {plugin}: {reason}", file=sys.stderr)
+    return int(bool(plugins.failures))
 
 
 def _document(name: str) -> Any:

@@ -164,6 +164,12 @@ def parse_bundle(document: dict[str, Any]) -> Bundle:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "union_tag_invalid":
+            # The platform has accepted the spec, so it knows the type: a plug-in is installed there and not here.
+            raise StartError(
+                f"The platform knows {first['ctx']['tag']!r} (at {where}), and this machine does not: install the "
+                "plug-in's package here too, in the environment of the workers."
+            ) from error
         raise StartError(f"The run's description is not valid: {first['msg']} (at {where})") from error
     for path, message in mismatches(bundle.spec, bundle.reward.definition):
         where = ".".join(str(part) for part in ("spec", *path))

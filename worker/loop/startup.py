@@ -16,6 +16,8 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from trainer_core.methods.loading import load_formulas
+from trainer_core.spec.plugins import PluginError
 from worker.cluster import actors as cluster
 from worker.cluster.notify import Notify
 from worker.cluster.placement import place, usable_gpus
@@ -67,6 +69,10 @@ class Startup:
         """
         bundle, spec = self.bundle, self.bundle.spec
         started = time.perf_counter()
+        try:
+            load_formulas(spec)
+        except PluginError as error:
+            raise StartError(f"The run's methods cannot be loaded: {error}") from error
         workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
         judges = len(served(bundle.judges))
         cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)

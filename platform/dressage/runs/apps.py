@@ -11,6 +11,7 @@ class RunsConfig(AppConfig):
 
     def ready(self) -> None:
         from dressage.rewards.judges.usage import register_user_of_judges
+        from dressage.runs import checks  # noqa: F401  (registers itself)
         from dressage.runs.judge_usage import run_that_asks
 
         register_user_of_judges(run_that_asks)

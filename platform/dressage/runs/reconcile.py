@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.common.problems import Problem
+from dressage.common.problems import Problem, validated
 from dressage.runs import references
 from dressage.runs.attempts import RECONCILER, begin, fence, replace
 from dressage.runs.bell import ring_start
@@ -112,7 +112,7 @@ def _start_next() -> bool:
         if run is None:
             return False
         try:
-            references.require_files(run.team, RunSpec.model_validate(run.spec))
+            references.require_files(run.team, validated(RunSpec, run.spec, "spec"))
         except Problem as problem:
             transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
             return True

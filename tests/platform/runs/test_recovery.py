@@ -76,6 +76,18 @@ def test_start_rings_the_cluster_until_it_answers(make_run: Callable[..., Run], 
     assert cluster_queue() == []
 
 
+def test_a_run_whose_plugin_is_gone_fails_and_does_not_hold_up_the_queue(
+    make_run: Callable[..., Run], cluster_queue: Any
+) -> None:
+    gone, waiting = make_run(start=True), make_run(start=True)
+    Run.objects.filter(pk=gone.pk).update(spec={**gone.spec, "loss": {"type": "brought_by_a_package"}})
+    sweep()
+    gone.refresh_from_db()
+    waiting.refresh_from_db()
+    assert gone.state == "failed" and "'brought_by_a_package'" in gone.state_reason
+    assert waiting.state == "starting" and len(cluster_queue()) == 1
+
+
 def test_a_lost_lease_makes_a_new_attempt(launch: Launch, cluster_queue: Any) -> None:
     run, first = launch()
     first.steps(1, 12)

@@ -74,6 +74,14 @@ def test_a_spec_that_makes_no_sense_names_the_field(launcher: Any, spec: Callabl
         parse_bundle(launcher.platform.bundle)
 
 
+def test_a_plugin_that_is_not_installed_here_is_refused(platform: PlatformDouble, tmp_path: Path) -> None:
+    document = {**described(platform, tmp_path), "spec": {**tiny_spec(), "loss": {"type": "brought_by_a_package"}}}
+    with pytest.raises(StartError, match=r"knows 'brought_by_a_package' \(at spec\.loss\), and this machine does not"):
+        parse_bundle(document)
+    document["spec"]["loss"] = {"type": "reinforce"}
+    assert parse_bundle(document).spec.loss.type == "reinforce"
+
+
 def test_weights_of_parts_that_the_reward_lacks_are_refused(platform: PlatformDouble, tmp_path: Path) -> None:
     document = {**described(platform, tmp_path), "spec": tiny_spec(advantage={"type": "gdpo", "weights": {"style": 1}})}
     with pytest.raises(StartError, match=r"no part 'style'; its parts are right \(at spec\.advantage\.weights\.sty"):

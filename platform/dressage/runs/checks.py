@@ -1,0 +1,19 @@
+"""System checks: what the platform tells whoever starts it."""
+
+from importlib import import_module
+from typing import Any
+
+from django.core.checks import CheckMessage, Warning, register
+
+from trainer_core.spec import plugins
+
+
+@register()
+def plugins_are_loaded(**_: Any) -> list[CheckMessage]:
+    """A warning for each plug-in that was left out: its methods are unknown types to everybody."""
+    for kind in ("trainer_core.spec.run", "trainer_core.rewards.graders"):
+        import_module(kind)
+    return [
+        Warning(f"{plugin} was left out: {reason}", hint="Mend or uninstall the package, then restart.", id="runs.W001")
+        for plugin, reason in plugins.failures.items()
+    ]
