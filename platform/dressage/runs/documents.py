@@ -1,13 +1,110 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from typing_extensions import TypedDict
+
+from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.models import Checkpoint, Control, Run
+from dressage.runs.states import DesiredState, RunState
+from trainer_core.link.events import CheckpointReason, PhaseData
+from trainer_core.spec import RunSpec
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
+
+
+class ProgressDocument(PhaseData):
+    """What a run is doing."""
+
+    step: int | None
+    at: Moment
+
+
+class ParentDocument(TypedDict):
+    """Where a run comes from."""
+
+    run: str
+    name: str
+    checkpoint: str | None
+    step: int | None
+    continues: bool
+    """True for a rewind, which goes on at ``step`` + 1."""
+
+
+class SummaryDocument(TypedDict):
+    """How a run fares."""
+
+    reward: float | None
+    """Mean reward of the last step."""
+    eval: float | None
+    """Mean score of the last evaluation."""
+    tokens_total: int
+    seconds_per_step: float | None
+    eta_seconds: float | None
+
+
+class LastCheckpointDocument(TypedDict):
+    """The newest checkpoint that counts."""
+
+    id: str
+    step: int
+    created_at: Moment
+    reason: str
+
+
+class LiveRunDocument(TypedDict):
+    """A run without its specs, as the live stream and lists send it."""
+
+    id: str
+    name: str
+    notes: str
+    state: Annotated[str, OneOf(RunState)]
+    desired_state: Annotated[str, OneOf(DesiredState)]
+    state_reason: str
+    queue_position: int | None
+    step: int
+    total_steps: int
+    revision: int
+    """Number of the newest control: the ``If-Match`` of the next one."""
+    attempt: int
+    progress: ProgressDocument | None
+    policy: str
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    created_by: str
+    parent: ParentDocument | None
+    summary: SummaryDocument
+    last_checkpoint: LastCheckpointDocument | None
+    lease_age_s: float | None
+    """Seconds since the worker was last heard of."""
+
+
+class RunDocument(LiveRunDocument):
+    """A run."""
+
+    spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    effective_spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    """The spec with every applied control."""
+
+
+class CheckpointDocument(TypedDict):
+    """A saved policy."""
+
+    id: str
+    run: str
+    attempt: int
+    step: int
+    bytes: int
+    manifest_sha256: str
+    reason: CheckpointReason
+    policy_version: int
+    created_at: Moment
+    available: bool
+    """False once the worker has deleted the files of an old one."""
 
 
 class RunFacts(TypedDict):
@@ -17,7 +114,7 @@ class RunFacts(TypedDict):
     active_runs: int
     slots: int
     lease_age: timedelta | None
-    last_checkpoint: dict[str, Any] | None
+    last_checkpoint: LastCheckpointDocument | None
     parent_name: str | None
     policy_name: str
 
@@ -46,7 +143,7 @@ def control_document(control: Control) -> dict[str, Any]:
     }
 
 
-def checkpoint_document(checkpoint: Checkpoint) -> dict[str, Any]:
+def checkpoint_document(checkpoint: Checkpoint) -> CheckpointDocument:
     """A checkpoint as the API shows it."""
     return {
         "id": checkpoint.id,
@@ -55,21 +152,21 @@ def checkpoint_document(checkpoint: Checkpoint) -> dict[str, Any]:
         "step": checkpoint.step,
         "bytes": checkpoint.bytes,
         "manifest_sha256": checkpoint.manifest_sha256,
-        "reason": checkpoint.reason,
+        "reason": cast(CheckpointReason, checkpoint.reason),
         "policy_version": checkpoint.policy_version,
         "created_at": iso(checkpoint.created_at),
         "available": checkpoint.available,
     }
 
 
-def run_document(run: "WithAnnotations[Run, RunFacts]", *, with_spec: bool = True) -> dict[str, Any]:
-    """A run as the API shows it. ``run`` comes from ``selectors.runs``, which adds what is computed in the database.
+def run_document(run: "WithAnnotations[Run, RunFacts]") -> RunDocument:
+    """A run as the API shows it. ``run`` comes from ``selectors.runs``, which adds what is computed in the database."""
+    return {**live_run_document(run), "spec": run.spec, "effective_spec": run.effective_spec}
 
-    Args:
-        run: annotated with ``queue_ahead``, ``lease_age``, ``active_runs`` and the latest checkpoint.
-        with_spec: False leaves out the two specs, which the live stream does not repeat.
-    """
-    document = {
+
+def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
+    """A run without its specs, which lists leave out and the live stream does not repeat."""
+    return {
         "id": run.id,
         "name": run.name,
         "notes": run.notes,
@@ -92,7 +189,6 @@ def run_document(run: "WithAnnotations[Run, RunFacts]", *, with_spec: bool = Tru
         "last_checkpoint": run.last_checkpoint,
         "lease_age_s": round(run.lease_age.total_seconds(), 3) if run.lease_age is not None else None,
     }
-    return {**document, "spec": run.spec, "effective_spec": run.effective_spec} if with_spec else document
 
 
 def _reason(run: "WithAnnotations[Run, RunFacts]") -> str:
@@ -103,8 +199,8 @@ def _reason(run: "WithAnnotations[Run, RunFacts]") -> str:
     return f"Next in the queue; {run.active_runs} of {run.slots} places are taken."
 
 
-def _parent(run: "WithAnnotations[Run, RunFacts]") -> dict[str, Any] | None:
-    if run.parent_id is None:
+def _parent(run: "WithAnnotations[Run, RunFacts]") -> ParentDocument | None:
+    if run.parent_id is None or run.parent_name is None:
         return None
     return {
         "run": run.parent_id,
@@ -115,7 +211,7 @@ def _parent(run: "WithAnnotations[Run, RunFacts]") -> dict[str, Any] | None:
     }
 
 
-def _summary(run: Run) -> dict[str, Any]:
+def _summary(run: Run) -> SummaryDocument:
     pace = run.summary.get("seconds_per_step")
     left = run.total_steps - run.step
     return {

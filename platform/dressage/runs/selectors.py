@@ -1,6 +1,6 @@
 """Reads of runs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db.models import (
@@ -19,7 +19,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
 from dressage.common.problems import not_found
-from dressage.runs.documents import RunFacts, run_document
+from dressage.runs.documents import RunDocument, RunFacts, run_document
 from dressage.runs.models import Attempt, Checkpoint, Control, Run
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
@@ -82,7 +82,7 @@ def plain_run(team: Team, run_id: str) -> Run:
     return found
 
 
-def run_json(team: Team, run_id: str) -> dict[str, Any]:
+def run_json(team: Team, run_id: str) -> RunDocument:
     """The document of one run. Raises a 404 problem."""
     return run_document(run(team, run_id))
 

@@ -7,9 +7,9 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import FieldErrorSerializer, PydanticField
-from dressage.runs.states import ControlState, DesiredState, RunState
+from dressage.runs.documents import CheckpointDocument, LiveRunDocument, RunDocument
+from dressage.runs.states import ControlState
 from trainer_core.explain import Explanation
-from trainer_core.link.events import CHECKPOINT_REASONS
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe
 
@@ -40,68 +40,12 @@ class ApplyAtField(serializers.Field):
         return value
 
 
-class ProgressSerializer(serializers.Serializer):
-    phase = serializers.CharField()
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    step = serializers.IntegerField(allow_null=True)
-    at = serializers.CharField()
-
-
-class ParentSerializer(serializers.Serializer):
-    run = serializers.CharField()
-    name = serializers.CharField()
-    checkpoint = serializers.CharField(allow_null=True)
-    step = serializers.IntegerField(allow_null=True)
-    continues = serializers.BooleanField(help_text="True for a rewind, which goes on at `step` + 1.")
-
-
-class SummarySerializer(serializers.Serializer):
-    reward = serializers.FloatField(allow_null=True, help_text="Mean reward of the last step.")
-    eval = serializers.FloatField(allow_null=True, help_text="Mean score of the last evaluation.")
-    tokens_total = serializers.IntegerField()
-    seconds_per_step = serializers.FloatField(allow_null=True)
-    eta_seconds = serializers.FloatField(allow_null=True)
-
-
-class LastCheckpointSerializer(serializers.Serializer):
-    id = serializers.CharField()
-    step = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-    reason = serializers.CharField()
-
-
-class LiveRunSerializer(serializers.Serializer):
+class LiveRunSerializer(DocumentSerializer, document=LiveRunDocument):
     """A run without its specs, as the live stream and lists send it."""
 
-    id = serializers.CharField()
-    name = serializers.CharField()
-    notes = serializers.CharField(allow_blank=True)
-    state = serializers.ChoiceField(RunState.choices)
-    desired_state = serializers.ChoiceField(DesiredState.choices)
-    state_reason = serializers.CharField(allow_blank=True)
-    queue_position = serializers.IntegerField(allow_null=True)
-    step = serializers.IntegerField()
-    total_steps = serializers.IntegerField()
-    revision = serializers.IntegerField(help_text="Number of the newest control: the `If-Match` of the next one.")
-    attempt = serializers.IntegerField()
-    progress = ProgressSerializer(allow_null=True)
-    policy = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    finished_at = serializers.DateTimeField(allow_null=True)
-    created_by = serializers.CharField()
-    parent = ParentSerializer(allow_null=True)
-    summary = SummarySerializer()
-    last_checkpoint = LastCheckpointSerializer(allow_null=True)
-    lease_age_s = serializers.FloatField(allow_null=True, help_text="Seconds since the worker was last heard of.")
 
-
-class RunSerializer(LiveRunSerializer):
+class RunSerializer(DocumentSerializer, document=RunDocument):
     """A run."""
-
-    spec = RunSpecField()
-    effective_spec = RunSpecField(help_text="The spec with every applied control.")
 
 
 class CreateRunSerializer(serializers.Serializer):
@@ -205,19 +149,8 @@ class RewindSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
 
 
-class CheckpointSerializer(serializers.Serializer):
+class CheckpointSerializer(DocumentSerializer, document=CheckpointDocument):
     """A saved policy."""
-
-    id = serializers.CharField()
-    run = serializers.CharField()
-    attempt = serializers.IntegerField()
-    step = serializers.IntegerField()
-    bytes = serializers.IntegerField()
-    manifest_sha256 = serializers.CharField()
-    reason = serializers.ChoiceField(CHECKPOINT_REASONS)
-    policy_version = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-    available = serializers.BooleanField(help_text="False once the worker has deleted the files of an old one.")
 
 
 class RecipeSerializer(DocumentSerializer, document=Recipe):

@@ -1216,6 +1216,9 @@ export interface JudgeEndpoint {
   created_by: string;
 }
 
+/**
+ * The newest checkpoint that counts.
+ */
 export interface LastCheckpoint {
   id: string;
   step: number;
@@ -1687,6 +1690,9 @@ export type ParentCheckpoint = string | null;
 
 export type ParentStep = number | null;
 
+/**
+ * Where a run comes from.
+ */
 export interface Parent {
   run: string;
   name: string;
@@ -1934,9 +1940,19 @@ export interface Problem {
 
 export type ProgressStep = number | null;
 
+/**
+ * What a run is doing.
+ */
 export interface Progress {
+  /** @maxLength 40 */
   phase: string;
+  /**
+   * @minimum 0
+   */
   done: number;
+  /**
+   * @minimum 0
+   */
   total: number;
   step: ProgressStep;
   at: string;
@@ -2133,12 +2149,6 @@ export interface RatesSyncRates {
   load_seconds?: number;
 }
 
-/**
- * * `schedule` - schedule
-* `requested` - requested
-* `before_control` - before_control
-* `final` - final
- */
 export type ReasonEnum = typeof ReasonEnum[keyof typeof ReasonEnum];
 
 
@@ -2575,6 +2585,9 @@ export type SummarySecondsPerStep = number | null;
 
 export type SummaryEtaSeconds = number | null;
 
+/**
+ * How a run fares.
+ */
 export interface Summary {
   /** Mean reward of the last step. */
   reward: SummaryReward;

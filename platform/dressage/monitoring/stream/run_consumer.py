@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from dressage.monitoring.stream.base import BAD_REQUEST, NO_SUCH_RUN, StreamConsumer
-from dressage.runs.documents import run_document
+from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.telemetry.documents import event_document
@@ -47,7 +47,7 @@ class RunConsumer(StreamConsumer):
         found = annotated(Run.objects.filter(pk=self._run_id)).defer("spec", "effective_spec").first()
         if found is None:
             return []
-        run = run_document(found, with_spec=False)
+        run = live_run_document(found)
         steady = {key: value for key, value in run.items() if key != _RESTLESS}
         if not events and steady == self._last:
             return []

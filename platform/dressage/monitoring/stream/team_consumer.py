@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from dressage.monitoring.stream.base import StreamConsumer
-from dressage.runs.documents import run_document
+from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.runs.states import ACTIVE, RunState
@@ -35,7 +35,7 @@ class TeamConsumer(StreamConsumer):
         changed = []
         seen: dict[str, dict[str, Any]] = {}
         for found in runs.order_by("-updated_at")[:MAX_RUNS]:
-            run = run_document(found, with_spec=False)
+            run = live_run_document(found)
             seen[run["id"]] = steady = {key: value for key, value in run.items() if key != "lease_age_s"}
             if self._sent.get(run["id"]) != steady:
                 changed.append({"type": "run", "run": run})

@@ -12,7 +12,7 @@ from dressage.common.permissions import IsEditor
 from dressage.common.problems import invalid
 from dressage.common.roles import Role
 from dressage.runs import selectors, services
-from dressage.runs.documents import run_document
+from dressage.runs.documents import live_run_document
 from dressage.runs.serializers import CreateRunSerializer, LiveRunSerializer, RunSerializer, UpdateRunSerializer
 from dressage.runs.states import RunState
 from dressage.teams.api import ApiView, TeamRequest
@@ -42,7 +42,7 @@ class RunsView(ApiView):
             found = found.filter(state__in=states)
         page = CursorPage()
         rows = page.paginate_queryset(found, request, self)
-        return page.get_paginated_response([run_document(run, with_spec=False) for run in rows])
+        return page.get_paginated_response([live_run_document(run) for run in rows])
 
     @extend_schema(operation_id="createRun", tags=["runs"], request=CreateRunSerializer, responses={201: RunSerializer})
     @idempotent
