@@ -1,4 +1,5 @@
-"""The Celery tasks of the cluster. Each only rings: it returns in seconds and may be repeated at any time."""
+"""The Celery tasks of the cluster. Each only starts something: it returns in seconds and may be repeated at any
+time."""
 
 import logging
 

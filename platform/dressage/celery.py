@@ -1,4 +1,4 @@
-"""Celery of the platform: rings and sweeps. PostgreSQL decides who works; a lost message only delays."""
+"""Celery of the platform: messages and sweeps. PostgreSQL decides who works; a lost message only delays."""
 
 import os
 
@@ -8,7 +8,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 
 from django.conf import settings
 
-from trainer_core.link.ring import broker_url
+from trainer_core.link.celery_queue import broker_url
 
 app = Celery("dressage", broker=broker_url(settings.REDIS_URL))
 app.conf.update(

@@ -1,1 +1,1 @@
-"""The Ray cluster: actors and where they compute, and the Celery application that rings them."""
+"""The Ray cluster: actors and where they compute, and the Celery application that starts them."""

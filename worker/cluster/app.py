@@ -1,8 +1,8 @@
-"""Celery on the cluster: the queue ``cluster`` only rings, the platform's leases rule.
+"""Celery on the cluster: the queue ``cluster`` only wakes, the platform's leases rule.
 
 A message may come twice or late: the tasks are idempotent by actor name, so a repeated ``start`` finds the controller
 there. They return within seconds, far below Redis' visibility time-out, which is why ``acks_late`` is safe here: a
-worker that is killed loses nothing, and the platform's reconciler rings again in any case.
+worker that is killed loses nothing, and the platform's reconciler sends again in any case.
 """
 
 import os

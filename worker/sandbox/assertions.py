@@ -34,7 +34,7 @@ class CandidateFailedError(Exception):
 
 def judge(setup: str, tests: list[str], entry_point: str) -> list[bool]:
     """Tell which tests pass. Each has globals of its own; ``setup`` runs before each."""
-    line = wire.JsonLines(_CHANNEL)
+    line = wire.JsonConnection(_CHANNEL)
     try:
         hello = line.receive()
         names = [name for name in hello["names"] if isinstance(name, str)][:_CALLABLE_LIMIT]
@@ -61,7 +61,7 @@ def _passes(setup: str, test: str, space: Space) -> bool:
     return True
 
 
-def _proxy(line: wire.JsonLines, name: str) -> Any:
+def _proxy(line: wire.JsonConnection, name: str) -> Any:
     def call(*arguments: Any, **named: Any) -> Any:
         line.send(
             {

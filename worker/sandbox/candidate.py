@@ -12,7 +12,7 @@ def serve(code: str) -> int:
     """Announce the names that the solution defines, then call what is asked for until the channel ends."""
     from worker.sandbox.roles import fresh_module
 
-    line = wire.JsonLines(_CHANNEL)
+    line = wire.JsonConnection(_CHANNEL)
     space = fresh_module().__dict__
     exec(compile(code, "<solution>", "exec"), space)
     kept: list[Any] = []

@@ -89,7 +89,7 @@ def decode(value: Any, find: Callable[[int], Any] = Handle) -> Any:
     raise ValueError(f"unknown kind {kind!r}")
 
 
-class JsonLines:
+class JsonConnection:
     """One JSON document per line over a socket."""
 
     def __init__(self, descriptor: int) -> None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from dressage.bench.bell import ring_bench
+from dressage.bench.enqueue import enqueue_bench
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples
 from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
@@ -47,7 +47,7 @@ def create_bench_job(
     probed: bool = False,
     hidden: bool = False,
 ) -> BenchJob:
-    """A new job; the cluster is rung on commit.
+    """A new job; the cluster is told on commit.
 
     Args:
         team: whose.
@@ -91,7 +91,7 @@ def create_bench_job(
         hidden=hidden,
         created_by=actor.label,
     )
-    ring_bench(job)
+    enqueue_bench(job)
     return job
 
 

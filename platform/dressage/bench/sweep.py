@@ -1,4 +1,4 @@
-"""Looks after bench jobs every two seconds: rings again, gives up, forgets old ones. Idempotent; several may run."""
+"""Looks after bench jobs every two seconds: enqueues again, gives up, forgets old ones. Idempotent; several may run."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -8,15 +8,15 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.bench.bell import ring_bench
+from dressage.bench.enqueue import enqueue_bench
 from dressage.bench.services import fail
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 
 logger = structlog.get_logger(__name__)
 
-RING_AGAIN_S = 10
-"""A job that no worker has taken for this long is rung again."""
+ENQUEUE_AGAIN_S = 10
+"""A job that no worker has taken for this long is enqueued again."""
 FIRST_TAKE_LIMIT_S = 600
 """A job that no worker has taken in this time has failed."""
 MAX_S = 3600
@@ -32,7 +32,7 @@ def sweep_bench() -> None:
     _each(_lost(), _after_loss)
     _each(_untaken(), lambda job: fail(job, "No worker of the cluster has taken the job within ten minutes."))
     _each(_endless(), lambda job: fail(job, "The job was not done within an hour."))
-    _each(_silent(), ring_bench)
+    _each(_silent(), enqueue_bench)
     old = Q(created_at__lt=Now() - timedelta(days=KEPT_DAYS))
     old |= Q(created_at__lt=Now() - timedelta(days=HIDDEN_KEPT_DAYS), hidden=True)
     BenchJob.objects.filter(old).delete()
@@ -65,8 +65,8 @@ def _endless() -> QuerySet[BenchJob]:
 
 
 def _silent() -> QuerySet[BenchJob]:
-    rung = Now() - timedelta(seconds=RING_AGAIN_S)
-    return BenchJob.objects.filter(Q(rung_at__lt=rung) | Q(rung_at=None), state=BenchState.QUEUED)
+    enqueued = Now() - timedelta(seconds=ENQUEUE_AGAIN_S)
+    return BenchJob.objects.filter(Q(rung_at__lt=enqueued) | Q(rung_at=None), state=BenchState.QUEUED)
 
 
 def _after_loss(job: BenchJob) -> None:
@@ -75,4 +75,4 @@ def _after_loss(job: BenchJob) -> None:
         return
     job.state, job.lease_expires_at = BenchState.QUEUED, None
     job.save(update_fields=["state", "lease_expires_at"])
-    ring_bench(job)
+    enqueue_bench(job)

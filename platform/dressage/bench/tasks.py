@@ -7,5 +7,5 @@ from dressage.bench.sweep import sweep_bench
 
 @shared_task(name="rewards.sweep_bench")
 def sweep() -> None:
-    """Rung by beat; may be repeated or run twice at once."""
+    """Sent by beat; may be repeated or run twice at once."""
     sweep_bench()

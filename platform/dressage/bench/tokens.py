@@ -1,4 +1,4 @@
-"""The secret of one bench job: derived, so that the job can be rung again although only a hash is stored."""
+"""The secret of one bench job: derived, so that the job can be enqueued again although only a hash is stored."""
 
 import base64
 

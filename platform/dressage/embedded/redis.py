@@ -1,4 +1,4 @@
-"""The embedded Redis: queue, doorbell and cache. Its data survive a kill (append-only file)."""
+"""The embedded Redis: queue, wake-up messages and cache. Its data survive a kill (append-only file)."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.secrets import secret_hash
-from dressage.runs.bell import ring_start, ring_stop
 from dressage.runs.checkpoints import good_checkpoints
 from dressage.runs.controls import restage
+from dressage.runs.enqueue import enqueue_start, enqueue_stop
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Checkpoint, Run
 from dressage.runs.states import By, DesiredState, RunState
@@ -25,7 +25,7 @@ RECONCILER = Actor.system("reconciler")
 
 
 def begin(run: Run, reason: str) -> Attempt:
-    """Make the next attempt of a queued or active run and ring the cluster on commit.
+    """Make the next attempt of a queued or active run and send the cluster a message on commit.
 
     The run goes on from the newest checkpoint that is whole, else from its origin or from the beginning.
     """
@@ -48,7 +48,7 @@ def begin(run: Run, reason: str) -> Attempt:
         restage(run, resume_step)
     if run.state != RunState.STARTING:
         transition(run, RunState.STARTING, by=By.PLATFORM, actor=RECONCILER, reason=reason, step=resume_step)
-    ring_start(run.id, number)
+    enqueue_start(run.id, number)
     return attempt
 
 
@@ -56,7 +56,7 @@ def fence(attempt: Attempt, reason: str) -> None:
     """Give an attempt up: its requests are answered 409 from now on, and the cluster is asked to kill it."""
     attempt.fenced, attempt.ended_at, attempt.end_reason = True, timezone.now(), reason[:500]
     attempt.save(update_fields=["fenced", "ended_at", "end_reason"])
-    ring_stop(attempt.run_id, attempt.number)
+    enqueue_stop(attempt.run_id, attempt.number)
 
 
 def replace(run: Run, attempt: Attempt, why: str) -> None:

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from dressage.common.problems import Problem, validated
 from dressage.runs import references
 from dressage.runs.attempts import RECONCILER, begin, fence, replace
-from dressage.runs.bell import ring_start
+from dressage.runs.enqueue import enqueue_start
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Run, Sweep
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
@@ -25,8 +25,8 @@ from trainer_core.spec import RunSpec
 
 logger = structlog.get_logger(__name__)
 
-RING_AGAIN_S = 10
-"""An attempt that has not synced for this long is rung again."""
+ENQUEUE_AGAIN_S = 10
+"""An attempt that has not synced for this long is enqueued again."""
 FIRST_SYNC_LIMIT_S = 300
 """An attempt that never synced in this time is replaced."""
 CANCEL_LIMIT_S = 30
@@ -44,7 +44,7 @@ def sweep() -> None:
     _forgive_absence()
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
-    _each(_silent(), _ring_again)
+    _each(_silent(), _enqueue_again)
     while _start_next():
         pass
 
@@ -78,8 +78,8 @@ def _disobeyed() -> QuerySet[Attempt]:
 
 
 def _silent() -> QuerySet[Attempt]:
-    rung = Now() - timedelta(seconds=RING_AGAIN_S)
-    return _current().filter(Q(rung_at__lt=rung) | Q(rung_at=None), first_sync_at=None)
+    enqueued = Now() - timedelta(seconds=ENQUEUE_AGAIN_S)
+    return _current().filter(Q(rung_at__lt=enqueued) | Q(rung_at=None), first_sync_at=None)
 
 
 def _lose(run: Run, attempt: Attempt) -> None:
@@ -95,9 +95,9 @@ def _force_cancel(run: Run, attempt: Attempt) -> None:
     transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=RECONCILER, reason=reason)
 
 
-def _ring_again(run: Run, attempt: Attempt) -> None:
+def _enqueue_again(run: Run, attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(rung_at=Now())
-    ring_start(run.id, attempt.number)
+    enqueue_start(run.id, attempt.number)
 
 
 def _start_next() -> bool:

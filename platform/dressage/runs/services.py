@@ -8,7 +8,7 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict
 from dressage.runs import references
-from dressage.runs.bell import ring_reconcile
+from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
 from dressage.runs.states import ACTIVE, FINISHED, By, DesiredState, RunState
@@ -141,7 +141,7 @@ def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
         raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
     transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)
     record_audit(run.team, actor, action, "run", run.id)
-    ring_reconcile()
+    enqueue_reconcile()
 
 
 def _desire(run: Run, actor: Actor, desired: DesiredState, action: str) -> None:

@@ -7,5 +7,5 @@ from dressage.runs.reconcile import sweep
 
 @shared_task(name="runs.reconcile")
 def reconcile() -> None:
-    """Rung by beat and by everyone who queues a run; may be repeated or run twice at once."""
+    """Sent by beat and by everyone who queues a run; may be repeated or run twice at once."""
     sweep()

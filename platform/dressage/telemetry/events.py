@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from django.utils import timezone
 
-from dressage.telemetry.doorbell import ring_on_commit
 from dressage.telemetry.models import Event
+from dressage.telemetry.wakeup import wake_on_commit
 
 
 class EventSource(Protocol):
@@ -37,7 +37,7 @@ def append_event(
     attempt: int | None = None,
     at: datetime | None = None,
 ) -> Event:
-    """Write one event under the next number and ring the doorbell on commit.
+    """Write one event under the next number and wake the streams on commit.
 
     Args:
         run: locked by the caller; its ``event_seq`` moves on, here and in the database.
@@ -58,5 +58,5 @@ def append_event(
         data=data,
     )
     run.save(update_fields=["event_seq", "updated_at"])
-    ring_on_commit(run.id, run.team_id)
+    wake_on_commit(run.id, run.team_id)
     return event

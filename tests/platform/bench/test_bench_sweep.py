@@ -16,8 +16,8 @@ GOOD = {"results": [[bench_score(1.0), bench_score(0.0)]]}
 
 
 @pytest.fixture
-def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Ids of the jobs for which the cluster was rung."""
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the jobs for which the cluster was enqueued."""
     from dressage.celery import app
 
     sent: list[str] = []
@@ -37,22 +37,22 @@ def age(job_id: str, **seconds: float) -> None:
     )
 
 
-def test_a_lost_message_is_sent_again(start_bench: Callable[..., Any], rings: list[str]) -> None:
+def test_a_lost_message_is_sent_again(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     sweep()
-    assert rings == [], "it was rung a moment ago"
+    assert enqueued == [], "it was enqueued a moment ago"
     age(job, rung_at=11)
     sweep()
-    assert rings == [job]
+    assert enqueued == [job]
     sweep()
-    assert rings == [job]
+    assert enqueued == [job]
     BenchWorker(job).take()
     age(job, rung_at=11)
     sweep()
-    assert rings == [job], "a worker has it"
+    assert enqueued == [job], "a worker has it"
 
 
-def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], rings: list[str]) -> None:
+def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     for number in (1, 2, 3):
         BenchWorker(job).take()
@@ -62,13 +62,13 @@ def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], rings:
         sweep()
     found = BenchJob.objects.get()
     assert (found.state, found.error) == ("failed", "3 workers were lost while they scored it.")
-    assert rings == [job, job]
+    assert enqueued == [job, job]
     BenchWorker(job).take(409)
     assert BenchWorker(job).renew(409)["error"]["code"] == "job_is_over"
     BenchWorker(job).answer(409, **GOOD)
 
 
-def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any], rings: list[str]) -> None:
+def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     BenchWorker(job).take()
     age(job, lease_expires_at=1)
@@ -92,7 +92,7 @@ def test_who_takes_again_or_renews_keeps_the_lease(start_bench: Callable[..., An
     assert BenchJob.objects.filter(lease_expires_at__gt=Now() + timedelta(seconds=document["lease_s"] - 5)).exists()
 
 
-def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], rings: list[str]) -> None:
+def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     age(job, created_at=601)
     sweep()
@@ -100,7 +100,7 @@ def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], rings: l
     assert (found.state, found.error) == ("failed", "No worker of the cluster has taken the job within ten minutes.")
 
 
-def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], rings: list[str]) -> None:
+def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     BenchWorker(job).take()
     age(job, started_at=3601)

@@ -20,7 +20,7 @@ from dressage.runs.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.teams.models import ApiToken, Membership, Team
 from dressage.teams.services import create_token
-from dressage.telemetry import doorbell
+from dressage.telemetry import wakeup
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Event
 from tests.platform.telemetry.socket import Socket
@@ -126,10 +126,10 @@ async def test_frames_are_coalesced(make_run: Any, api: Callable[..., APIClient]
     assert len(frames) <= 4 * seconds + 2
 
 
-async def test_a_lost_doorbell_only_delays(
+async def test_a_lost_wake_up_only_delays(
     make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doorbell, "_ring", lambda *_: None)
+    monkeypatch.setattr(wakeup, "_wake", lambda *_: None)
     run = await in_thread(make_run)()
     session = (b"cookie", cookie(await in_thread(api)("viewer")))
     async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
@@ -227,11 +227,11 @@ async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], othe
         assert await other.receive_nothing(timeout=0.5)
 
 
-async def test_rings_of_one_transaction_are_one(make_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    rung: list[Any] = []
-    monkeypatch.setattr(doorbell, "_ring", lambda *args: rung.append(args))
+async def test_messages_of_one_transaction_are_one(make_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[Any] = []
+    monkeypatch.setattr(wakeup, "_wake", lambda *args: woken.append(args))
     run = await in_thread(make_run)()
-    rung.clear()
+    woken.clear()
 
     def write() -> None:
         with transaction.atomic():
@@ -239,4 +239,4 @@ async def test_rings_of_one_transaction_are_one(make_run: Any, monkeypatch: pyte
                 append_event(locked(run.id), "log", {})
 
     await in_thread(write)()
-    assert rung == [(run.id, run.team_id)]
+    assert woken == [(run.id, run.team_id)]

@@ -1,4 +1,4 @@
-"""Bench jobs from the ring to the result: a real Ray, a platform and a judge on the loopback."""
+"""Bench jobs from the message to the result: a real Ray, a platform and a judge on the loopback."""
 
 import json
 import re

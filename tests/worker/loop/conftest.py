@@ -102,7 +102,7 @@ class Launcher:
         return start(self.run_id, attempt, self.platform.url, self.platform.token)
 
     def start_from_another_process(self) -> None:
-        """As the Celery worker does it: connect to the cluster, ring, and be gone."""
+        """As the Celery worker does it: connect to the cluster, start, and be gone."""
         import ray
 
         attempt = self.platform.bundle["attempt"]

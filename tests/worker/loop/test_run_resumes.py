@@ -44,7 +44,7 @@ def test_resumed_equals_uninterrupted(launcher: Any, platform: PlatformDouble, s
     launcher.prepare(document)
     platform.commands = list(CONTROLS)
     assert launcher.start() is True
-    assert launcher.start() is False, "a second ring finds the controller there"
+    assert launcher.start() is False, "a second message finds the controller there"
     platform.wait(lambda: platform.states()[-1:] == ["succeeded"])
 
     assert platform.states() == ["starting", "running", "succeeded"]

@@ -95,8 +95,8 @@ def _wait(job: BenchJob, deadline: float) -> None:
     """Look at the job's row until it is over or the deadline has passed.
 
     OpenAI's client wants the answer in the response, so its request waits in a thread of its own (each request under
-    ASGI has one), of which ``services.MAX_OPEN`` bounds the number per team. A doorbell would save a fraction of a
-    second and still need these looks, since the row alone is the truth.
+    ASGI has one), of which ``services.MAX_OPEN`` bounds the number per team. A wake-up message would save a fraction
+    of a second and still need these looks, since the row alone is the truth.
     """
     pause, longest = _POLL_S
     while job.state in OPEN and time.monotonic() < deadline:

@@ -1,1 +1,1 @@
-"""The live stream: WebSocket consumers that read the database whenever the doorbell rings."""
+"""The live stream: WebSocket consumers that read the database whenever a message wakes them."""

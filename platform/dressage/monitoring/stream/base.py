@@ -1,6 +1,6 @@
-"""Base of both consumers: admission, the doorbell, pacing, pings.
+"""Base of both consumers: admission, waking, pacing, pings.
 
-One task per connection reads the database and sends. It is woken by the doorbell, and every two seconds in any case. A
+One task per connection reads the database and sends. It is woken by a message, and every two seconds in any case. A
 client that reads slowly is sent less often and then more at once: nothing is queued for it in memory.
 """
 
@@ -44,7 +44,7 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
             await self.close(NOT_SIGNED_IN)
             return
         self.watcher = watcher
-        self._bell = asyncio.Event()
+        self._awake = asyncio.Event()
         self.more = False
         code = await _in_thread(self.open)()
         if code is not None:
@@ -62,18 +62,18 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
         if time.monotonic() - self._since < YOUNG_S:
             # redis-py loses a cancellation that comes while it connects, and the layer would go on reading this
             # channel for ever. A message lets that read end.
-            await self.channel_layer.send(self.channel_name, {"type": "ring", "run_id": ""})
+            await self.channel_layer.send(self.channel_name, {"type": "wake", "run_id": ""})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
 
-    async def ring(self, message: dict[str, Any]) -> None:
-        """The doorbell."""
-        self.rung(message)
-        self._bell.set()
+    async def wake(self, message: dict[str, Any]) -> None:
+        """Note that there may be something new."""
+        self.woken(message)
+        self._awake.set()
 
     def group(self) -> str:
-        """Channels group whose doorbell wakes this consumer."""
+        """Channels group whose messages wake this consumer."""
         raise NotImplementedError
 
     def open(self) -> int | None:
@@ -84,13 +84,13 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
         """Frames that are new since the last call, made in a thread with the database."""
         raise NotImplementedError
 
-    def rung(self, message: dict[str, Any]) -> None:
-        """Take note of what the doorbell says."""
+    def woken(self, message: dict[str, Any]) -> None:
+        """Take note of what the message says."""
 
     async def _run(self) -> None:
         sent = time.monotonic()
         while True:
-            self._bell.clear()
+            self._awake.clear()
             frames = await _in_thread(self._look)()
             if frames is None:
                 await self.close(REVOKED)
@@ -107,7 +107,7 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
             if self.more:
                 continue
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._bell.wait(), POLL_S - FRAME_S)
+                await asyncio.wait_for(self._awake.wait(), POLL_S - FRAME_S)
 
     def _look(self) -> list[dict[str, Any]] | None:
         return self.frames() if still_allowed(self.watcher) else None

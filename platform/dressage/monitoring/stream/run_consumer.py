@@ -8,8 +8,8 @@ from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.telemetry.documents import event_document
-from dressage.telemetry.doorbell import run_group
 from dressage.telemetry.models import Event
+from dressage.telemetry.wakeup import run_group
 
 MAX_EVENTS = 200
 """Events of one frame; the rest follows in the next ones."""

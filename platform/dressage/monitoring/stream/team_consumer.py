@@ -11,12 +11,12 @@ from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.runs.states import ACTIVE, RunState
-from dressage.telemetry.doorbell import team_group
+from dressage.telemetry.wakeup import team_group
 
 MAX_RUNS = 200
 """Runs looked at in one round: the ones that changed last."""
 _RECENT = timedelta(seconds=30)
-"""Runs that changed this recently are looked at in every round, so a lost ring only delays."""
+"""Runs that changed this recently are looked at in every round, so a lost message only delays."""
 
 
 class TeamConsumer(StreamConsumer):

@@ -21,7 +21,7 @@ OPEN = (BenchState.QUEUED, BenchState.RUNNING)
 
 
 class BenchJob(TeamModel):
-    """One comparison on the bench. The row is the truth; messages to the cluster only ring."""
+    """One comparison on the bench. The row is the truth; messages to the cluster only wake it."""
 
     id_prefix: ClassVar[str] = "bench"
 

@@ -16,7 +16,7 @@ from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.models import Attempt, Control, Run
 from dressage.runs.states import ControlState
-from dressage.telemetry.doorbell import ring_on_commit
+from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
 from trainer_core.link.sync import SyncAnswer, SyncRequest
@@ -43,7 +43,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         ingest.take(fresh)
         attempt.acked_seq = fresh[-1].seq
         if ingest.changed:
-            ring_on_commit(run.id, run.team_id)
+            wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
     Attempt.objects.filter(pk=attempt.pk).update(
         acked_seq=attempt.acked_seq,

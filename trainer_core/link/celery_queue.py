@@ -1,4 +1,4 @@
-"""How the platform rings the cluster: the queue, its tasks, and the broker's address."""
+"""Celery between platform and cluster: the queue, its tasks, and the broker's address."""
 
 from typing import Final
 

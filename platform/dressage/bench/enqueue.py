@@ -1,4 +1,4 @@
-"""Rings the cluster for a bench job. A lost message only delays: the sweep rings again."""
+"""Messages to the cluster about a bench job. A lost one only delays: the sweep sends it again."""
 
 from functools import partial
 from typing import Any
@@ -12,12 +12,12 @@ from kombu.exceptions import OperationalError
 from dressage.bench.tokens import bench_token
 from dressage.celery import app
 from dressage.rewards.models import BenchJob
-from trainer_core.link import ring
+from trainer_core.link import celery_queue
 
 logger = structlog.get_logger(__name__)
 
 
-def ring_bench(job: BenchJob) -> None:
+def enqueue_bench(job: BenchJob) -> None:
     """Ask the cluster, on commit, to score a job. It may be asked again at any time."""
     BenchJob.objects.filter(pk=job.pk).update(rung_at=Now())
     arguments = {"job_id": job.id, "link_url": settings.LINK_URL, "token": bench_token(job.id)}
@@ -26,6 +26,6 @@ def ring_bench(job: BenchJob) -> None:
 
 def _send(arguments: dict[str, Any]) -> None:
     try:
-        app.send_task(ring.BENCH, kwargs=arguments, queue=ring.QUEUE, retry=False, ignore_result=True)
+        app.send_task(celery_queue.BENCH, kwargs=arguments, queue=celery_queue.QUEUE, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:
-        logger.warning("message lost", task=ring.BENCH, job=arguments["job_id"], error=str(error))
+        logger.warning("message lost", task=celery_queue.BENCH, job=arguments["job_id"], error=str(error))

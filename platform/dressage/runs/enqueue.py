@@ -1,4 +1,4 @@
-"""Rings the Celery queues on commit. A lost message only delays: the reconciler rings again."""
+"""Messages to the Celery queues, sent on commit. A lost one only delays: the reconciler sends it again."""
 
 from functools import partial
 from typing import Any
@@ -10,12 +10,12 @@ from kombu.exceptions import OperationalError
 
 from dressage.celery import app
 from dressage.runs.tokens import link_token
-from trainer_core.link import ring
+from trainer_core.link import celery_queue
 
 logger = structlog.get_logger(__name__)
 
 
-def ring_start(run_id: str, attempt: int) -> None:
+def enqueue_start(run_id: str, attempt: int) -> None:
     """Ask the cluster to start an attempt. It may be asked again at any time: an attempt starts once."""
     arguments = {
         "run_id": run_id,
@@ -23,15 +23,15 @@ def ring_start(run_id: str, attempt: int) -> None:
         "link_url": settings.LINK_URL,
         "link_token": link_token(run_id, attempt),
     }
-    transaction.on_commit(partial(_send, ring.START, ring.QUEUE, arguments))
+    transaction.on_commit(partial(_send, celery_queue.START, celery_queue.QUEUE, arguments))
 
 
-def ring_stop(run_id: str, attempt: int) -> None:
+def enqueue_stop(run_id: str, attempt: int) -> None:
     """Ask the cluster to kill what is left of an attempt."""
-    transaction.on_commit(partial(_send, ring.STOP, ring.QUEUE, {"run_id": run_id, "attempt": attempt}))
+    transaction.on_commit(partial(_send, celery_queue.STOP, celery_queue.QUEUE, {"run_id": run_id, "attempt": attempt}))
 
 
-def ring_reconcile() -> None:
+def enqueue_reconcile() -> None:
     """Have the queue looked at now instead of at the next beat."""
     transaction.on_commit(partial(_send, "runs.reconcile", "platform", {}))
 
