@@ -82,7 +82,7 @@ def test_an_engine_that_fails_answers_everybody(monkeypatch: pytest.MonkeyPatch)
         def submit(self, request: Request) -> None:
             raise RuntimeError("out of memory")
 
-    monkeypatch.setattr("worker.engine.Engine", Broken)
+    monkeypatch.setattr("worker.engine.InferenceEngine", Broken)
     server, ready = JudgeServer(), Future[None]()
     server._max_length = 64
     asked = [Future[Completion]() for _ in range(3)]

@@ -25,8 +25,8 @@ def judged(server: JudgeServer) -> RewardVersion:
     return RewardVersion.model_validate({"definition": definition(JUDGED), "judges": {"default": endpoint}})
 
 
-def job(benches: GrowingScorer, ref: str, text: str, **item: Any) -> Job:
-    return Job(benches.definition(ref), Sample(text, None, text, len(text)), item)
+def job(scorer: GrowingScorer, ref: str, text: str, **item: Any) -> Job:
+    return Job(scorer.definition(ref), Sample(text, None, text, len(text)), item)
 
 
 @pytest.fixture
@@ -38,13 +38,13 @@ def servers() -> Iterator[list[JudgeServer]]:
 
 
 def test_it_scores_by_versions_that_came_later(servers: list[JudgeServer]) -> None:
-    benches = GrowingScorer({"a@1": RewardVersion(definition=definition({"type": "exact"}))}, ToolSetup(), 10.0)
+    scorer = GrowingScorer({"a@1": RewardVersion(definition=definition({"type": "exact"}))}, ToolSetup(), 10.0)
     with pytest.raises(KeyError):
-        benches.definition("b@1")
-    benches.equip({"b@1": judged(servers[0])})
-    jobs = [job(benches, "a@1", "1", answer="1"), job(benches, "b@1", "x")]
-    assert [one.score.reward for one in benches.score(jobs)] == [1.0, 0.5]
-    assert (benches.use().calls, benches.use().calls) == (1, 0)
+        scorer.definition("b@1")
+    scorer.equip({"b@1": judged(servers[0])})
+    jobs = [job(scorer, "a@1", "1", answer="1"), job(scorer, "b@1", "x")]
+    assert [one.score.reward for one in scorer.score(jobs)] == [1.0, 0.5]
+    assert (scorer.use().calls, scorer.use().calls) == (1, 0)
 
 
 def test_what_is_under_way_keeps_the_judge_it_began_with(servers: list[JudgeServer]) -> None:
@@ -55,26 +55,26 @@ def test_what_is_under_way_keeps_the_judge_it_began_with(servers: list[JudgeServ
         assert go.wait(30)
         return '{"reason": "", "result": 0.5}'
 
-    benches = GrowingScorer({"a@1": judged(old)}, ToolSetup(), 30.0)
+    scorer = GrowingScorer({"a@1": judged(old)}, ToolSetup(), 30.0)
     old.say = late
     found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.extend(benches.score([job(benches, "a@1", "x")])))
+    thread = threading.Thread(target=lambda: found.extend(scorer.score([job(scorer, "a@1", "x")])))
     thread.start()
     while not old.requests:
         thread.join(0.01)
-    benches.equip({"b@1": judged(new)})
-    assert benches.score([job(benches, "b@1", "y")])[0].score.reward == 0.25
+    scorer.equip({"b@1": judged(new)})
+    assert scorer.score([job(scorer, "b@1", "y")])[0].score.reward == 0.25
     go.set()
     thread.join(30)
     assert [one.score.reward for one in found] == [0.5]
-    assert benches.use().calls == 2, "what the old judges were asked is not lost"
-    assert benches.score([job(benches, "a@1", "z")])[0].score.reward == 0.25, "the newest endpoint of a name counts"
+    assert scorer.use().calls == 2, "what the old judges were asked is not lost"
+    assert scorer.score([job(scorer, "a@1", "z")])[0].score.reward == 0.25, "the newest endpoint of a name counts"
 
 
 def test_nothing_is_opened_anew_without_need(servers: list[JudgeServer]) -> None:
-    benches = GrowingScorer({"a@1": judged(servers[0])}, ToolSetup(), 10.0)
-    before = benches._bench
-    benches.equip({"b@1": judged(servers[0]), "c@1": RewardVersion(definition=definition({"type": "numeric"}))})
-    assert benches._bench is before
-    benches.equip({"d@1": judged(servers[1])})
-    assert benches._bench is not before and list(benches._jobs) == [benches._bench], "the idle one has ended"
+    scorer = GrowingScorer({"a@1": judged(servers[0])}, ToolSetup(), 10.0)
+    before = scorer._current
+    scorer.equip({"b@1": judged(servers[0]), "c@1": RewardVersion(definition=definition({"type": "numeric"}))})
+    assert scorer._current is before
+    scorer.equip({"d@1": judged(servers[1])})
+    assert scorer._current is not before and list(scorer._jobs) == [scorer._current], "the idle one has ended"
