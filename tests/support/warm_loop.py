@@ -151,7 +151,7 @@ class WarmLoop:
         with (
             patch("worker.loop.startup.Router", self._lend_engines),
             patch("worker.learner.ranks.ray", self._learner),
-            patch("worker.loop.run.Run", Watched),
+            patch("worker.loop.run.ActiveRun", Watched),
         ):
             _Controller(run_id, platform).attend()
         return seen
