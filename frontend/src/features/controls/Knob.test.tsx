@@ -1,8 +1,9 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Control, Run, Target } from "@/api/model";
 import { NumberField } from "@/features/schema-form/NumberField";
+import { aControl } from "@/test/control";
 import { renderWith } from "@/test/render";
 import { Knob } from "./Knob";
 
@@ -20,6 +21,22 @@ const staged = {
   actor: "ada",
   reason: "",
 };
+/** The newest control that everyone has seen when a test begins. */
+const SEEN = aControl({ id: "ctl_4", revision: 4, target: "thinking.budget", state: "settled" });
+const theirs = (revision: number, changes: Partial<Control> = {}) =>
+  aControl({
+    id: `ctl_${revision}`,
+    revision,
+    target: PATH,
+    boundary: "group_dispatch",
+    before: 1,
+    value: 0.5,
+    state: "staged",
+    applied_step: null,
+    actor: "grace@example.com",
+    reason: "too hot",
+    ...changes,
+  });
 const requests: { url: string; init: RequestInit }[] = [];
 let answer: () => Response;
 
@@ -36,7 +53,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 const knob = (controls: Partial<Control>[], run = RUN) => (
-  <Knob run={run} targets={TARGETS} controls={controls as Control[]} enabled testId="knob">
+  <Knob run={run} targets={TARGETS} controls={[SEEN, ...(controls as Control[])]} enabled testId="knob">
     {state => <NumberField label="Temperature" value={state.value(PATH)} onChange={next => state.set(PATH, next)} />}
   </Knob>
 );
@@ -68,21 +85,134 @@ it("sends the change with the seen revision and the reason, and claims nothing b
   expect(screen.getByTestId("control-progress").textContent).toContain("applied at step 12 (group 12-0), settling");
 });
 
-it("shows the other person's change on a conflict, and applies mine on its revision", async () => {
-  const theirs = { ...staged, revision: 6, value: 0.5, actor: "grace@example.com", reason: "too hot" };
-  answer = () => json(412, { title: "Precondition failed", detail: "stale", revision: 6, changes: [theirs] });
-  renderWith(knob([]));
+const cells = (path: string) =>
+  [...(document.querySelector(`[data-target="${path}"]`)?.querySelectorAll("td") ?? [])].map(cell => cell.textContent);
+const sent = (index: number) => {
+  const { init } = requests[index] as (typeof requests)[number];
+  return { seen: new Headers(init.headers).get("if-match"), body: JSON.parse(String(init.body)) as unknown };
+};
+
+it("stays at the revision of its first edit when a colleague's change comes in, and shows both", async () => {
+  const view = renderWith(knob([]));
   const user = await type("0.8");
-  await user.click(screen.getByRole("button", { name: "Apply" }));
+  view.update(knob([theirs(5)], { ...RUN, revision: 5 }));
   const conflict = await screen.findByTestId("control-conflict");
-  expect(conflict.textContent).toContain("grace@example.com");
-  expect(conflict.textContent).toContain("1 → 0.5");
-  expect(conflict.textContent).toContain("too hot");
-  answer = () => json(202, { ...staged, revision: 7 });
-  await user.click(screen.getByRole("button", { name: "Apply mine all the same" }));
-  await waitFor(() => expect(requests).toHaveLength(2));
-  expect(new Headers(requests[1]?.init.headers).get("if-match")).toBe('"6"');
+  expect(conflict.textContent).toContain("Someone else has changed this too");
+  const [other, mine] = cells(PATH);
+  expect(other).toMatch(/^1 → 0.5grace@example.com, 21 Nov, .* – “too hot”$/);
+  expect(mine).toBe("0.8");
+  // There is no way to send it but the one that names theirs.
+  expect(screen.queryByRole("button", { name: "Apply" })).toBeNull();
+  await user.type(screen.getByLabelText("Reason for the change"), "hotter{Enter}");
+  expect(requests).toHaveLength(0);
+  answer = () => json(202, { ...staged, revision: 6 });
+  await user.click(screen.getByRole("button", { name: "Apply mine over theirs" }));
   await waitFor(() => expect(screen.queryByTestId("control-conflict")).toBeNull());
+  expect(requests).toHaveLength(1);
+  expect(sent(0)).toEqual({
+    seen: '"5"',
+    body: { target: PATH, value: 0.8, apply_at: "next", reason: "hotter" },
+  });
+});
+
+it("sends the revision of its first edit, and shows who was quicker where the platform alone knows", async () => {
+  answer = () => json(412, { title: "Precondition failed", detail: "stale", revision: 6, changes: [theirs(6)] });
+  // The run's own number may come in before the control that it counts.
+  const view = renderWith(knob([]));
+  const user = await type("0.8");
+  view.update(knob([], { ...RUN, revision: 6 }));
+  await user.click(screen.getByRole("button", { name: "Apply" }));
+  await screen.findByTestId("control-conflict");
+  expect(sent(0).seen).toBe('"4"');
+  expect(cells(PATH)[0]).toContain("grace@example.com");
+  // A third person was quicker again: this too is shown before anything is overwritten.
+  answer = () =>
+    json(412, { title: "", detail: "stale", revision: 7, changes: [theirs(7, { actor: "joan@example.com" })] });
+  await user.click(screen.getByRole("button", { name: "Apply mine over theirs" }));
+  await waitFor(() => expect(cells(PATH)[0]).toContain("joan@example.com"));
+  expect(sent(1).seen).toBe('"6"');
+  answer = () => json(202, { ...staged, revision: 8 });
+  await user.click(screen.getByRole("button", { name: "Apply mine over theirs" }));
+  await waitFor(() => expect(requests).toHaveLength(3));
+  expect(sent(2).seen).toBe('"7"');
+  await waitFor(() => expect(screen.queryByTestId("control-conflict")).toBeNull());
+});
+
+it("takes theirs, and begins the next draft after it", async () => {
+  const view = renderWith(knob([]));
+  const user = await type("0.8");
+  view.update(knob([theirs(5)]));
+  await user.click(await screen.findByRole("button", { name: "Take theirs" }));
+  expect(screen.queryByTestId("control-conflict")).toBeNull();
+  expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.5");
+  expect(requests).toHaveLength(0);
+  await type("0.7");
+  answer = () => json(202, { ...staged, revision: 6 });
+  await user.click(screen.getByRole("button", { name: "Apply" }));
+  await waitFor(() => expect(requests).toHaveLength(1));
+  expect(sent(0).seen).toBe('"5"');
+});
+
+it("lets a draft of another field be applied with one click, and says what has changed", async () => {
+  const other = theirs(5, { target: "optimizer.learning_rate", before: 1e-6, value: 1e-5 });
+  const view = renderWith(knob([]));
+  const user = await type("0.8");
+  view.update(knob([other]));
+  const conflict = await screen.findByTestId("control-conflict");
+  expect(conflict.textContent).toContain("Someone else has changed the run");
+  expect(cells(PATH)).toEqual(["not changed", "0.8"]);
+  expect(cells("optimizer.learning_rate")[0]).toContain("grace@example.com");
+  expect(cells("optimizer.learning_rate")[1]).toBe("not changed");
+  answer = () => json(202, { ...staged, revision: 6 });
+  await user.click(screen.getByRole("button", { name: "Apply mine as well" }));
+  await waitFor(() => expect(requests).toHaveLength(1));
+  expect(sent(0)).toMatchObject({ seen: '"5"', body: { target: PATH, value: 0.8 } });
+});
+
+it("says what the platform has against the draft over theirs", async () => {
+  const view = renderWith(knob([]));
+  const user = await type("0.8");
+  view.update(knob([theirs(5, { target: "rollout.max_tokens" })]));
+  answer = () => json(422, { title: "Invalid request", detail: "no room is left", errors: [] });
+  await user.click(await screen.findByRole("button", { name: "Apply mine as well" }));
+  expect((await screen.findByRole("alert")).textContent).toContain("no room is left");
+  expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.8");
+});
+
+it("does not keep a value that was put back over what a colleague does later", async () => {
+  const view = renderWith(knob([]));
+  const user = await type("0.8");
+  await type("1");
+  await user.tab();
+  view.update(knob([theirs(5)]));
+  expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.5");
+  expect(screen.queryByTestId("control-conflict")).toBeNull();
+  expect(screen.queryByLabelText("Reason for the change")).toBeNull();
+});
+
+it("takes no change of this console for someone else's", async () => {
+  const second: Target = { path: "rollout.top_p", boundary: "group_dispatch", value: 1, schema: { type: "number" } };
+  const two = (controls: Control[]) => (
+    <>
+      {knob(controls)}
+      <Knob run={RUN} targets={[second]} controls={[SEEN, ...controls]} enabled testId="second">
+        {state => <button onClick={() => state.set(second.path, 0.9)}>less</button>}
+      </Knob>
+    </>
+  );
+  const view = renderWith(two([]));
+  const user = await type("0.8");
+  await user.click(screen.getByRole("button", { name: "less" }));
+  const own = aControl({ id: "ctl_5", revision: 5, target: second.path, before: 1, value: 0.9, state: "staged" });
+  answer = () => json(202, own);
+  await user.click(within(screen.getByTestId("second")).getByRole("button", { name: "Apply" }));
+  await waitFor(() => expect(screen.getAllByRole("button", { name: "Apply" })).toHaveLength(1));
+  view.update(two([own]));
+  expect(screen.queryByTestId("control-conflict")).toBeNull();
+  answer = () => json(202, { ...staged, id: "ctl_6", revision: 6 });
+  await user.click(screen.getByRole("button", { name: "Apply" }));
+  await waitFor(() => expect(requests).toHaveLength(2));
+  expect(sent(1)).toMatchObject({ seen: '"5"', body: { target: PATH } });
 });
 
 it("does not send what is no number", async () => {
@@ -118,7 +248,7 @@ it("sends what was changed together with one request, staged whole or not at all
   const made = band.map((one, index) => ({ ...staged, id: `ctl_${index}`, revision: 5 + index, target: one.path }));
   answer = () => json(202, { object: "list", data: made, revision: 6 });
   renderWith(
-    <Knob run={RUN} targets={band} controls={[]} enabled testId="knob">
+    <Knob run={RUN} targets={band} controls={[SEEN]} enabled testId="knob">
       {state => (
         <button
           onClick={() => {
@@ -152,7 +282,7 @@ it("keeps the drafts and names the field when one of several is refused", async 
   answer = () => json(422, { title: "Invalid request", detail, errors: [{ pointer: "/changes/1/value", detail }] });
   const two: Target[] = [...TARGETS, { path: "rollout.top", boundary: "group_dispatch", value: 1, schema: {} }];
   renderWith(
-    <Knob run={RUN} targets={two} controls={[]} enabled testId="knob">
+    <Knob run={RUN} targets={two} controls={[SEEN]} enabled testId="knob">
       {state => (
         <button onClick={() => two.forEach(one => state.set(one.path, 2))}>{`${state.value(PATH)} twice`}</button>
       )}

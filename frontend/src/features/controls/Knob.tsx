@@ -1,14 +1,17 @@
 /** One adjustable part of the rail: draft → reason → send → how far the worker is. */
-import { ActionIcon, Alert, Button, Group, Loader, Stack, Text, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Loader, Stack, Text, TextInput, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import type { FormEvent, ReactNode } from "react";
 import type { Control, Json, JsonSchema, Run, Target } from "@/api/model";
 import { ErrorState } from "@/ui/ErrorState";
 import { toastError } from "@/ui/toast";
 import { ControlChange } from "./ControlChange";
+import { conflictRows } from "./conflict";
+import { ConflictPanel } from "./ConflictPanel";
 import { BOUNDARIES, targetLabel } from "./labels";
-import { changes, conflictOf, type Drafts, faultOf, lastFor, progressText, stagedFor } from "./model";
-import { useControlAct, useSteer } from "./useSteer";
+import { faultOf, lastFor, progressText } from "./model";
+import { useDraft } from "./useDraft";
+import { useControlAct } from "./useSteer";
 
 export interface KnobState {
   /** What the person is at, else what is staged, else what is in force. */
@@ -27,38 +30,24 @@ interface Props {
 }
 
 export function Knob({ run, targets, controls, enabled, testId, children }: Props) {
-  const [drafts, setDrafts] = useState<Drafts>({});
-  const [reason, setReason] = useState("");
-  const steer = useSteer(run.id);
-  const pending = changes(drafts, targets, controls);
+  const draft = useDraft(run, targets, controls);
+  const { pending, others } = draft;
   const faults = pending.flatMap(({ target, value }) => {
     const fault = faultOf(value, (targets.find(one => one.path === target)?.schema ?? {}) as JsonSchema);
     return fault === null ? [] : [targets.length === 1 ? fault : `${targetLabel(target)}: ${fault}`];
   });
-  const reset = () => {
-    setDrafts({});
-    setReason("");
-    steer.reset();
-  };
-  const apply = (revision: number) => {
-    if (faults.length === 0) steer.mutate({ changes: pending, reason: reason.trim(), revision }, { onSuccess: reset });
-  };
-  const state: KnobState = {
-    value: path =>
-      drafts[path] ?? stagedFor(controls, path)?.value ?? targets.find(target => target.path === path)?.value ?? null,
-    set: (path, value) => setDrafts(previous => ({ ...previous, [path]: value })),
-    disabled: !enabled || steer.isPending,
-  };
-  // `null` is a value here ("no limit"), so a draft of null must win over what is in force.
-  const value = state.value;
-  state.value = path => (path in drafts ? (drafts[path] as Json) : value(path));
-  const conflict = conflictOf(steer.error);
+  const faulty = faults.length > 0;
+  const stale = others.length > 0;
   const boundary = targets.find(target => target.path === pending[0]?.target)?.boundary;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!faulty && !stale) draft.apply();
+  };
   return (
     <div data-testid={testId}>
-      {children(state)}
+      {children({ value: draft.value, set: draft.set, disabled: !enabled || draft.sending })}
       {pending.length > 0 && (
-        <Stack gap={6} mt={8} component="form" onSubmit={event => (event.preventDefault(), apply(run.revision))}>
+        <Stack gap={6} mt={8} component="form" onSubmit={submit}>
           {faults.map(fault => (
             <Text key={fault} size="xs" c="var(--c-bad)" role="alert">
               {fault}
@@ -68,43 +57,36 @@ export function Knob({ run, targets, controls, enabled, testId, children }: Prop
             size="xs"
             placeholder="Reason (kept in the history)"
             aria-label="Reason for the change"
-            value={reason}
+            value={draft.reason}
             maxLength={2000}
-            onChange={event => setReason(event.currentTarget.value)}
+            onChange={event => draft.setReason(event.currentTarget.value)}
           />
-          <Group gap={6} wrap="nowrap">
-            <Tooltip label={boundary ? BOUNDARIES[boundary] : ""} disabled={!boundary}>
-              <Button type="submit" size="xs" loading={steer.isPending} disabled={faults.length > 0} flex={1}>
-                {pending.length === 1 ? "Apply" : `Apply ${pending.length} changes`}
+          {!stale && (
+            <Group gap={6} wrap="nowrap">
+              <Tooltip label={boundary ? BOUNDARIES[boundary] : ""} disabled={!boundary}>
+                <Button type="submit" size="xs" loading={draft.sending} disabled={faulty} flex={1}>
+                  {pending.length === 1 ? "Apply" : `Apply ${pending.length} changes`}
+                </Button>
+              </Tooltip>
+              <Button size="xs" variant="default" onClick={draft.reset}>
+                Discard
               </Button>
-            </Tooltip>
-            <Button size="xs" variant="default" onClick={reset}>
-              Discard
-            </Button>
-          </Group>
+            </Group>
+          )}
         </Stack>
       )}
-      {conflict && (
-        <Alert color="yellow" mt={8} p="xs" title="Someone else was quicker" data-testid="control-conflict">
-          {conflict.others.map((other, index) => (
-            <Text key={index} size="xs">
-              {other.actor}: <ControlChange control={{ target: "", before: null, value: null, ...other }} />
-              {other.reason && ` – “${other.reason}”`}
-            </Text>
-          ))}
-          <Group gap={6} mt={6}>
-            <Button size="compact-xs" onClick={() => apply(conflict.revision ?? run.revision)}>
-              Apply mine all the same
-            </Button>
-            <Button size="compact-xs" variant="default" onClick={reset}>
-              Keep theirs
-            </Button>
-          </Group>
-        </Alert>
+      {stale && (
+        <ConflictPanel
+          rows={conflictRows(pending, others)}
+          faulty={faulty}
+          onTheirs={draft.takeTheirs}
+          onMine={draft.applyOver}
+          onDiscard={draft.reset}
+        />
       )}
-      {steer.error && !conflict && (
+      {draft.error && (
         <div style={{ marginTop: 8 }}>
-          <ErrorState error={steer.error} />
+          <ErrorState error={draft.error} />
         </div>
       )}
       {targets.map(target => {

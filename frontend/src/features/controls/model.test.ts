@@ -96,9 +96,10 @@ it("reads what is in force from the spec, by name or type of list members", () =
 
 it("reads the other person's change from a 412", () => {
   const problem = new Problem(412, { revision: 3, changes: [control({ revision: 3, value: 16 })] });
-  expect(conflictOf(problem)).toMatchObject({ revision: 3, others: [{ value: 16, actor: "ada@example.com" }] });
-  expect(conflictOf(new Problem(409, {}))).toBeNull();
-  expect(conflictOf(null)).toBeNull();
+  expect(conflictOf(problem)).toMatchObject([{ value: 16, actor: "ada@example.com" }]);
+  expect(conflictOf(new Problem(412, {}))).toEqual([]);
+  expect(conflictOf(new Problem(409, { changes: [control({})] }))).toEqual([]);
+  expect(conflictOf(null)).toEqual([]);
 });
 
 it("previews a budget and a mixture", () => {

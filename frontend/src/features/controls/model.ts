@@ -30,10 +30,14 @@ export function changes(drafts: Drafts, targets: Target[], controls: Control[]):
   return targets.flatMap(target => {
     const draft = drafts[target.path];
     if (draft === undefined) return [];
-    const staged = stagedFor(controls, target.path);
-    const before = staged ? staged.value : target.value;
-    return same(draft, before) ? [] : [{ target: target.path, value: draft }];
+    return same(draft, shownValue(targets, controls, target.path)) ? [] : [{ target: target.path, value: draft }];
   });
+}
+
+/** The value of a field without a draft: what is staged, else what is in force. `null` is a value ("no limit"). */
+export function shownValue(targets: Target[], controls: Control[], path: string): Json {
+  const staged = stagedFor(controls, path);
+  return staged ? staged.value : (targets.find(target => target.path === path)?.value ?? null);
 }
 
 /** The newest control of a target that waits for the worker. */
@@ -80,19 +84,11 @@ export function marked(controls: Control[]): Control[] {
   );
 }
 
-export interface Conflict {
-  revision: number | null;
-  others: Partial<Control>[];
-}
-
-/** What a 412 says about the other person's change. */
-export function conflictOf(error: unknown): Conflict | null {
-  if (!(error instanceof Problem) || error.status !== 412) return null;
-  const document = error.document;
-  const listed = document.changes ?? document.controls ?? document.control ?? document.change ?? [];
-  const others = (Array.isArray(listed) ? listed : [listed]) as Partial<Control>[];
-  const revision = document.revision ?? document.current_revision ?? others.at(-1)?.revision;
-  return { revision: typeof revision === "number" ? revision : null, others };
+/** The changes of others that a refusal for a stale revision tells of, oldest first. */
+export function conflictOf(error: unknown): Control[] {
+  if (!(error instanceof Problem) || error.status !== 412) return [];
+  const listed = error.document.changes;
+  return Array.isArray(listed) ? (listed as Control[]) : [];
 }
 
 /** Share of rollouts whose thinking would be cut by a budget; null without rollouts. */

@@ -1,8 +1,10 @@
 /** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
 import { controls } from "@/api/client";
-import { useQueryClient } from "@tanstack/react-query";
+import { useIsMutating, useQueryClient } from "@tanstack/react-query";
 import type { Control, Json, List, Run } from "@/api/model";
 import { useSubmit } from "@/lib/useSubmit";
+import { seenRevision } from "./conflict";
+import { noteOwnChange } from "./ownChanges";
 
 export interface Change {
   target: string;
@@ -12,15 +14,24 @@ export interface Change {
 export interface SteerInput {
   changes: Change[];
   reason: string;
-  /** The revision the person has seen. */
+  /** The newest revision that the person had seen when the draft was begun. */
   revision: number;
+}
+
+/** Of everything that changes controls: what the stream tells meanwhile may be this console's own doing. */
+const steerKey = (runId: string) => ["run", runId, "steer"];
+
+export function useIsSteering(runId: string): boolean {
+  return useIsMutating({ mutationKey: steerKey(runId) }) > 0;
 }
 
 export function useSteer(runId: string) {
   const client = useQueryClient();
   return useSubmit({
+    mutationKey: steerKey(runId),
     mutationFn: ({ changes, reason, revision }: SteerInput) => controls.stage(runId, changes, reason, revision),
-    onSuccess: made => {
+    onSuccess: (made, { revision }) => {
+      noteOwnChange(client, runId, { after: revision, revision: seenRevision(made) });
       for (const control of made) remember(client, runId, control);
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
@@ -32,7 +43,8 @@ export type ControlAct = "cancel" | "revert" | "rewind";
 export function useControlAct(runId: string) {
   const client = useQueryClient();
   return useSubmit({
-    mutationFn: ({
+    mutationKey: steerKey(runId),
+    mutationFn: async ({
       control,
       act,
       revision,
@@ -41,7 +53,11 @@ export function useControlAct(runId: string) {
       act: ControlAct;
       revision: number;
     }): Promise<{ id: string }> => {
-      if (act === "revert") return controls.revert(runId, control.id, revision);
+      if (act === "revert") {
+        const made = await controls.revert(runId, control.id, revision);
+        noteOwnChange(client, runId, { after: revision, revision: made.revision });
+        return made;
+      }
       return act === "cancel" ? controls.cancel(runId, control.id) : controls.rewind(runId, control.id);
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),

@@ -1,0 +1,69 @@
+/** A draft from its first edit until it is sent or dropped, and the changes of others that it has to meet. */
+import { useState } from "react";
+import type { Control, Json, Run, Target } from "@/api/model";
+import {
+  advanced,
+  type Draft,
+  edited,
+  isTouched,
+  meanwhile,
+  NO_DRAFT,
+  pendingChanges,
+  repinned,
+  seenRevision,
+  withoutTheirs,
+} from "./conflict";
+import { conflictOf, shownValue } from "./model";
+import { useOwnChanges } from "./ownChanges";
+import { useIsSteering, useSteer } from "./useSteer";
+
+export function useDraft(run: Run, targets: Target[], controls: Control[]) {
+  const [draft, setDraft] = useState<Draft>(NO_DRAFT);
+  const [reason, setReason] = useState("");
+  const steer = useSteer(run.id);
+  const own = useOwnChanges(run.id);
+  const pending = pendingChanges(draft, targets, controls);
+  const steering = useIsSteering(run.id);
+  const others = pending.length > 0 && !steering ? meanwhile(draft, controls, own) : [];
+  const reset = () => {
+    setDraft(NO_DRAFT);
+    setReason("");
+    steer.reset();
+  };
+  const send = (from: Draft) => {
+    setDraft(from);
+    const revision = advanced(from.pinned ?? seenRevision(controls), own);
+    steer.mutate(
+      { changes: pending, reason: reason.trim(), revision },
+      {
+        onSuccess: reset,
+        onError: error => {
+          const told = conflictOf(error);
+          if (told.length > 0) setDraft(known => ({ ...known, told }));
+        },
+      },
+    );
+  };
+  return {
+    pending,
+    others,
+    reason,
+    setReason,
+    reset,
+    sending: steer.isPending,
+    /** Of the last try, but for what `others` says better. */
+    error: others.length > 0 ? null : steer.error,
+    value: (path: string): Json =>
+      isTouched(draft, path) ? (draft.values[path] ?? null) : shownValue(targets, controls, path),
+    set: (path: string, value: Json) =>
+      setDraft(known => edited(known, path, value, shownValue(targets, controls, path), seenRevision(controls))),
+    /** Sends what was drafted over the revision that was seen at the first edit. */
+    apply: () => send(draft),
+    /** Sends it over what others have done meanwhile, all of which is shown. */
+    applyOver: () => send(repinned(draft, others)),
+    takeTheirs: () => {
+      steer.reset();
+      setDraft(withoutTheirs(draft, others));
+    },
+  };
+}
