@@ -12,9 +12,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.report import Figure, show
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.graders.judge import JudgeRequest
 from worker.judge.client import JudgeClient
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally
 

@@ -17,6 +17,7 @@ CheckpointReason = Literal["schedule", "requested", "before_control", "final"]
 """Reason why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last
 step."""
 CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
+AlertLevel = Literal["info", "warn", "error"]
 ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
 
@@ -198,7 +199,7 @@ class AlertData(EventData):
 
     kind: ClassVar[str] = "alert"
 
-    level: Literal["info", "warn", "error"]
+    level: AlertLevel
     title: str
     message: str
     metric: str | None = None

@@ -1,95 +1,44 @@
-"""A bench job as the platform hands it out, and its result."""
+"""A bench job on the worker: what graders see of a sample, and the result."""
 
-from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict
-
-from trainer_core.rewards import RewardDefinition, Sample, split_thinking
-from worker.judge.config import JudgeEndpoint
+from trainer_core.link.bench import BenchJudge, BenchResult, BenchSample, BenchScore, ThinkingTags
+from trainer_core.rewards import Sample, split_thinking
 from worker.judge.use import Use, mean
 from worker.scoring.scorer import Graded
 
-MOST_TEXT = 10_000
-"""Characters of an error or a traceback: of a deep recursion, the end is what tells."""
+
+def graded_sample(sample: BenchSample, thinking: ThinkingTags | None) -> Sample:
+    """What graders see of it."""
+    thoughts, answer = None, sample.output_text
+    if thinking is not None:
+        thoughts, answer = split_thinking(sample.output_text, thinking.start, thinking.end)
+    return Sample(sample.output_text, thoughts, answer, sample.completion_tokens, sample.finish_reason)
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+def result(rows: list[list[Graded]], use: Use) -> BenchResult:
+    """Scores in the shape [definitions][samples], and what the judges were asked in all."""
+    return BenchResult(
+        results=tuple(tuple(_score(graded) for graded in row) for row in rows),
+        judge=BenchJudge(
+            calls=use.calls,
+            cached=use.cached,
+            prompt_tokens=use.prompt_tokens,
+            completion_tokens=use.completion_tokens,
+            cost=use.known_cost if use.calls else None,
+            seconds_p50=use.quantile(0.5),
+            seconds_p95=use.quantile(0.95),
+            agreement_repeat=mean(use.repeat),
+            agreement_swap=mean(use.swap),
+        ),
+    )
 
 
-class Labelled(_Part):
-    """One of the definitions that are compared."""
-
-    label: str
-    definition: RewardDefinition
-
-
-class BenchSample(_Part):
-    """A completion with its dataset row."""
-
-    id: str | int
-    output_text: str
-    item: dict[str, Any]
-    completion_tokens: int | None = None
-    """None where nobody knows."""
-    finish_reason: str = "stop"
-
-    def sample(self, thinking: "Tags | None") -> Sample:
-        """What graders see of it."""
-        thoughts, answer = None, self.output_text
-        if thinking is not None:
-            thoughts, answer = split_thinking(self.output_text, thinking.start, thinking.end)
-        return Sample(self.output_text, thoughts, answer, self.completion_tokens, self.finish_reason)
-
-
-class Tags(_Part):
-    """The tags around thinking."""
-
-    start: str
-    end: str
-
-
-class BenchJob(_Part):
-    """What shall be scored, and with what."""
-
-    id: str
-    definitions: tuple[Labelled, ...]
-    samples: tuple[BenchSample, ...]
-    thinking: Tags | None = None
-    judges: dict[str, JudgeEndpoint] = {}
-    reward_models: dict[str, Path] = {}
-    timeout_s: float = 10.0
-    """Longest time of one sample."""
-    lease_s: float = 60.0
-    """The platform believes a worker dead that has not asked for so long."""
-
-
-def result_document(rows: list[list[Graded]], use: Use) -> dict[str, Any]:
-    """The result: scores in the shape [definitions][samples], and what the judges were asked in all."""
-    return {
-        "results": [[_score(graded) for graded in row] for row in rows],
-        "judge": {
-            "calls": use.calls,
-            "cached": use.cached,
-            "prompt_tokens": use.prompt_tokens,
-            "completion_tokens": use.completion_tokens,
-            "cost": use.known_cost if use.calls else None,
-            "seconds_p50": use.quantile(0.5),
-            "seconds_p95": use.quantile(0.95),
-            "agreement_repeat": mean(use.repeat),
-            "agreement_swap": mean(use.swap),
-        },
-    }
-
-
-def _score(graded: Graded) -> dict[str, Any]:
+def _score(graded: Graded) -> BenchScore:
     score = graded.score
-    return {
-        "reward": score.reward,
-        "parts": score.parts,
-        "error": score.error and score.error[:MOST_TEXT],
-        "traceback": graded.traceback and graded.traceback[-MOST_TEXT:],
-        "seconds": graded.seconds,
-        "forgiven": list(score.forgiven),
-    }
+    return BenchScore(
+        reward=score.reward,
+        parts=score.parts,
+        error=score.error,
+        traceback=graded.traceback,
+        seconds=graded.seconds,
+        forgiven=tuple(score.forgiven),
+    )

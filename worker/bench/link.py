@@ -6,11 +6,11 @@ from typing import Any
 
 import httpx
 
+from trainer_core.link.bench import BenchResult
+from trainer_core.link.refusal import FENCED_OR_GONE
 from worker.errors import FencedError
 
 RETRY_S = 1.0
-FENCED = (401, 403, 404, 409)
-"""The job is over, or somebody else's."""
 
 
 class BenchLink:
@@ -28,9 +28,9 @@ class BenchLink:
         """Renew the lease. Waits for a platform that is away until ``stopped``. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/lease"), stopped)
 
-    def answer(self, result: dict[str, Any]) -> None:
+    def answer(self, result: BenchResult) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""
-        self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result))
+        self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result.wire()))
 
     def close(self) -> None:
         self._client.close()
@@ -44,7 +44,7 @@ class BenchLink:
             except httpx.TransportError:
                 time.sleep(RETRY_S)
                 continue
-            if response.status_code in FENCED:
+            if response.status_code in FENCED_OR_GONE:
                 raise FencedError(f"the platform refuses the bench job: {response.status_code}")
             if response.status_code < 400:
                 return response

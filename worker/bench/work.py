@@ -11,8 +11,8 @@ import ray
 from pydantic import ValidationError
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
+from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards.errors import GraderError
-from worker.bench.job import BenchJob
 from worker.bench.link import BenchLink
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
@@ -55,16 +55,14 @@ class BenchWork:
             try:
                 job = BenchJob.model_validate(document)
             except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                link.answer({"error": f"The job is not valid here: {first['msg']} (at {where})"})
+                link.answer(BenchResult(error=f"The job is not valid here: {_first(error)}"))
                 return
             threading.Thread(target=self._keep_lease, args=(job.lease_s / 3,), name="lease", daemon=True).start()
             link.answer(self._result(job))
         finally:
             link.close()
 
-    def _result(self, job: BenchJob) -> dict[str, object]:
+    def _result(self, job: BenchJob) -> BenchResult:
         """Scores, or the reason why there are none."""
         servers: JudgeServers | None = None
         try:
@@ -77,14 +75,16 @@ class BenchWork:
                 handles = servers.handles
             return score_job(job, ToolSetup(JudgeSetup(job.judges, handles), job.reward_models))
         except GetTimeoutError:
-            return {"error": f"The cluster found no place for the judge's engine within {SERVERS_UP_S:g} s."}
+            return BenchResult(error=f"The cluster found no place for the judge's engine within {SERVERS_UP_S:g} s.")
         except RayTaskError as error:
-            return {"error": f"The judge's engine could not start: {error.cause}"}
+            return BenchResult(error=f"The judge's engine could not start: {error.cause}")
         except (GraderError, StartError, ClusterError, RayError) as error:
-            return {"error": str(error)}
+            return BenchResult(error=str(error) or type(error).__name__)
+        except ValidationError as error:
+            return BenchResult(error=f"The scores cannot be told: {_first(error)}")
         except Exception as error:
             log.exception("bench job %s", job.id)
-            return {"error": f"{type(error).__name__}: {error}"}
+            return BenchResult(error=f"{type(error).__name__}: {error}")
         finally:
             if servers is not None:
                 servers.close()
@@ -100,3 +100,9 @@ class BenchWork:
                 self._fenced()
         finally:
             link.close()
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{first['msg']} (at {where})"

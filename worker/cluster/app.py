@@ -9,18 +9,14 @@ import os
 
 from celery import Celery
 
+from trainer_core.link import ring
 
-def broker_url(redis_url: str) -> str:
-    """Celery's spelling of a Redis URL: Unix sockets have a scheme of their own."""
-    return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=")
-
-
-app = Celery("worker", broker=broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
+app = Celery("worker", broker=ring.broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
 app.conf.update(
     accept_content=["json"],
     task_serializer="json",
     task_ignore_result=True,
-    task_default_queue="cluster",
+    task_default_queue=ring.QUEUE,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     broker_connection_retry_on_startup=True,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import logging
 import sqlite3
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
+from trainer_core.link.judge import JudgeEndpoint
+from trainer_core.rewards.graders.judge import JudgeRequest
 from worker.judge.endpoint import Answer
 
 log = logging.getLogger(__name__)
@@ -21,6 +26,15 @@ WRITE_EVERY_S = 1.0
 WRITE_AT = 256
 """Answers wait for one another, by time and by number, before they are written."""
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, text TEXT, prompt INTEGER, completion INTEGER)"
+_REQUEST = tuple(one.name for one in fields(JudgeRequest))
+
+
+def request_key(endpoint: JudgeEndpoint, request: JudgeRequest) -> str:
+    """Hash of all that decides the answer: where, which model, and the whole request."""
+    where = endpoint.base_url or str(endpoint.model_dir)
+    given = [getattr(request, name) for name in _REQUEST]
+    content = json.dumps([where, endpoint.model, given], sort_keys=True, ensure_ascii=False, default=dict)
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
 
 class AnswerCache:

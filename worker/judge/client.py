@@ -14,10 +14,10 @@ from typing import Literal
 
 import uvloop
 
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.graders.judge import JudgeError, JudgeReply, JudgeRequest
-from worker.judge.cache import AnswerCache
+from worker.judge.cache import AnswerCache, request_key
 from worker.judge.clock import Clock, outside
-from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Answer, Endpoint
 from worker.judge.retry import Transient, pause_s
 from worker.judge.use import Tally
@@ -106,7 +106,7 @@ class JudgeClient:
     def ask_all(self, endpoint: str, requests: Sequence[JudgeRequest]) -> list[JudgeReply]:
         """Implements ``Judges.ask_all``."""
         judge = self._judge(endpoint)
-        keys = [judge.config.key(request) for request in requests]
+        keys = [request_key(judge.config, request) for request in requests]
         found: dict[int, JudgeReply] = {}
         for place, key in enumerate(keys):
             answer = self._cache.get(key)
@@ -122,7 +122,7 @@ class JudgeClient:
 
     def forget(self, endpoint: str, request: JudgeRequest) -> None:
         """Implements ``Judges.forget``."""
-        self._cache.forget(self._judge(endpoint).config.key(request))
+        self._cache.forget(request_key(self._judge(endpoint).config, request))
 
     def agreed(self, kind: Literal["repeat", "swap"], share: float) -> None:
         """Implements ``Judges.agreed``."""

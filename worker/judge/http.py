@@ -11,8 +11,8 @@ from typing import Any
 
 import aiohttp
 
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
-from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Answer
 from worker.judge.network import GuardedResolver, require_literal
 from worker.judge.retry import TRANSIENT, Transient, retry_after

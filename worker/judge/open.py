@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from trainer_core.link.judge import JudgeEndpoint
 from worker.errors import StartError
 from worker.judge.cache import AnswerCache
 from worker.judge.client import JudgeClient
-from worker.judge.config import JudgeEndpoint
 from worker.judge.endpoint import Endpoint
 from worker.judge.http import HttpEndpoint
 from worker.judge.served import ServedEndpoint

@@ -8,8 +8,8 @@ from typing import Any
 
 import ray
 
+from trainer_core.link.judge import JudgeEndpoint
 from worker.cluster import actors as cluster
-from worker.judge.config import JudgeEndpoint
 from worker.judge.served import JudgeServer, ServeConfig
 
 SERVER_CPUS = 1.0

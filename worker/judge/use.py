@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from worker.judge.config import JudgeEndpoint
+from trainer_core.link.judge import JudgeEndpoint
 from worker.judge.endpoint import Answer
 
 

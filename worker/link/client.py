@@ -8,11 +8,18 @@ import itertools
 import json
 import logging
 import threading
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import httpx
+from pydantic import ValidationError
 
+from trainer_core.link.commands import Applied, AppliedState, Command, DesiredState, read_command
+from trainer_core.link.events import EventData, LogData, PhaseData, StateData
+from trainer_core.link.limits import BATCH_BYTES, MAX_EVENTS
+from trainer_core.link.refusal import FENCED, Refusal
+from trainer_core.link.sync import SyncAnswer
 from worker.link.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -23,11 +30,6 @@ SPACING_S = 0.1
 """Shortest pause between two syncs: events of one moment travel together."""
 BACKOFF_S = (1.0, 15.0)
 """First and longest pause after a failed sync."""
-MAX_EVENTS = 500
-MAX_BYTES = 4 * 2**20
-FENCED = (401, 403, 409)
-
-ControlState = Literal["applied", "settled", "rejected"]
 
 
 class Link:
@@ -48,8 +50,10 @@ class Link:
         self._phase_waits = False
         """Whether the journal holds a phase that was not acknowledged: a newer one then stays in memory."""
         self._applied: list[dict[str, Any]] = []
-        self._commands: list[dict[str, Any]] = []
-        self._desired = "running"
+        self._commands: list[Command] = []
+        self._unreadable: set[str] = set()
+        """Commands that this worker cannot read, each told of once."""
+        self._desired: DesiredState = "running"
         self._fenced: str | None = None
         self._synced = 0
         self._drained = threading.Condition(self._lock)
@@ -64,8 +68,8 @@ class Link:
         return self._fenced
 
     @property
-    def desired_state(self) -> str:
-        """State that the platform last asked for: running, paused or cancelled."""
+    def desired_state(self) -> DesiredState:
+        """State that the platform last asked for."""
         return self._desired
 
     @property
@@ -77,33 +81,34 @@ class Link:
         """Successful syncs so far."""
         return self._synced
 
-    def commands(self) -> list[dict[str, Any]]:
+    def commands(self) -> list[Command]:
         """The commands the platform last named: all that it has not seen acknowledged."""
         with self._lock:
             return list(self._commands)
 
-    def emit(self, kind: str, data: dict[str, Any], step: int | None = None) -> int:
+    def emit(self, data: EventData, step: int | None = None) -> int:
         """Queue an event. Returns its sequence number."""
-        at = _now()
+        told = {"kind": data.kind, "step": step, "at": _now(), "data": data.wire()}
         with self._lock:
             seq = self._next_seq
             self._next_seq += 1
-            self._queue.append({"seq": seq, "kind": kind, "step": step, "at": at, "data": data})
-            if kind == "state":
+            self._queue.append({"seq": seq, **told})
+            if isinstance(data, StateData):
                 self._phase = None  # of the state before: it must not be told after this one
         self._wake.set()
         return seq
 
     def phase(self, phase: str, step: int, done: int = 0, total: int = 0) -> None:
         """Tell what the run is doing. Only the newest phase is kept, and it travels with the next sync."""
-        data = {"phase": phase, "done": done, "total": total}
+        data = PhaseData(phase=phase, done=done, total=total)
+        told = {"kind": data.kind, "step": step, "at": _now(), "data": data.wire()}
         with self._lock:
-            self._phase = {"seq": 0, "kind": "phase", "step": step, "at": _now(), "data": data}
+            self._phase = told
 
     def control(
         self,
         control_id: str,
-        state: ControlState,
+        state: AppliedState,
         *,
         step: int | None = None,
         group: str | None = None,
@@ -111,16 +116,11 @@ class Link:
         error: str | None = None,
     ) -> None:
         """Report what became of a control; repeated until a sync has succeeded."""
-        entry = {
-            "control_id": control_id,
-            "state": state,
-            "step": step,
-            "group": group,
-            "policy_version": policy_version,
-            "error": error,
-        }
+        report = Applied(
+            control_id=control_id, state=state, step=step, group=group, policy_version=policy_version, error=error
+        )
         with self._lock:
-            self._applied.append(entry)
+            self._applied.append(report.wire())
         self._wake.set()
 
     def flush(self, timeout_s: float) -> bool:
@@ -160,9 +160,8 @@ class Link:
         with self._lock:
             events, self._queue = self._queue, []
             if self._phase is not None and not self._phase_waits:
-                self._phase["seq"] = self._next_seq
+                events.append({"seq": self._next_seq, **self._phase})
                 self._next_seq += 1
-                events.append(self._phase)
                 self._phase, self._phase_waits = None, True
         if not events:
             return
@@ -176,7 +175,7 @@ class Link:
     def _sync_once(self) -> bool:
         with self._lock:
             applied = list(self._applied)
-        events = ",".join(self._journal.batch(MAX_EVENTS, MAX_BYTES))
+        events = ",".join(self._journal.batch(MAX_EVENTS, BATCH_BYTES))
         body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}}}'
         try:
             response = self._client.post(self._path, content=body.encode())
@@ -184,19 +183,41 @@ class Link:
                 self._fence(f"the platform answered {response.status_code}: {_detail(response)}")
                 return False
             response.raise_for_status()
-            answer = response.json()
+            answer = SyncAnswer.model_validate(response.json())
         except (httpx.HTTPError, ValueError) as error:
             log.warning("sync failed, the journal holds %d events: %s", self._journal.unacked, error)
             return False
-        self._journal.acknowledge(int(answer["acked_seq"]))
+        self._journal.acknowledge(answer.acked_seq)
+        commands = self._read(answer.commands)
         with self._drained:
             del self._applied[: len(applied)]
-            self._commands = answer["commands"]
-            self._desired = answer["desired_state"]
+            self._commands = commands
+            self._desired = answer.desired_state
             self._phase_waits = self._journal.unacked > 0
             self._synced += 1
             self._drained.notify_all()
         return True
+
+    def _read(self, documents: Iterable[dict[str, Any]]) -> list[Command]:
+        """The commands that this worker understands. The others are a newer platform's: they are told of, once."""
+        found = []
+        for document in documents:
+            try:
+                found.append(read_command(document))
+            except ValidationError as error:
+                self._tell_unreadable(document, error)
+        return found
+
+    def _tell_unreadable(self, document: dict[str, Any], error: ValidationError) -> None:
+        kind, name = document.get("type"), str(document.get("id"))
+        if name in self._unreadable:
+            return
+        self._unreadable.add(name)
+        reason = f"This worker cannot read the command {name} of type {kind!r}: {_first(error)}. Upgrade the workers."
+        if kind == "control":
+            self.control(name, "rejected", error=reason)
+        else:
+            self.emit(LogData(level="warn", message=reason))
 
     def _fence(self, reason: str) -> None:
         log.error("fenced: %s", reason)
@@ -213,9 +234,15 @@ def _backoff() -> "itertools.chain[float]":
 
 def _detail(response: httpx.Response) -> str:
     try:
-        return str(response.json().get("detail", response.reason_phrase))
-    except ValueError:
+        return Refusal.model_validate_json(response.content).detail or response.reason_phrase
+    except ValidationError:
         return response.reason_phrase
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def _now() -> str:

@@ -1,4 +1,4 @@
-"""Inputs of a run, as the platform hands them out: the bundle, typed, and the datasets it names."""
+"""Inputs of a run, fetched from the platform: the bundle, and the datasets it names."""
 
 import hashlib
 import json
@@ -12,79 +12,14 @@ from urllib.parse import urljoin
 
 import httpx
 import pyarrow.parquet as parquet
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.link.bundle import Bundle, DatasetRef
+from trainer_core.link.refusal import FENCED_OR_GONE
 from trainer_core.rewards.matching import mismatches
-from trainer_core.spec import RunSpec
 from worker.errors import FencedError, StartError
-from worker.judge.config import JudgeEndpoint
-from worker.messages.reward_version import RewardVersion
 
 RETRY_S = 1.0
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class PolicyRef(_Part):
-    """The base policy: a Hugging Face folder on shared storage."""
-
-    name: str
-    path: Path
-
-
-class RewardRef(_Part):
-    """A reward version and its definition."""
-
-    ref: str
-    definition: RewardDefinition
-
-
-class DatasetRef(_Part):
-    """Where a dataset version is downloaded; ``sha256`` is of the Parquet bytes."""
-
-    url: str
-    sha256: str
-    rows: int
-
-
-class Resume(_Part):
-    """The checkpoint from which the attempt goes on."""
-
-    step: int
-    path: Path
-    manifest_sha256: str
-
-
-class Bundle(_Part):
-    """Everything an attempt starts from; ``spec`` already holds the controls that were applied."""
-
-    run_id: str
-    attempt: int
-    spec: RunSpec
-    revision: int
-    policy: PolicyRef
-    teacher: PolicyRef | None = None
-    """The policy that ``spec.distillation`` names."""
-    reward: RewardRef
-    datasets: dict[str, DatasetRef]
-    judges: dict[str, JudgeEndpoint] = {}
-    """Endpoints that the rewards ask, by slug."""
-    reward_models: dict[str, Path] = {}
-    """Folders of sequence-classification models, by policy."""
-    shadow: dict[str, RewardVersion] = {}
-    """Reward versions that score beside it, by reference."""
-    resume: Resume | None = None
-    run_dir: Path
-    lease_s: float = 15.0
-
-    @property
-    def versions(self) -> dict[str, RewardVersion]:
-        """Every reward version that is known from the start, by reference."""
-        first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
-        return {**self.shadow, self.reward.ref: first}
 
 
 class Platform:
@@ -104,7 +39,7 @@ class Platform:
         while not stopped():
             try:
                 response = self._client.get(urljoin(self._url, f"api/v1/link/runs/{self._run_id}/bundle"))
-                if response.status_code in (401, 403, 404, 409):
+                if response.status_code in FENCED_OR_GONE:
                     raise FencedError(f"the platform refuses the bundle: {response.status_code}")
                 response.raise_for_status()
                 return dict(response.json())

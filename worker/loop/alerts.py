@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from trainer_core.link.events import AlertData
 from trainer_core.rewards.errors import grouped, kind
 from trainer_core.rewards.outcomes import error_share
 from worker.messages.ticket import Batch
@@ -25,7 +24,7 @@ class RewardAlerts:
     def __init__(self) -> None:
         self._told: set[str] = set()
 
-    def check(self, batch: Batch) -> list[dict[str, Any]]:
+    def check(self, batch: Batch) -> list[AlertData]:
         """An alert for every kind of error that this batch is the first to show."""
         trajectories = [t for group in batch.groups for t in group.trajectories]
         excluded = [t.reward_error for t in trajectories if t.reward_error is not None]
@@ -37,22 +36,22 @@ class RewardAlerts:
             *self._fresh(shadows, "of a shadow, without effect on training"),
         ]
 
-    def _fresh(self, errors: list[str], effect: str) -> list[dict[str, Any]]:
+    def _fresh(self, errors: list[str], effect: str) -> list[AlertData]:
         found = []
         for error, count in grouped(errors):
             key = f"{effect}: {kind(error)}"
             if key not in self._told:
                 self._told.add(key)
                 message = f"{count} of this step, {effect}: {error}"
-                found.append({"level": "warn", "title": "A reward could not be computed", "message": message})
+                found.append(AlertData(level="warn", title="A reward could not be computed", message=message))
         return found
 
 
-def starved_alert(step: int, refills: int) -> dict[str, Any]:
+def starved_alert(step: int, refills: int) -> AlertData:
     """The alert that dynamic sampling has found too few groups with a signal."""
-    return {
-        "level": "warn",
-        "title": "The data cannot fill the batch",
-        "message": f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
+    return AlertData(
+        level="warn",
+        title="The data cannot fill the batch",
+        message=f"Step {step} replaced {refills} times its batch and still found groups of equal rewards: they fill "
         "the rest of the batch. The data is too easy or too hard for the policy.",
-    }
+    )

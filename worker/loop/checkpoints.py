@@ -11,19 +11,17 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from trainer_core.link.events import CheckpointData, CheckpointReason
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.link.client import Link
-
-Reason = Literal["schedule", "requested", "before_control", "final"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
     """Request for a checkpoint: its reason, and the control or command that asks for it."""
 
-    reason: Reason
+    reason: CheckpointReason
     control_id: str | None = None
 
 
@@ -50,15 +48,15 @@ class Checkpoints:
         """Tell the platform: one event per wish. Called when the files are safely on disk."""
         self._record(Path(saved.path).name, wishes)
         for wish in wishes:
-            data = {
-                "path": saved.path,
-                "bytes": saved.bytes,
-                "manifest_sha256": saved.manifest_sha256,
-                "reason": wish.reason,
-                "control_id": wish.control_id,
-                "policy_version": saved.version,
-            }
-            seq = self._link.emit("checkpoint", data, step)
+            data = CheckpointData(
+                path=saved.path,
+                bytes=saved.bytes,
+                manifest_sha256=saved.manifest_sha256,
+                reason=wish.reason,
+                control_id=wish.control_id,
+                policy_version=saved.version,
+            )
+            seq = self._link.emit(data, step)
         self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
         if all(wish.reason == "schedule" for wish in wishes):
             self._scheduled.append(_KeptCheckpoint(Path(saved.path), seq))

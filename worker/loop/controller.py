@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from trainer_core.link.events import AlertData, AlertLevel, LogData, ReportedState, StateData
 from worker.errors import ClusterError, FencedError, StartError
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
@@ -43,6 +44,10 @@ log = logging.getLogger(__name__)
 
 FLUSH_S = 3600.0
 """Seconds that an attempt that has ended waits for a platform that is away, to hand over its last events."""
+
+
+Ending = tuple[ReportedState | None, str, str | None]
+"""How an attempt ended: state (None: the platform shall try again), reason, detail."""
 
 
 class Cancelled(Exception):
@@ -128,22 +133,22 @@ class RunController:
             link.close()
             platform.close()
 
-    def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> tuple[str | None, str, str | None]:
-        """Start and train. Returns how it ended: state (None: the platform shall try again), reason, detail."""
+    def _execute(self, platform: Platform, document: dict[str, Any], link: Link) -> Ending:
+        """Start and train. Returns how it ended."""
         from worker.errors import LearnerLost, RolloutError
         from worker.loop.startup import Startup
 
         startup: Startup | None = None
         try:
-            link.emit("state", {"state": "starting", "reason": ""})
+            link.emit(StateData(state="starting"))
             startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
-            link.emit("log", {"level": "info", "message": f"started: {seconds}"})
+            link.emit(LogData(level="info", message=f"started: {seconds}"))
             from worker.loop.run import ActiveRun
 
             run = ActiveRun(startup.bundle, parts, link, self._interrupt)
-            link.emit("state", {"state": "running", "reason": ""}, run.first_step - 1)
+            link.emit(StateData(state="running"), run.first_step - 1)
             train(run)
             return "succeeded", "all steps are done", None
         except Cancelled:
@@ -165,11 +170,10 @@ class RunController:
             if startup is not None:
                 startup.close()
 
-    def _tell(self, link: Link, state: str | None, reason: str, detail: str | None) -> None:
+    def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:
             return
-        data = {"state": state, "reason": reason}
-        link.emit("state", data if detail is None else {**data, "detail": detail})
+        link.emit(StateData(state=state, reason=reason, detail=detail))
 
     def _while_loading(self, link: Link, done: int, total: int) -> None:
         link.phase("loading", 0, done, total)
@@ -186,5 +190,5 @@ class RunController:
             raise Cancelled
 
 
-def _alert(link: Link, title: str, message: str, level: str = "warn") -> None:
-    link.emit("alert", {"level": level, "title": title, "message": message})
+def _alert(link: Link, title: str, message: str, level: AlertLevel = "warn") -> None:
+    link.emit(AlertData(level=level, title=title, message=message))

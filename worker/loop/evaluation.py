@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.link.events import EvalData
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
 from worker.link.client import Link
-from worker.loop.reports import finite
+from worker.loop.reports import checked, plain
 from worker.messages.ticket import Batch, Ticket
 from worker.rollout.generation import GenerationStage
 from worker.seeds import derive_seed
@@ -65,7 +66,7 @@ class Evaluator:
 
     def _report(self, future: Future[Batch]) -> None:
         batch = future.result()
-        self._link.emit("eval", {"metrics": finite(evaluation_metrics(batch))}, batch.step)
+        self._link.emit(checked(lambda: EvalData(metrics=plain(evaluation_metrics(batch)))), batch.step)
 
 
 def evaluation_due(spec: RunSpec, step: int) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, TypeVar, cast
 
 import ray
 
+from trainer_core.link.bundle import Bundle
+from trainer_core.link.events import ASKED_TO_PAUSE, LogData, StateData, StepData
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
@@ -20,7 +22,6 @@ from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
 from worker.learner.stage import Learned
 from worker.link.client import Link
-from worker.link.platform import Bundle
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
@@ -29,7 +30,7 @@ from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
 from worker.loop.parts import RunParts
 from worker.loop.performance import Performance
-from worker.loop.reports import finite, metric_alert, rollout_rows, shown_groups, worst_rows
+from worker.loop.reports import checked, metric_alert, plain, rollouts_data, shown_groups
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
@@ -206,19 +207,24 @@ class ActiveRun:
             "training/policy_version": float(step),
             "training/tokens_total": float(self._tokens_total),
         }
-        data = {"metrics": finite(found), "tokens_total": self._tokens_total, "seconds": seconds}
-        self._link.emit("step", {**data, "timeline": self._parts.timeline.drain()}, step)
+        spans = tuple(self._parts.timeline.drain())
+        self._link.emit(
+            checked(
+                lambda: StepData(metrics=plain(found), tokens_total=self._tokens_total, seconds=seconds, timeline=spans)
+            ),
+            step,
+        )
         if (why := self._mismatch.take_failure()) is not None:
             message = f"Engine and learner could not be compared at the same weights: {why}"
-            self._link.emit("log", {"level": "info", "message": message}, step)
+            self._link.emit(LogData(level="info", message=message), step)
         self._people.settle(batch)
         shown = shown_groups(batch.groups)
         for group in shown:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
-        worst = worst_rows(batch.groups, self._parts.tokenizer.token_text)
-        self._link.emit("rollouts", {"rows": rollout_rows(shown), "worst_tokens": worst}, step)
+        text = self._parts.tokenizer.token_text
+        self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
         for alert in self._guards.check(step, found):
-            self._link.emit("alert", metric_alert("Guard", alert), step)
+            self._link.emit(metric_alert("Guard", alert), step)
             if alert.action == "pause":
                 self._hold = alert.message
 
@@ -245,7 +251,8 @@ class ActiveRun:
         if self._hold is None and self._link.desired_state != "paused":
             return
         own, asked = self._hold is not None, False
-        self._link.emit("state", {"state": "paused", "reason": self._hold or "asked to pause"}, step)
+        paused = StateData(state="paused", reason=self._hold or ASKED_TO_PAUSE, by_request=not own)
+        self._link.emit(paused, step)
         while True:
             self._interrupt()
             asked = asked or self._link.desired_state == "paused"
@@ -257,7 +264,7 @@ class ActiveRun:
             self._saving.save(step, self._state)
             time.sleep(POLL_S)
         self._hold = None
-        self._link.emit("state", {"state": "running", "reason": "resumed"}, step)
+        self._link.emit(StateData(state="running", reason="resumed"), step)
         self._performance.restart_clock()
 
     def finish(self) -> None:
@@ -268,7 +275,7 @@ class ActiveRun:
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
-            self._link.emit("log", {"level": "info", "message": message}, self.last_step)
+            self._link.emit(LogData(level="info", message=message), self.last_step)
 
     # ── waiting ──
 
@@ -315,7 +322,7 @@ class ActiveRun:
     def _judge(self, batch: Batch) -> None:
         """Pause over rewards that fail, and try them once more; tell of data that cannot fill a batch."""
         for alert in self._reward_alerts.check(batch):
-            self._link.emit("alert", alert, batch.step)
+            self._link.emit(alert, batch.step)
         trouble = reward_trouble(batch)
         if trouble is not None:
             self._hold = trouble
@@ -324,7 +331,7 @@ class ActiveRun:
         starved, self._starved = self._starved, self._dispatcher.starved
         if self._starved and not starved:
             refills = self._steering.spec.rollout.dynamic_sampling.max_refills
-            self._link.emit("alert", starved_alert(batch.step, refills), batch.step)
+            self._link.emit(starved_alert(batch.step, refills), batch.step)
 
     def _state(self) -> dict[str, Any]:
         """State that a checkpoint keeps beside the policy and what dispatch goes on with."""

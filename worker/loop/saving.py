@@ -7,11 +7,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from trainer_core.link.events import CheckpointReason
 from trainer_core.update.saving.integrity import CheckpointError
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.learner.stage import LearningStage
 from worker.link.client import Link
-from worker.loop.checkpoints import Checkpoints, Reason, Wish
+from worker.loop.checkpoints import Checkpoints, Wish
 
 
 class Saving:
@@ -31,7 +32,7 @@ class Saving:
         """Remember what dispatch must go on with after ``step``: taken before anything is drawn behind it."""
         self._remembered = (step, snapshot)
 
-    def wish(self, step: int, reason: Reason, control_id: str | None = None) -> None:
+    def wish(self, step: int, reason: CheckpointReason, control_id: str | None = None) -> None:
         """Ask for the state after ``step``."""
         self._wishes.setdefault(step, []).append(Wish(reason, control_id))
 

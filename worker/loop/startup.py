@@ -16,6 +16,8 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from trainer_core.link.bundle import Bundle
+from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
 from trainer_core.spec.plugins import PluginError
 from worker.cluster import actors as cluster
@@ -30,11 +32,10 @@ from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.judge.use import Tally
 from worker.learner.stage import LearningStage
-from worker.link.platform import Bundle, Platform
+from worker.link.platform import Platform
 from worker.loop.evaluation import EvaluationSet
 from worker.loop.lengths import check_lengths, longest_rows
 from worker.loop.parts import PromptRows, RunParts
-from worker.messages.reward_version import Versions
 from worker.rewards.evolution import CONTRASTS_AT_ONCE
 from worker.rewards.pool import RewardPool
 from worker.rewards.worker import CHUNKS_AT_ONCE, RewardConfig, RewardWorker

@@ -7,10 +7,11 @@ open command with each sync, so a command that disappears before it was applied 
 forgotten here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
+from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.spec import ControlError, RunSpec, apply_controls, targets
 from trainer_core.spec.base import Boundary
 from worker.messages.control import AppliedControl
@@ -38,56 +39,56 @@ class Steering:
         self._handled: set[str] = set()
 
     def apply(
-        self, commands: list[dict[str, Any]], boundary: Boundary, step: int
+        self, commands: Sequence[Command], boundary: Boundary, step: int
     ) -> tuple[list[AppliedControl], list[Refused]]:
         """Apply what is due at ``boundary`` of ``step``, in revision order. Each command is handled once."""
         applied: list[AppliedControl] = []
         refused: list[Refused] = []
         for together in self._due(commands, boundary, step):
-            self._handled.update(command["id"] for command in together)
+            self._handled.update(command.id for command in together)
             try:
-                spec = apply_controls(self.spec, [(command["target"], command["value"]) for command in together])
+                spec = apply_controls(self.spec, [(command.target, command.value) for command in together])
                 self._ask(spec, together)
             except ControlError as error:
-                refused += [Refused(command["id"], str(error)) for command in together]
+                refused += [Refused(command.id, str(error)) for command in together]
                 continue
             boundaries = self._boundaries()
             self.spec = spec
-            self.revision = max(self.revision, *(command["revision"] for command in together))
-            applied += [AppliedControl(c["id"], c["revision"], c["target"], boundaries[c["target"]]) for c in together]
+            self.revision = max(self.revision, *(command.revision for command in together))
+            applied += [AppliedControl(c.id, c.revision, c.target, boundaries[c.target]) for c in together]
         return applied, refused
 
-    def requested_checkpoints(self, commands: list[dict[str, Any]]) -> list[str]:
+    def requested_checkpoints(self, commands: Sequence[Command]) -> list[str]:
         """Ids of the checkpoints that were asked for, each named once."""
-        ids = [c["id"] for c in commands if c["type"] == "checkpoint" and c["id"] not in self._handled]
+        ids = [c.id for c in commands if isinstance(c, CheckpointCommand) and c.id not in self._handled]
         self._handled.update(ids)
         return ids
 
-    def _ask(self, spec: RunSpec, together: list[dict[str, Any]]) -> None:
+    def _ask(self, spec: RunSpec, together: Sequence[ControlCommand]) -> None:
         """Raises ControlError when a rule objects to what ``together`` make of the spec."""
         for check in self._checks:
             if (objection := check(spec)) is not None:
-                raise ControlError(f"{', '.join(command['target'] for command in together)}: {objection}")
+                raise ControlError(f"{', '.join(command.target for command in together)}: {objection}")
 
     def _boundaries(self) -> dict[str, Boundary]:
         return {target.path: target.boundary for target in targets(self.spec)}
 
-    def _due(self, commands: list[dict[str, Any]], boundary: Boundary, step: int) -> list[list[dict[str, Any]]]:
+    def _due(self, commands: Sequence[Command], boundary: Boundary, step: int) -> list[list[ControlCommand]]:
         """What is to be applied now, by revision: each set is a list of its own, and each control without a set."""
-        staged = [c for c in commands if c["type"] == "control" and c["id"] not in self._handled]
+        staged = [c for c in commands if isinstance(c, ControlCommand) and c.id not in self._handled]
         if not staged:
             return []
         boundaries = self._boundaries()
-        sets: dict[str, list[dict[str, Any]]] = {}
-        for command in sorted(staged, key=lambda c: c["revision"]):
-            sets.setdefault(command.get("change_set") or command["id"], []).append(command)
-        due: list[list[dict[str, Any]]] = []
+        sets: dict[str, list[ControlCommand]] = {}
+        for command in sorted(staged, key=lambda c: c.revision):
+            sets.setdefault(command.change_set or command.id, []).append(command)
+        due: list[list[ControlCommand]] = []
         held: set[str] = set()
         """Fields of controls that wait for another boundary: later controls of the same fields wait for them."""
         for together in sets.values():
-            if any(c["apply_at"] != "next" and step < c["apply_at"] for c in together):
+            if any(c.apply_at != "next" and step < c.apply_at for c in together):
                 continue
-            fields = {c["target"] for c in together}
+            fields = {c.target for c in together}
             # A target that does not exist has no boundary: it is refused at the first occasion.
             if latest(boundaries.get(field, boundary) for field in fields) == boundary and not fields & held:
                 due.append(together)

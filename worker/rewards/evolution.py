@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from trainer_core.link.events import AlertData, EventData, ProposedItem, RubricProposalsData
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.errors import grouped
 from trainer_core.rewards.evolve import (
@@ -36,8 +37,8 @@ REMEMBERED = 1000
 REMINDED = 32
 """Newest proposals that the judge is shown beside the items in force."""
 
-Emit = Callable[[str, dict[str, Any], int], object]
-"""(kind, data, step): an event for the platform."""
+Emit = Callable[[EventData, int], object]
+"""(data, step): an event for the platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Evolution:
             answers = [(case, threads.submit(self._about, judges, asked, *case)) for case in asked.cases]
         errors: list[str] = []
         taken: list[KnownItem] = []
-        rows: list[dict[str, Any]] = []
+        rows: list[ProposedItem] = []
         for (shown, own), answer in answers:
             try:
                 proposals = answer.result()
@@ -133,12 +134,14 @@ class Evolution:
             for proposal in proposals[: self._evolve.max_proposals - len(rows)]:
                 if not is_known(proposal, [*asked.known, *own, *self._before(), *taken]):
                     taken.append(KnownItem(proposal.name, proposal.description, proposal.weight))
-                    rows.append({**asdict(proposal), **asdict(shown)})
+                    rows.append(ProposedItem(**asdict(proposal), **asdict(shown)))
         with self._lock:
             self._proposed = [*self._proposed, *taken][-REMEMBERED:]
         if rows:
-            data = {"component": self._evolve.component, "reward_version": asked.ref, "proposals": rows}
-            self._emit("rubric_proposals", data, asked.step)
+            data = RubricProposalsData(
+                component=self._evolve.component, reward_version=asked.ref, proposals=tuple(rows)
+            )
+            self._emit(data, asked.step)
         for reason, count in grouped(errors):
             self._alert(asked.step, f"{count} of {len(asked.cases)} contrasts: {reason}")
 
@@ -152,4 +155,4 @@ class Evolution:
             return list(self._proposed)
 
     def _alert(self, step: int, message: str) -> None:
-        self._emit("alert", {"level": "warn", "title": "Rubric items could not be proposed", "message": message}, step)
+        self._emit(AlertData(level="warn", title="Rubric items could not be proposed", message=message), step)

@@ -11,9 +11,9 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 
+from trainer_core.link.reward import RewardVersion, Versions
 from worker.cluster.notify import Notify
 from worker.messages.chunk import Chunk
-from worker.messages.reward_version import RewardVersion, Versions
 from worker.rewards.worker import Scored, failed
 
 SPARE_S = 30.0

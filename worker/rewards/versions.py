@@ -14,12 +14,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainer_core.link.commands import Command, ControlCommand
+from trainer_core.link.reward import RewardVersion, Versions
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.advantage import GDPOAdvantage
 from worker.errors import StartError
-from worker.messages.reward_version import RewardVersion, Versions
 
 Equip = Callable[[Versions], str | None]
 """Has the reward workers made ready for versions; returns why they cannot be, as a sentence."""
@@ -53,10 +54,10 @@ class RewardVersions:
         if objection is not None:
             raise StartError(f"The run's reward cannot be used: {objection}.")
 
-    def take_in(self, commands: Iterable[Mapping[str, Any]]) -> None:
+    def take_in(self, commands: Iterable[Command]) -> None:
         """Read the definitions that come with commands. A version is read once: it never changes."""
         for command in commands:
-            for ref, document in (command.get("definitions") or {}).items():
+            for ref, document in command.definitions.items() if isinstance(command, ControlCommand) else ():
                 if (ref in self._known and ref not in self._bare) or ref in self._unreadable:
                     continue
                 try:

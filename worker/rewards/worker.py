@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from trainer_core.link.reward import Versions
 from trainer_core.rewards.overlong import overlong_punishment
 from trainer_core.rewards.parts import OVERLONG_PART
 from trainer_core.rewards.score import Sample, Score, split_thinking
@@ -18,7 +19,6 @@ from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.use import Use
 from worker.messages.chunk import Chunk
-from worker.messages.reward_version import Versions
 from worker.scoring.equipped import ToolSetup
 from worker.scoring.growing import GrowingScorer
 from worker.scoring.scorer import Job, failed

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import ray
 
+from trainer_core.link.reward import Versions
 from trainer_core.rewards.score import Score
 from trainer_core.trajectory import Group, Trajectory
 from worker.engine import KvOnUpdate
@@ -23,7 +24,6 @@ from worker.judge.use import Tally, Use
 from worker.judge.use import metrics as judge_metrics
 from worker.messages.chunk import repack, unpack
 from worker.messages.jobs import Collected, Parked
-from worker.messages.reward_version import Versions
 from worker.messages.ticket import Batch, Ticket
 from worker.rewards.pool import PendingScores, RewardPool
 from worker.rewards.worker import Scored

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from itertools import pairwise
-from typing import Any
+
+from trainer_core.link.events import Span
 
 MAX_SPANS = 40
 """Spans told per step; nearest neighbours of one lane and phase are joined until there are no more."""
@@ -43,12 +44,12 @@ class Timeline:
             self.add(lane, phase, end, end + seconds)
             end += seconds
 
-    def drain(self) -> list[dict[str, Any]]:
+    def drain(self) -> list[Span]:
         """The spans since the last call, at most ``MAX_SPANS``, in order of lane and start."""
         with self._lock:
             spans, self._spans = self._spans, []
         return [
-            {"lane": lane, "phase": phase, "start": round(start, 4), "end": round(end, 4)}
+            Span(lane=lane, phase=phase, start=round(start, 4), end=round(end, 4))
             for lane, phase, start, end in _join(sorted(spans, key=lambda s: (s[0], s[2])))
         ]
 

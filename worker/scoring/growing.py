@@ -7,9 +7,9 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
+from trainer_core.link.reward import Versions
 from trainer_core.rewards.definition import RewardDefinition
 from worker.judge.use import Use
-from worker.messages.reward_version import Versions
 from worker.scoring.equipped import EquippedScorer, ToolSetup
 from worker.scoring.scorer import Graded, Job
 

@@ -16,6 +16,7 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import expire_lease, step_event
 from tests.support.installation import wait_until
+from trainer_core.link.events import StateData, StepData
 from worker.errors import FencedError
 from worker.link.client import Link
 from worker.link.journal import Journal
@@ -36,9 +37,9 @@ def test_one_attempt(live_server: Any, make_run: Callable[..., Run], team: Team,
 
     link = Link(live_server.url, token, run.id, 1, Journal(tmp_path / "journal"))
     link.start()
-    link.emit("state", {"state": "running", "reason": ""}, 0)
+    link.emit(StateData(state="running"), 0)
     for step in (1, 2, 3):
-        link.emit("step", step_event(step)["data"], step)
+        link.emit(StepData(**step_event(step)["data"]), step)
     link.phase("generate", 4, 1, 8)
     assert link.flush(20)
     run.refresh_from_db()
@@ -46,7 +47,7 @@ def test_one_attempt(live_server: Any, make_run: Callable[..., Run], team: Team,
 
     control = stage_control(team, actor, run.id, revision=0, target="thinking.budget", value=10)
     wait_until(lambda: link.commands(), 20)
-    assert [command["id"] for command in link.commands()] == [control.id]
+    assert [command.id for command in link.commands()] == [control.id]
     link.control(control.id, "applied", step=4, group="4-0", policy_version=3)
     link.control(control.id, "settled", step=4, policy_version=4)
     wait_until(lambda: Control.objects.get().state == "settled", 20)

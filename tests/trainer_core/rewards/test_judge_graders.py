@@ -9,13 +9,13 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import Grader, grade
 from trainer_core.rewards.graders.judge import JudgeError, read_json
 from trainer_core.rewards.graders.rubric_prompt import schema
 from trainer_core.rewards.graders.tools import Tools
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally, mean
 

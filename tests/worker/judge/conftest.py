@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link.judge import JudgeEndpoint
 from worker.judge import retry
 from worker.judge.client import JudgeClient
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.judge.config import JudgeEndpoint
+from trainer_core.link.judge import JudgeEndpoint
 from worker.judge.open import JudgeSetup
 
 

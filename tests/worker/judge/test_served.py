@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.graders.judge import JudgeError, JudgeRequest
 from worker.engine import Completion, EngineConfig, Request, Sampling
 from worker.errors import StartError
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.served import JudgeServer, ServeConfig
 from worker.judge.servers import start_servers

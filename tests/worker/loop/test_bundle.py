@@ -8,8 +8,9 @@ import pytest
 
 from tests.worker.loop.conftest import POLICY, Launcher, tiny_spec
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.link.bundle import DatasetRef
 from worker.errors import FencedError, StartError
-from worker.link.platform import DatasetRef, Platform, parse_bundle
+from worker.link.platform import Platform, parse_bundle
 
 ROWS = [{"prompt": "1+1=", "answer": "2"}, {"prompt": "2+2=", "answer": "4"}]
 

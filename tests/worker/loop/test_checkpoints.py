@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from trainer_core.link.events import CheckpointReason, EventData
 from trainer_core.update.saving.saved import SavedCheckpoint
-from worker.loop.checkpoints import Checkpoints, Reason, Wish
+from worker.loop.checkpoints import Checkpoints, Wish
 
 
 class Link:
@@ -15,16 +16,16 @@ class Link:
         self.acknowledges = True
         self._seq = 0
 
-    def emit(self, kind: str, data: dict[str, Any], step: int) -> int:
+    def emit(self, data: EventData, step: int) -> int:
         self._seq += 1
         self.acked_seq = self._seq if self.acknowledges else self.acked_seq
         return self._seq
 
 
-def announce(checkpoints: Checkpoints, step: int, *reasons: Reason) -> None:
+def announce(checkpoints: Checkpoints, step: int, *reasons: CheckpointReason) -> None:
     path = checkpoints.path(step)
     path.mkdir(parents=True)
-    checkpoints.announce(step, [Wish(reason) for reason in reasons], SavedCheckpoint(str(path), 1, "0", step))
+    checkpoints.announce(step, [Wish(reason) for reason in reasons], SavedCheckpoint(str(path), 1, "0" * 64, step))
 
 
 def names(run_dir: Path) -> list[str]:

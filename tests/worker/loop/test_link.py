@@ -2,16 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.link.events import LogData, PhaseData, StepData
 from worker.link import client as module
 from worker.link.client import Link
 from worker.link.journal import Journal
+from worker.loop.reports import checked
 
 Connect = Callable[..., Link]
+LOG = LogData(level="info", message="m")
+
+
+def step_data(step: int, **metrics: float) -> StepData:
+    return StepData(metrics={"n": step, **metrics}, tokens_total=step, seconds=0.5)
 
 
 @pytest.fixture
@@ -35,7 +41,7 @@ def connect(platform: PlatformDouble, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_events_arrive_in_order_without_gap(connect: Connect, platform: PlatformDouble) -> None:
     link = connect()
     for step in range(1, 1201):
-        link.emit("step", {"n": step}, step)
+        link.emit(step_data(step), step)
     assert link.flush(20)
     assert platform.steps() == list(range(1, 1201))
     assert not platform.gaps and not platform.repeated
@@ -43,11 +49,11 @@ def test_events_arrive_in_order_without_gap(connect: Connect, platform: Platform
 
 def test_an_outage_delays_but_loses_and_doubles_nothing(connect: Connect, platform: PlatformDouble) -> None:
     link = connect()
-    link.emit("step", {}, 1)
+    link.emit(step_data(1), 1)
     platform.wait(lambda: platform.steps() == [1], 10)
     platform.status = 503
     for step in range(2, 50):
-        link.emit("step", {}, step)
+        link.emit(step_data(step), step)
         link.phase("generate", step, step, 50)
     with platform.changed:
         assert platform.changed.wait_for(lambda: platform.refused >= 3, 10)
@@ -61,10 +67,10 @@ def test_an_outage_delays_but_loses_and_doubles_nothing(connect: Connect, platfo
 
 def test_a_platform_that_vanishes_altogether_is_waited_for(connect: Connect, platform: PlatformDouble) -> None:
     link = connect()
-    link.emit("log", {}, 1)
+    link.emit(LOG, 1)
     assert link.flush(10)
     platform.close()
-    link.emit("log", {}, 2)
+    link.emit(LOG, 2)
     assert not link.flush(0.5)
     assert link.fenced is None
 
@@ -73,7 +79,7 @@ def test_a_platform_that_vanishes_altogether_is_waited_for(connect: Connect, pla
 def test_a_fenced_attempt_stops_talking(status: int, connect: Connect, platform: PlatformDouble) -> None:
     platform.status = status
     link = connect()
-    link.emit("log", {}, 1)
+    link.emit(LOG, 1)
     assert link.flush(10)
     assert link.fenced is not None and str(status) in link.fenced
     assert platform.events == []
@@ -81,7 +87,7 @@ def test_a_fenced_attempt_stops_talking(status: int, connect: Connect, platform:
 
 def test_a_revoked_token_fences(connect: Connect, platform: PlatformDouble) -> None:
     link = connect(token="stolen")
-    link.emit("log", {}, 1)
+    link.emit(LOG, 1)
     assert link.flush(10)
     assert link.fenced is not None
 
@@ -109,7 +115,8 @@ def test_commands_and_desired_state_come_down(connect: Connect, platform: Platfo
     platform.desired_state = "paused"
     link = connect()
     platform.wait(lambda: platform.syncs >= 2, 10)
-    assert (link.commands(), link.desired_state) == (platform.commands, "paused")
+    assert [command.wire() for command in link.commands()] == platform.commands
+    assert link.desired_state == "paused"
 
 
 def test_a_new_process_of_the_attempt_delivers_what_the_old_one_left(
@@ -119,13 +126,45 @@ def test_a_new_process_of_the_attempt_delivers_what_the_old_one_left(
     left.append([{"seq": 1, "kind": "step", "step": 1, "at": "", "data": {}}])
     left.close()
     link = connect()
-    assert link.emit("log", {}) == 2
+    assert link.emit(LOG) == 2
     assert link.flush(10)
     assert [event["seq"] for event in platform.events] == [1, 2]
 
 
-def test_numbers_without_a_json_word_are_refused(connect: Connect, platform: PlatformDouble) -> None:
-    from worker.loop.reports import finite
+def test_numbers_without_a_json_word_travel_as_words(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    link.emit(step_data(1, a=float("nan"), b=float("inf"), c=float("-inf"), d=1.5), 1)
+    assert link.flush(10)
+    (event,) = platform.of("step")
+    assert event["data"]["metrics"] == {"n": 1.0, "a": "NaN", "b": "Infinity", "c": "-Infinity", "d": 1.5}
+    assert StepData.model_validate(event["data"]).metrics["b"] == float("inf")
 
-    data: dict[str, Any] = finite({"a": float("nan"), "b": float("inf"), "c": float("-inf"), "d": 1.5})
-    assert data == {"a": "NaN", "b": "Infinity", "c": "-Infinity", "d": 1.5}
+
+def test_commands_of_a_newer_platform_are_told_of_once_and_hide_no_others(
+    connect: Connect, platform: PlatformDouble
+) -> None:
+    control = {"id": "c1", "type": "control", "revision": 1, "target": "t", "value": 1}
+    platform.commands = [
+        {"id": "d1", "type": "dance", "tempo": 3},
+        {**control, "apply_at": "tomorrow"},
+        {"id": "k1", "type": "checkpoint", "urgent": True},
+    ]
+    link = connect()
+    platform.wait(lambda: platform.applied and platform.of("log") and platform.syncs >= 4, 10)
+    assert [command.wire() for command in link.commands()] == [{"id": "k1", "type": "checkpoint"}]
+    (log,) = platform.of("log")
+    assert log["data"]["level"] == "warn"
+    assert log["data"]["message"].startswith("This worker cannot read the command d1 of type 'dance'")
+    (refused,) = platform.applied
+    assert (refused["control_id"], refused["state"]) == ("c1", "rejected")
+    assert "apply_at" in refused["error"] and refused["error"].endswith("Upgrade the workers.")
+
+
+def test_what_the_link_cannot_carry_becomes_an_error_in_the_log() -> None:
+    told = checked(lambda: PhaseData(phase="x" * 41))
+    assert isinstance(told, LogData)
+    assert (told.level, told.message) == (
+        "error",
+        "An event cannot be told (PhaseData): phase: String should have at most 40 characters",
+    )
+    assert checked(lambda: LOG) is LOG

@@ -6,12 +6,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from trainer_core.link.events import AlertData, EventData
+from trainer_core.link.reward import RewardVersion
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from worker.link.client import Link
 from worker.loop.reward_monitor import RewardMonitor
-from worker.messages.reward_version import RewardVersion
 from worker.rewards.versions import RewardVersions
 
 DEFINITION = RewardDefinition.model_validate({"components": [{"name": "style", "grader": {"type": "numeric"}}]})
@@ -21,10 +22,10 @@ class Events:
     """Takes what is emitted."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[str, dict[str, Any], int]] = []
+        self.seen: list[tuple[EventData, int]] = []
 
-    def emit(self, kind: str, data: dict[str, Any], step: int) -> int:
-        self.seen.append((kind, data, step))
+    def emit(self, data: EventData, step: int) -> int:
+        self.seen.append((data, step))
         return len(self.seen)
 
 
@@ -65,9 +66,10 @@ def test_a_bias_is_told_and_pauses_where_that_is_the_reaction(spec: Callable[...
     metrics, hold = monitor.close(1, batch, lambda item: item["prompt"])
     assert metrics["reward/length_bias"] == pytest.approx(1.0)
     assert metrics["reward_shadow/shadow@1/mean"] == 1.0
-    ((kind, data, step),) = events.seen
-    assert (kind, data["title"], step) == ("alert", "The judge pays for length", 1)
-    assert hold == (data["message"] if reaction == "pause" else None)
+    ((data, step),) = events.seen
+    assert isinstance(data, AlertData)
+    assert (data.title, step) == ("The judge pays for length", 1)
+    assert hold == (data.message if reaction == "pause" else None)
     saved = monitor.state()
     assert set(saved["definitions"]) == {"a@1", "shadow@1"}
     again = RewardMonitor(document, versions, cast(Link, events), nobody, saved)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
+from trainer_core.link.reward import RewardVersion, Versions
 from trainer_core.spec import RunSpec
 from worker.errors import StartError
-from worker.messages.reward_version import RewardVersion, Versions
 from worker.rewards.versions import RewardVersions
 
 Make = Callable[..., dict[str, Any]]
@@ -22,8 +23,16 @@ def known(**versions: dict[str, Any]) -> dict[str, RewardVersion]:
     return {f"{name}@1": RewardVersion.model_validate({"definition": one}) for name, one in versions.items()}
 
 
-def command(**documents: Any) -> dict[str, Any]:
-    return {"id": "c", "type": "control", "definitions": {f"{name}@1": one for name, one in documents.items()}}
+def command(**documents: Any) -> Command:
+    return ControlCommand(
+        id="c",
+        type="control",
+        revision=1,
+        target="reward.shadow",
+        value=[],
+        apply_at="next",
+        definitions={f"{name}@1": one for name, one in documents.items()},
+    )
 
 
 class Workers:
@@ -48,7 +57,7 @@ def test_workers_are_made_ready_once(spec: Make, workers: Workers) -> None:
     versions = RewardVersions(first, known(a=definition("right")), {}, workers)
     assert workers.asked == [], "they came up with what the bundle names"
     versions.take_in(
-        [{"id": "k", "type": "checkpoint"}, command(b={"definition": definition("x", success_threshold=3)})]
+        [CheckpointCommand(id="k", type="checkpoint"), command(b={"definition": definition("x", success_threshold=3)})]
     )
     second = RunSpec.model_validate(spec(reward={"definition": "a@1", "shadow": ["b@1"]}))
     third = RunSpec.model_validate(spec(reward={"definition": "b@1", "shadow": ["b@1"]}))

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer, Reply
+from trainer_core.link.events import EventData
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.spec.rewards.watch import RubricEvolution
 from trainer_core.trajectory import Group, Trajectory
 from worker.judge.client import JudgeClient
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.use import Tally
 from worker.rewards.evolution import Evolution
@@ -48,8 +49,8 @@ class Told:
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any], int]] = []
 
-    def __call__(self, kind: str, data: dict[str, Any], step: int) -> None:
-        self.events.append((kind, data, step))
+    def __call__(self, data: EventData, step: int) -> None:
+        self.events.append((data.kind, data.wire(), step))
 
     def proposals(self) -> list[dict[str, Any]]:
         return [row for kind, data, _ in self.events if kind == "rubric_proposals" for row in data["proposals"]]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from trainer_core.link.commands import CheckpointCommand, ControlCommand
 from trainer_core.spec import RunSpec
 from worker.loop.steering import Steering
 from worker.messages.control import AppliedControl
@@ -15,8 +16,8 @@ def steering(spec: Callable[..., dict[str, Any]]) -> Steering:
     return Steering(RunSpec.model_validate(spec()), revision=4)
 
 
-def control(name: str, revision: int, target: str, value: Any, apply_at: Any = "next") -> dict[str, Any]:
-    return {"id": name, "type": "control", "revision": revision, "target": target, "value": value, "apply_at": apply_at}
+def control(name: str, revision: int, target: str, value: Any, apply_at: Any = "next") -> ControlCommand:
+    return ControlCommand(id=name, type="control", revision=revision, target=target, value=value, apply_at=apply_at)
 
 
 def test_each_control_waits_for_its_own_boundary(steering: Steering) -> None:
@@ -103,10 +104,10 @@ def test_a_promotion_keeps_its_shadow(steering: Steering) -> None:
     assert (steering.spec.reward.definition, steering.spec.reward.shadow) == ("calculation@2", ("calculation@2",))
 
 
-def members(name: str, revision: int, *changes: tuple[str, Any], apply_at: Any = "next") -> list[dict[str, Any]]:
+def members(name: str, revision: int, *changes: tuple[str, Any], apply_at: Any = "next") -> list[ControlCommand]:
     """The commands of one change set; their ids are ``<name>0``, ``<name>1`` and so on."""
     return [
-        {**control(f"{name}{index}", revision + index, target, value, apply_at), "change_set": name}
+        control(f"{name}{index}", revision + index, target, value, apply_at).model_copy(update={"change_set": name})
         for index, (target, value) in enumerate(changes)
     ]
 
@@ -119,7 +120,7 @@ def test_a_set_is_judged_by_what_it_amounts_to(steering: Steering) -> None:
     # A budget of 44 never bites before there is room for 46 tokens.
     commands = members("s", 5, ("thinking.budget", 44), ("rollout.max_tokens", 46))
     alone, refused = Steering(steering.spec, 4).apply(
-        [{key: value for key, value in command.items() if key != "change_set"} for command in commands],
+        [command.model_copy(update={"change_set": None}) for command in commands],
         "group_dispatch",
         1,
     )
@@ -156,7 +157,7 @@ def test_a_set_is_refused_whole(spec: Callable[..., dict[str, Any]]) -> None:
 def test_a_set_waits_until_every_member_is_due(steering: Steering) -> None:
     # A new attempt stages anew at the step at which each had taken effect.
     first, second = members("s", 5, ("rollout.temperature", 0.7), ("thinking.budget", 4))
-    commands = [{**first, "apply_at": 6}, second]
+    commands = [first.model_copy(update={"apply_at": 6}), second]
     assert steering.apply(commands, "group_dispatch", 5) == ([], [])
     assert ids(steering.apply(commands, "group_dispatch", 6)[0]) == ["s0", "s1"]
 
@@ -180,6 +181,6 @@ def test_a_cancelled_control_disappears_before_its_step(steering: Steering) -> N
 
 
 def test_checkpoints_are_asked_for_once(steering: Steering) -> None:
-    commands = [{"id": "k1", "type": "checkpoint"}]
+    commands = [CheckpointCommand(id="k1", type="checkpoint")]
     assert steering.requested_checkpoints(commands) == ["k1"]
     assert steering.requested_checkpoints(commands) == []

@@ -3,8 +3,9 @@
 import kombu
 import pytest
 
+from trainer_core.link.ring import broker_url
 from worker import tasks
-from worker.cluster.app import app, broker_url
+from worker.cluster.app import app
 from worker.errors import ClusterError
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link.reward import RewardVersion
 from trainer_core.rewards import RewardDefinition, Sample
-from worker.messages.reward_version import RewardVersion
 from worker.scoring.equipped import ToolSetup
 from worker.scoring.growing import GrowingScorer
 from worker.scoring.scorer import Job

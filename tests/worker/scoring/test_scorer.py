@@ -11,11 +11,11 @@ import pytest
 
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.graders.exact import ExactGrader
 from trainer_core.rewards.graders.jail import JailError
 from worker.judge.clock import TimedOut
-from worker.judge.config import JudgeEndpoint
 from worker.judge.open import JudgeSetup
 from worker.sandbox.slot import Slot
 from worker.scoring.equipped import EquippedScorer, ToolSetup
