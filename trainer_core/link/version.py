@@ -12,6 +12,11 @@ HEADER = "Dressage-Link-Version"
 """HTTP header of every request and every answer of the link."""
 
 
+def header() -> dict[str, str]:
+    """The header by which this installation names its version."""
+    return {HEADER: str(LINK_VERSION)}
+
+
 def objection_to_worker(told: str | None) -> str | None:
     """Reason why the platform cannot work with a worker, as a sentence for the person whose run it is. None: it can.
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import httpx
 
+from trainer_core.link import version
 from trainer_core.link.bench import BenchResult
 from trainer_core.link.refusal import FENCED_OR_GONE
 from worker.errors import FencedError
+from worker.link.answers import objection, refusal
 
 RETRY_S = 1.0
 
@@ -18,11 +20,17 @@ class BenchLink:
 
     def __init__(self, url: str, token: str, job_id: str) -> None:
         self._path = f"/api/v1/link/bench/{job_id}"
-        self._client = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30.0)
+        headers = {"Authorization": f"Bearer {token}", **version.header()}
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=30.0)
+
+        self.objection: str | None = None
+        """Why this worker cannot work with the platform, as a sentence, once the job is there; or None."""
 
     def fetch(self) -> dict[str, Any]:
         """Take the job. Waits for a platform that is away. Raises FencedError."""
-        return dict(self._until_answered(lambda: self._client.get(self._path)).json())
+        response = self._until_answered(lambda: self._client.get(self._path))
+        self.objection = objection(response)
+        return dict(response.json())
 
     def renew(self, stopped: Callable[[], bool]) -> None:
         """Renew the lease. Waits for a platform that is away until ``stopped``. Raises FencedError."""
@@ -45,7 +53,7 @@ class BenchLink:
                 time.sleep(RETRY_S)
                 continue
             if response.status_code in FENCED_OR_GONE:
-                raise FencedError(f"the platform refuses the bench job: {response.status_code}")
+                raise FencedError(f"the platform refuses the bench job: {refusal(response)}")
             if response.status_code < 400:
                 return response
             if response.status_code < 500 and response.status_code != 429:

@@ -52,6 +52,9 @@ class BenchWork:
         link = BenchLink(self._url, self._token, self._job_id)
         try:
             document = link.fetch()
+            if link.objection is not None:
+                link.answer(BenchResult(error=link.objection))
+                return
             try:
                 job = BenchJob.model_validate(document)
             except ValidationError as error:

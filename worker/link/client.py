@@ -15,11 +15,13 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
+from trainer_core.link import version
 from trainer_core.link.commands import Applied, AppliedState, Command, DesiredState, read_command
 from trainer_core.link.events import EventData, LogData, PhaseData, StateData
 from trainer_core.link.limits import BATCH_BYTES, MAX_EVENTS
-from trainer_core.link.refusal import FENCED, Refusal
+from trainer_core.link.refusal import FENCED
 from trainer_core.link.sync import SyncAnswer
+from worker.link.answers import objection, refusal
 from worker.link.journal import Journal
 
 log = logging.getLogger(__name__)
@@ -37,7 +39,7 @@ class Link:
 
     def __init__(self, url: str, token: str, run_id: str, attempt: int, journal: Journal) -> None:
         self._path = f"/api/v1/link/runs/{run_id}/sync"
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **version.header()}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=httpx.Timeout(10.0, connect=3.0))
         self._attempt = attempt
         self._journal = journal
@@ -55,6 +57,7 @@ class Link:
         """Commands that this worker cannot read, each told of once."""
         self._desired: DesiredState = "running"
         self._fenced: str | None = None
+        self._objection: str | None = None
         self._synced = 0
         self._drained = threading.Condition(self._lock)
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
@@ -66,6 +69,11 @@ class Link:
     def fenced(self) -> str | None:
         """Reason why the platform no longer wants to hear from this attempt, or None."""
         return self._fenced
+
+    @property
+    def objection(self) -> str | None:
+        """Why this worker cannot go on with the platform, whose version has changed, or None."""
+        return self._objection
 
     @property
     def desired_state(self) -> DesiredState:
@@ -180,13 +188,14 @@ class Link:
         try:
             response = self._client.post(self._path, content=body.encode())
             if response.status_code in FENCED:
-                self._fence(f"the platform answered {response.status_code}: {_detail(response)}")
+                self._fence(f"the platform answered {refusal(response)}")
                 return False
             response.raise_for_status()
             answer = SyncAnswer.model_validate(response.json())
         except (httpx.HTTPError, ValueError) as error:
             log.warning("sync failed, the journal holds %d events: %s", self._journal.unacked, error)
             return False
+        self._objection = objection(response)
         self._journal.acknowledge(answer.acked_seq)
         commands = self._read(answer.commands)
         with self._drained:
@@ -230,13 +239,6 @@ def _backoff() -> "itertools.chain[float]":
     first, longest = BACKOFF_S
     doubling = itertools.takewhile(lambda pause: pause < longest, (first * 2**n for n in itertools.count()))
     return itertools.chain(doubling, itertools.repeat(longest))
-
-
-def _detail(response: httpx.Response) -> str:
-    try:
-        return Refusal.model_validate_json(response.content).detail or response.reason_phrase
-    except ValidationError:
-        return response.reason_phrase
 
 
 def _first(error: ValidationError) -> str:

@@ -14,10 +14,12 @@ import httpx
 import pyarrow.parquet as parquet
 from pydantic import ValidationError
 
+from trainer_core.link import version
 from trainer_core.link.bundle import Bundle, DatasetRef
 from trainer_core.link.refusal import FENCED_OR_GONE
 from trainer_core.rewards.matching import mismatches
 from worker.errors import FencedError, StartError
+from worker.link.answers import objection, refusal
 
 RETRY_S = 1.0
 
@@ -27,7 +29,9 @@ class Platform:
 
     def __init__(self, url: str, token: str, run_id: str, cache: Path | None = None) -> None:
         self._url, self._run_id = url.rstrip("/") + "/", run_id
-        self._client = httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=30.0)
+        self._client = httpx.Client(headers={"Authorization": f"Bearer {token}", **version.header()}, timeout=30.0)
+        self.objection: str | None = None
+        """Why this worker cannot work with the platform, as a sentence, once the bundle is there; or None."""
         self._cache = cache or Path(tempfile.gettempdir()) / f"dressage-cache-{os.getuid()}"
 
     def fetch_bundle(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:
@@ -40,8 +44,9 @@ class Platform:
             try:
                 response = self._client.get(urljoin(self._url, f"api/v1/link/runs/{self._run_id}/bundle"))
                 if response.status_code in FENCED_OR_GONE:
-                    raise FencedError(f"the platform refuses the bundle: {response.status_code}")
+                    raise FencedError(f"the platform refuses the bundle: {refusal(response)}")
                 response.raise_for_status()
+                self.objection = objection(response)
                 return dict(response.json())
             except httpx.HTTPError:
                 time.sleep(RETRY_S)

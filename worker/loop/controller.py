@@ -141,6 +141,8 @@ class RunController:
         startup: Startup | None = None
         try:
             link.emit(StateData(state="starting"))
+            if platform.objection is not None:
+                raise StartError(platform.objection)
             startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
@@ -186,6 +188,8 @@ class RunController:
             raise Stopped("told to stop")
         if self._link.fenced is not None:
             raise FencedError(self._link.fenced)
+        if self._link.objection is not None:
+            raise StartError(self._link.objection)
         if self._link.desired_state == "cancelled":
             raise Cancelled
 

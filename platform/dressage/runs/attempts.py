@@ -2,6 +2,7 @@
 
 from itertools import takewhile
 
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -12,7 +13,7 @@ from dressage.runs.controls import restage
 from dressage.runs.enqueue import enqueue_start, enqueue_stop
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Checkpoint, Run
-from dressage.runs.states import By, DesiredState, RunState
+from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.runs.tokens import link_token
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Moment
@@ -57,6 +58,21 @@ def fence(attempt: Attempt, reason: str) -> None:
     attempt.fenced, attempt.ended_at, attempt.end_reason = True, timezone.now(), reason[:500]
     attempt.save(update_fields=["fenced", "ended_at", "end_reason"])
     enqueue_stop(attempt.run_id, attempt.number)
+
+
+@transaction.atomic
+def fail_attempt(attempt_id: int, reason: str) -> None:
+    """End the run of an attempt with which the platform cannot work, for a reason that no further attempt would mend.
+
+    A run that has ended, or that another attempt works on, stays as it is.
+    """
+    run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
+    attempt = Attempt.objects.get(pk=attempt_id)
+    if run.state not in ACTIVE or attempt.fenced or attempt.number != run.attempt:
+        return
+    fence(attempt, reason)
+    to = RunState.CANCELLED if run.desired_state == DesiredState.CANCELLED else RunState.FAILED
+    transition(run, to, by=By.PLATFORM, actor=Actor.system("link"), reason=reason)
 
 
 def replace(run: Run, attempt: Attempt, why: str) -> None:

@@ -3,7 +3,6 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from dressage.bench.documents import job_for_worker
 from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
@@ -11,15 +10,20 @@ from dressage.bench.services import LEASE_S, give_up, take, take_result
 from dressage.common.problems import Problem, conflict, validated
 from dressage.rewards.models import BenchJob
 from dressage.runs.link.parser import LinkParser
+from dressage.runs.link.version import VersionedLinkView
 from trainer_core.link.bench import BenchLease, BenchResult
 
 
-class BenchLinkView(APIView):
+class BenchLinkView(VersionedLinkView):
     """Base: only the job's own token."""
 
     authentication_classes = (BenchLinkAuthentication,)
     permission_classes = (IsOwnJob,)
     parser_classes = (LinkParser,)
+
+    def give_up(self, reason: str) -> None:
+        """Fail the job, unless it is over."""
+        give_up(self.kwargs["job_id"], reason)
 
     @property
     def job(self) -> BenchJob:

@@ -4,21 +4,22 @@ from django.http import FileResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from dressage.common.problems import not_found, validated
 from dressage.datasets.selectors import version_by_ref
+from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import bundle
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
+from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.references import dataset_references
 from trainer_core.link.sync import SyncRequest
 from trainer_core.spec import RunSpec
 
 
-class LinkView(APIView):
+class LinkView(VersionedLinkView):
     """Base: only the attempt's own token, for its own run."""
 
     authentication_classes = (LinkAuthentication,)
@@ -31,6 +32,10 @@ class LinkView(APIView):
         attempt = self.request.auth
         assert isinstance(attempt, Attempt)
         return attempt
+
+    def give_up(self, reason: str) -> None:
+        """Fail the run, unless the attempt is not the run's present one."""
+        fail_attempt(self.attempt.id, reason)
 
 
 class SyncView(LinkView):
