@@ -6,7 +6,7 @@ import logging
 import ray
 from ray.exceptions import RayActorError
 
-from trainer_core.link import ring
+from trainer_core.link import celery_queue
 from worker.bench.actor import BenchWorker
 from worker.cluster import actors as cluster
 from worker.cluster.app import app
@@ -15,19 +15,19 @@ from worker.loop.controller import RunController
 log = logging.getLogger(__name__)
 
 
-@app.task(name=ring.START)
+@app.task(name=celery_queue.START)
 def start(run_id: str, attempt: int, link_url: str, link_token: str) -> bool:
     """Make the controller of an attempt, which then works by itself. False: it is there already."""
     return _made_once(cluster.controller_name(run_id, attempt), RunController, run_id, attempt, link_url, link_token)
 
 
-@app.task(name=ring.BENCH)
+@app.task(name=celery_queue.BENCH)
 def bench(job_id: str, link_url: str, token: str) -> bool:
     """Make the worker of a bench job, which then works by itself. False: it is there already."""
     return _made_once(cluster.bench_name(job_id), BenchWorker, job_id, link_url, token)
 
 
-@app.task(name=ring.STOP)
+@app.task(name=celery_queue.STOP)
 def stop(run_id: str, attempt: int) -> list[str]:
     """Kill what is left of an attempt. Returns the names of the actors that were there."""
     with cluster.connected():

@@ -9,14 +9,14 @@ import os
 
 from celery import Celery
 
-from trainer_core.link import ring
+from trainer_core.link import celery_queue
 
-app = Celery("worker", broker=ring.broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
+app = Celery("worker", broker=celery_queue.broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
 app.conf.update(
     accept_content=["json"],
     task_serializer="json",
     task_ignore_result=True,
-    task_default_queue=ring.QUEUE,
+    task_default_queue=celery_queue.QUEUE,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     broker_connection_retry_on_startup=True,

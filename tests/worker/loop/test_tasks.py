@@ -3,7 +3,7 @@
 import kombu
 import pytest
 
-from trainer_core.link.ring import broker_url
+from trainer_core.link.celery_queue import broker_url
 from worker import tasks
 from worker.cluster.app import app
 from worker.errors import ClusterError
