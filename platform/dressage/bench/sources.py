@@ -10,11 +10,11 @@ MAX_PICKED = 200
 """Samples taken from a dataset or a run."""
 
 
-class _Part(BaseModel):
+class _SampleSource(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class PastedSample(_Part):
+class PastedSample(_SampleSource):
     """A completion that someone has pasted."""
 
     output_text: str = Field(max_length=MAX_TEXT)
@@ -25,7 +25,7 @@ class PastedSample(_Part):
     finish_reason: Literal["stop", "length"] = "stop"
 
 
-class FromDataset(_Part):
+class FromDataset(_SampleSource):
     """Rows of a dataset version, answered by their own gold answer."""
 
     dataset: str = Field(max_length=80)
@@ -44,7 +44,7 @@ class FromDataset(_Part):
         return self
 
 
-class FromRun(_Part):
+class FromRun(_SampleSource):
     """Stored rollouts of a run, with the dataset rows that they answered."""
 
     run: str = Field(max_length=40)

@@ -5,7 +5,7 @@ from django.urls import path
 from dressage.teams.views.audit import AuditVerificationView, AuditView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
 from dressage.teams.views.session import PasswordView, SessionTeamView, SessionView
-from dressage.teams.views.tokens import TokensView, TokenView
+from dressage.teams.views.tokens import ApiTokenView, TokensView
 
 urlpatterns = [
     path("session", SessionView.as_view()),
@@ -15,7 +15,7 @@ urlpatterns = [
     path("teams/current/members", MembersView.as_view()),
     path("teams/current/members/<str:member_id>", MemberView.as_view()),
     path("tokens", TokensView.as_view()),
-    path("tokens/<str:token_id>", TokenView.as_view()),
+    path("tokens/<str:token_id>", ApiTokenView.as_view()),
     path("audit", AuditView.as_view()),
     path("audit/verification", AuditVerificationView.as_view()),
 ]

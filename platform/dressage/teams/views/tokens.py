@@ -33,7 +33,7 @@ class TokensView(ApiView):
         return Response(with_secret(NewTokenSerializer, token, secret=secret), status=status.HTTP_201_CREATED)
 
 
-class TokenView(ApiView):
+class ApiTokenView(ApiView):
     """One token."""
 
     roles = {"DELETE": IsAdmin}
