@@ -1,4 +1,5 @@
-"""What a package needs to bring a loss, an advantage, a filter or a grader: the one module its parameters import from.
+"""Everything that a package needs to bring a loss, an advantage, a filter or a grader: the one module its parameters
+import from.
 
 Imports without torch. ``docs/development/write-a-plugin.md`` shows a package from end to end.
 """

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = Literal["prompt", "tokens", "context", "steps"]
-"""What the first dimension of a trajectory's array counts: tokens of the prompt, of the completion, of both but the
-last, or steps of the completion. Whatever packs, cuts or sends trajectories goes by this mark."""
+"""Unit that the first dimension of a trajectory's array counts: tokens of the prompt, of the completion, of both but
+the last, or steps of the completion. Whatever packs, cuts or sends trajectories goes by this mark."""
 _PROMPT: dict[str, Rows] = {"rows": "prompt"}
 _TOKENS: dict[str, Rows] = {"rows": "tokens"}
 _CONTEXT: dict[str, Rows] = {"rows": "context"}

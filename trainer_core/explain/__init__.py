@@ -1,4 +1,5 @@
-"""What a run spec amounts to, in plain words and numbers. Imports without torch: the console shows it, too."""
+"""Explanation of what a run spec amounts to, in plain words and numbers. Imports without torch: the console shows it,
+too."""
 
 from dataclasses import dataclass
 

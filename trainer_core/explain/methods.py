@@ -28,7 +28,7 @@ class Method:
 
 
 def methods(spec: RunSpec) -> tuple[Method, ...]:
-    """In the order of the spec's fields."""
+    """Methods in the order of the spec's fields."""
     return tuple(_walk(spec, ()))
 
 

@@ -26,7 +26,7 @@ class Denominators:
     sequences: int
     """Trajectories that take part in the loss."""
     tokens: int
-    """Their sampled tokens."""
+    """Sampled tokens of these trajectories."""
     prompt_tokens: Mapping[int, int]
     """The same tokens by the key of their prompt (``TokenBatch.prompt``)."""
 
@@ -77,7 +77,7 @@ def aggregate(
 def token_weights(
     spec: Aggregation, mask: Tensor, sequence: Tensor, prompt: Tensor, whole: Denominators, dtype: torch.dtype
 ) -> Tensor:
-    """What the value of each token is multiplied with before the sum, [N]; arguments as of ``aggregate``."""
+    """Weight with which the value of each token is multiplied before the sum, [N]; arguments as of ``aggregate``."""
     return FORMULAS.of(spec)(spec, Tokens(mask, sequence, prompt, whole, dtype))
 
 

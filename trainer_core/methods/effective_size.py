@@ -19,7 +19,7 @@ def effective_share(log_weights: Tensor) -> float:
 
 
 def rate_factor(rule: Literal["none", "sqrt", "linear"], share: float, base: float) -> float:
-    """What the step size is multiplied with: ``min(1, share / base)``, its root for optimizers like Adam."""
+    """Factor of the step size: ``min(1, share / base)``, its root for optimizers like Adam."""
     if rule == "none":
         return 1.0
     ratio = min(1.0, share / base)

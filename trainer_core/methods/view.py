@@ -1,4 +1,4 @@
-"""What losses and corrections see of a micro-batch: one value per predicted token."""
+"""View that losses and corrections have of a micro-batch: one value per predicted token."""
 
 from dataclasses import dataclass, fields
 
@@ -24,7 +24,8 @@ class TokenView:
     sequence: Tensor
     """int64: which trajectory a token belongs to; the numbers need be neither dense nor ascending."""
     divergence: Tensor | None = None
-    """Between behaviour and current policy, where it was taken over more than the sampled token. No gradient."""
+    """Divergence between behaviour and current policy, where it was taken over more than the sampled token. No
+    gradient."""
     log_shift: Tensor | None = None
     """Log of the weight, at most 0, by which the routing of experts has moved since the proximal policy. No
     gradient."""

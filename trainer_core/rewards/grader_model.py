@@ -1,4 +1,4 @@
-"""What every grader is: parameters, and a function that grades one completion."""
+"""Base of every grader: parameters, and a function that grades one completion."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal

@@ -1,4 +1,4 @@
-"""What every part of a run spec shares: strictness, documentation in the schema, and the steering marks."""
+"""Base of every part of a run spec: strictness, documentation in the schema, and the steering marks."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal

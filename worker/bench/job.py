@@ -7,7 +7,7 @@ from worker.scoring.scorer import Graded
 
 
 def graded_sample(sample: BenchSample, thinking: ThinkingTags | None) -> Sample:
-    """What graders see of it."""
+    """Sample as graders see it."""
     thoughts, answer = None, sample.output_text
     if thinking is not None:
         thoughts, answer = split_thinking(sample.output_text, thinking.start, thinking.end)

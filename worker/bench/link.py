@@ -24,7 +24,7 @@ class BenchLink:
         self._client = httpx.Client(base_url=url, headers=headers, timeout=30.0)
 
         self.objection: str | None = None
-        """Why this worker cannot work with the platform, as a sentence, once the job is there; or None."""
+        """Reason why this worker cannot work with the platform, as a sentence, once the job is there; or None."""
 
     def fetch(self) -> dict[str, Any]:
         """Take the job. Waits for a platform that is away. Raises FencedError."""

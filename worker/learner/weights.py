@@ -39,14 +39,14 @@ class WeightBundle:
 
     version: int
     tensors: dict[str, NDArray[np.float32]]
-    """By Hugging Face name; tied weights once."""
+    """Tensors by Hugging Face name; tied weights once."""
     probe_sequences: list[list[int]]
     probe_logprobs: list[list[float]]
     """Learner's natural-log probability of each probe token but the first, at temperature 1."""
 
 
 class Publisher(Protocol):
-    """What ``publish`` needs of a learner."""
+    """Interface that ``publish`` needs of a learner."""
 
     version: int
 
@@ -58,7 +58,7 @@ class Publisher(Protocol):
 
 
 class Receiver(Protocol):
-    """What ``apply_and_probe`` needs of an engine."""
+    """Interface that ``apply_and_probe`` needs of an engine."""
 
     def load_weights(
         self, version: int, tensors: Mapping[str, NDArray[np.float32]], *, kv: Literal["keep", "recompute"]

@@ -72,7 +72,7 @@ class Link:
 
     @property
     def objection(self) -> str | None:
-        """Why this worker cannot go on with the platform, whose version has changed, or None."""
+        """Reason why this worker cannot go on with the platform, whose version has changed, or None."""
         return self._objection
 
     @property

@@ -31,7 +31,7 @@ class Platform:
         self._url, self._run_id = url.rstrip("/") + "/", run_id
         self._client = httpx.Client(headers={"Authorization": f"Bearer {token}", **version.header()}, timeout=30.0)
         self.objection: str | None = None
-        """Why this worker cannot work with the platform, as a sentence, once the bundle is there; or None."""
+        """Reason why this worker cannot work with the platform, as a sentence, once the bundle is there; or None."""
         self._cache = cache or Path(tempfile.gettempdir()) / f"dressage-cache-{os.getuid()}"
 
     def fetch_bundle(self, stopped: Callable[[], bool] = lambda: False) -> dict[str, Any]:

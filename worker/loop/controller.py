@@ -47,7 +47,7 @@ FLUSH_S = 3600.0
 
 
 Ending = tuple[ReportedState | None, str, str | None]
-"""How an attempt ended: state (None: the platform shall try again), reason, detail."""
+"""End of an attempt: state (None: the platform shall try again), reason, detail."""
 
 
 class Cancelled(Exception):

@@ -74,7 +74,8 @@ class Steering:
         return {target.path: target.boundary for target in targets(self.spec)}
 
     def _due(self, commands: Sequence[Command], boundary: Boundary, step: int) -> list[list[ControlCommand]]:
-        """What is to be applied now, by revision: each set is a list of its own, and each control without a set."""
+        """Controls that are to be applied now, by revision: each set is a list of its own, and each control without a
+        set."""
         staged = [c for c in commands if isinstance(c, ControlCommand) and c.id not in self._handled]
         if not staged:
             return []

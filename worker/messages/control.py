@@ -15,4 +15,4 @@ class AppliedControl:
     revision: int
     target: str
     boundary: Boundary
-    """Of its field. It has taken effect at a later one where another of its set had to wait."""
+    """Boundary of its field. It has taken effect at a later one where another of its set had to wait."""

@@ -1,1 +1,1 @@
-"""What people watch of a run: charts, events and rollouts, by REST and as a live stream."""
+"""Views of a run for its users: charts, events and rollouts, by REST and as a live stream."""

@@ -1,4 +1,4 @@
-"""What controls amount to: the spec with them. Controls of one change set count together or not at all."""
+"""Effect of controls: the spec with them. Controls of one change set count together or not at all."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -45,7 +45,7 @@ from trainer_core.spec.methods.critic import GAEAdvantage
 
 
 def _reward_itself(spec: Advantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
-    """What is shown of an advantage that each token has of its own, made elsewhere.
+    """Reward itself, shown of an advantage that each token has of its own, made elsewhere.
 
     GAE's come from a critic's values, which the learner alone knows; VinePPO's from branches (``assign_vine``).
     """

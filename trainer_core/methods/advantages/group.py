@@ -1,4 +1,4 @@
-"""What the group methods share: means, deviations and the question whether a group carries a signal."""
+"""Parts that the group methods share: means, deviations and the question whether a group carries a signal."""
 
 import torch
 from torch import Tensor

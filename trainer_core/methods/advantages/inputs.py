@@ -1,4 +1,4 @@
-"""What some advantages need beside the rewards."""
+"""Inputs of some advantages beside the rewards."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Where a completion is cut into steps, each of which begins in a state that can be valued."""
+"""Cut of a completion into steps, each of which begins in a state that can be valued."""
 
 import re
 from bisect import bisect_left

@@ -43,11 +43,11 @@ FORMULAS: Table[Callable[..., Any]] = Table(
         RecompositionFilter: recomposition,
     },
 )
-"""What each function takes and answers depends on the filter's stage; see ``FilterModel``."""
+"""Functions of the filters. What each takes and answers depends on the filter's stage; see ``FilterModel``."""
 
 
 def prepare(filters: Sequence[Filter], groups: list[Group]) -> None:
-    """What filters do before the advantages are made: change the rewards of answers that they cut short."""
+    """Apply the filters that act before the advantages are made: change the rewards of answers that they cut short."""
     for spec in filters:
         if spec.stage == "rewards":
             FORMULAS.of(spec)(spec, groups)
@@ -67,12 +67,12 @@ def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "
 
 
 def token_filters(filters: Sequence[Filter]) -> list[Filter]:
-    """Those that choose among tokens, in the learner, which knows their entropies."""
+    """Filters that choose among tokens, in the learner, which knows their entropies."""
     return [spec for spec in filters if spec.stage == "tokens"]
 
 
 def keep(spec: Filter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
-    """Which of a minibatch's tokens keep their advantage → bool [N].
+    """Mask of a minibatch's tokens that keep their advantage → bool [N].
 
     A token that is left out keeps its place in the denominators, as in the papers' objectives.
 

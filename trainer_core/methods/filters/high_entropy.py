@@ -7,7 +7,8 @@ from trainer_core.spec.methods.filters import HighEntropyTokensFilter
 
 
 def high_entropy(spec: HighEntropyTokensFilter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
-    """Which tokens of the minibatch are among the ``share`` of highest entropy, bool [N]; ties at its edge are kept.
+    """Mask of the minibatch's tokens that are among the ``share`` of highest entropy, bool [N]; ties at its edge are
+    kept.
 
     Args:
         spec: the share.

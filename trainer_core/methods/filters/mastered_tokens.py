@@ -8,7 +8,7 @@ from trainer_core.spec.methods.filters import MasteredTokensFilter
 
 
 def mastered_tokens(spec: MasteredTokensFilter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> Tensor:
-    """Which tokens are trained on, bool [N]: all, while the mean entropy reaches the target.
+    """Mask of the tokens that are trained on, bool [N]: all, while the mean entropy reaches the target.
 
     Args:
         spec: probability, target entropy, what counts as right.

@@ -22,7 +22,8 @@ def repetition(spec: RepetitionFilter, groups: list[Group], compares: Compared =
 
 
 def repeats_at_end(completions: Sequence[NDArray[np.int32]], max_period: int) -> list[int]:
-    """How often the best pattern of at most ``max_period`` tokens stands at the end of each; whole ones only.
+    """Number of times that the best pattern of at most ``max_period`` tokens stands at the end of each; whole ones
+    only.
 
     A completion that then ended by itself has its end-of-sequence token behind the loop: the last token may be odd.
     """

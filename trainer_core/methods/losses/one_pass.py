@@ -7,7 +7,7 @@ from kernels.policy_loss import Method, policy_loss
 from trainer_core.methods.view import TokenView
 
 BACKEND: Backend = "auto"
-"""On a CPU the single pass is no gain: there ``auto`` leaves the loss to torch's own operations."""
+"""Backend of the single pass. On a CPU it is no gain: there ``auto`` leaves the loss to torch's own operations."""
 
 
 def one_pass(

@@ -1,4 +1,4 @@
-"""What the losses share: ratios that cannot overflow, and the metrics of a band's edges."""
+"""Parts that the losses share: ratios that cannot overflow, and the metrics of a band's edges."""
 
 import torch
 from torch import Tensor
@@ -34,7 +34,7 @@ def share(tokens: Tensor, view: TokenView) -> Tensor:
 
 @torch.no_grad()
 def drift(view: TokenView) -> dict[str, Tensor]:
-    """How far the policy has moved since the step began."""
+    """Metrics of how far the policy has moved since the step began."""
     return {"actor/ppo_kl": masked_mean(view.old_logprobs - view.logprobs, view.mask)}
 
 

@@ -1,4 +1,4 @@
-"""How the groups of a step are made up: their sizes, and old ones that return."""
+"""Make-up of the groups of a step: their sizes, and old ones that return."""
 
 from typing import Annotated, ClassVar, Literal
 

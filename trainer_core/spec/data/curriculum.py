@@ -1,4 +1,4 @@
-"""Which prompts are drawn next."""
+"""Choice of the prompts that are drawn next."""
 
 from typing import Annotated, ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""What is put behind the prompts of the dataset: hints and strategies."""
+"""Additions behind the prompts of the dataset: hints and strategies."""
 
 from typing import Annotated, ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""Where the prompts come from."""
+"""Sources of the prompts."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Which completions are not worth finishing."""
+"""Early end of completions that are not worth finishing."""
 
 from typing import ClassVar
 

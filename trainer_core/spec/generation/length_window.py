@@ -1,4 +1,4 @@
-"""How the longest completion changes over a run."""
+"""Change of the longest completion over a run."""
 
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal

@@ -1,4 +1,4 @@
-"""How trajectories are generated."""
+"""Generation of trajectories."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -178,7 +178,7 @@ class Engine(SpecModel):
 
     @property
     def tolerance(self) -> float:
-        """Of the probe, in nats."""
+        """Tolerance of the probe, in nats."""
         if self.probe_tolerance is not None:
             return self.probe_tolerance
         return probe_tolerance(self.dtype, self.lm_head_dtype, self.quantization)

@@ -1,4 +1,4 @@
-"""Which weights are trained: all of them, or a small adapter beside each matrix."""
+"""Choice of the weights that are trained: all of them, or a small adapter beside each matrix."""
 
 from typing import Annotated, ClassVar, Literal
 

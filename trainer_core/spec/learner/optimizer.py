@@ -1,4 +1,4 @@
-"""How gradients become updates."""
+"""Optimizers: how gradients become updates."""
 
 from typing import Literal
 

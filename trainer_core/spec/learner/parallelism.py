@@ -1,4 +1,4 @@
-"""How many workers of each kind."""
+"""Numbers of workers of each kind."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Which policy is trained."""
+"""Policy that is trained."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""In which number formats engines and learner compute."""
+"""Number formats in which engines and learner compute."""
 
 from typing import Annotated, ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""How a mixture of experts routes tokens while it is trained."""
+"""Routing of a mixture of experts: how it sends tokens while it is trained."""
 
 from typing import Annotated, ClassVar, Literal
 

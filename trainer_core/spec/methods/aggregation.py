@@ -1,4 +1,4 @@
-"""How token losses become one number."""
+"""Aggregations: how token losses become one number."""
 
 from typing import Annotated, ClassVar, Literal
 

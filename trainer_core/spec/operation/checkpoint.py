@@ -1,4 +1,4 @@
-"""When the run is saved."""
+"""Schedule of checkpoints."""
 
 from trainer_core.spec.base import SpecModel, field
 

@@ -1,4 +1,4 @@
-"""How often a run looks for the causes of what engine and learner disagree about."""
+"""Schedule of the search for the causes of what engine and learner disagree about."""
 
 from trainer_core.spec.base import SpecModel, field
 

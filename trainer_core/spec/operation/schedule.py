@@ -1,4 +1,4 @@
-"""How long the run goes and how a step is cut."""
+"""Length of the run, and the cut of a step."""
 
 from trainer_core.spec.base import SpecModel, field
 

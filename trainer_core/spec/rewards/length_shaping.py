@@ -1,4 +1,4 @@
-"""How the length of a completion changes its reward, once its whole group is scored."""
+"""Change of a completion's reward by its length, once its whole group is scored."""
 
 from typing import Annotated, ClassVar, Literal
 

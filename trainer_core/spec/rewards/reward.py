@@ -1,4 +1,4 @@
-"""Which reward a run maximises and what happens when it cannot be computed."""
+"""Reward that a run maximises, and what happens when it cannot be computed."""
 
 from typing import Annotated, Literal
 

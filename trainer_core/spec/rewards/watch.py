@@ -1,4 +1,4 @@
-"""What watches over a judged reward while a run goes: rubrics that evolve, and a judge that is swayed by length."""
+"""Watches over a judged reward while a run goes: rubrics that evolve, and a judge that is swayed by length."""
 
 from typing import Literal
 

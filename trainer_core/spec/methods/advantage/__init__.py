@@ -1,4 +1,4 @@
-"""How rewards become advantages: one file of parameters for each method."""
+"""Advantages: one file of parameters for each method."""
 
 from typing import TYPE_CHECKING, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What an importance ratio is taken over."""
+"""Level over which an importance ratio is taken."""
 
 from typing import Literal
 

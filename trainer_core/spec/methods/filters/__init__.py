@@ -1,4 +1,4 @@
-"""Which trajectories, and which tokens of them, are left out of the loss: one file of parameters for each."""
+"""Filters of trajectories, and of tokens of them, that are left out of the loss: one file of parameters for each."""
 
 from typing import TYPE_CHECKING, TypeAlias
 
