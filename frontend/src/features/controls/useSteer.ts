@@ -1,7 +1,9 @@
 /** Sends controls. Nothing is drawn as applied here: the worker's word comes over the stream. */
 import { controls } from "@/api/client";
 import { useIsMutating, useQueryClient } from "@tanstack/react-query";
-import type { Control, Json, List, Run } from "@/api/model";
+import type { Control, Json } from "@/api/model";
+import { mergeControl, writeControl, writeRun } from "@/features/runs/data/merge";
+import { fetchInOrder, outdate } from "@/lib/updates";
 import { useSubmit } from "@/lib/useSubmit";
 import { seenRevision } from "./conflict";
 import { noteOwnChange } from "./ownChanges";
@@ -29,12 +31,17 @@ export function useSteer(runId: string) {
   const client = useQueryClient();
   return useSubmit({
     mutationKey: steerKey(runId),
-    mutationFn: ({ changes, reason, revision }: SteerInput) => controls.stage(runId, changes, reason, revision),
+    mutationFn: ({ changes, reason, revision }: SteerInput) =>
+      fetchInOrder(
+        () => controls.stage(runId, changes, reason, revision),
+        (made, since) => made.map(one => mergeControl(runId, one, since)),
+      ),
     onSuccess: (made, { revision }) => {
       noteOwnChange(client, runId, { after: revision, revision: seenRevision(made) });
-      for (const control of made) remember(client, runId, control);
+      for (const control of made) writeControl(client, runId, control);
+      writeRun(client, runId, { revision: seenRevision(made) });
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
+    onSettled: () => outdate(client, { queryKey: ["run", runId] }),
   });
 }
 
@@ -60,15 +67,6 @@ export function useControlAct(runId: string) {
       }
       return act === "cancel" ? controls.cancel(runId, control.id) : controls.rewind(runId, control.id);
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ["run", runId] }),
+    onSettled: () => outdate(client, { queryKey: ["run", runId] }),
   });
-}
-
-function remember(client: ReturnType<typeof useQueryClient>, runId: string, control: Control): void {
-  client.setQueryData<List<Control>>(["run", runId, "controls"], list =>
-    list ? { ...list, data: [control, ...list.data.filter(one => one.id !== control.id)] } : list,
-  );
-  client.setQueryData<Run>(["run", runId], run =>
-    run ? { ...run, revision: Math.max(run.revision, control.revision) } : run,
-  );
 }

@@ -2,11 +2,12 @@ import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, it } from "vitest";
 import type { MetricData, Run } from "@/api/model";
 import { metricsKey } from "@/features/runs/data/queries";
-import { forget, withPoints } from "@/features/runs/data/recent";
 import { aControl } from "@/test/control";
-import { receive } from "./useRunStream";
+import type { Frame } from "./streamClient";
+import { receiver } from "./useRunStream";
 
 let client: QueryClient;
+let receive: (frame: Frame) => void;
 const key = [...metricsKey("run_1", { x: "step" }), "reward"];
 const data: MetricData = {
   x: "step",
@@ -23,13 +24,13 @@ const step = (number: number, attempt = 1) => ({
 
 beforeEach(() => {
   client = new QueryClient();
-  forget("run_1");
+  receive = receiver(client, "run_1");
   client.setQueryData(["run", "run_1"], { id: "run_1", step: 1, attempt: 1, spec: {} } as unknown as Run);
   client.setQueryData(key, data);
 });
 
 it("writes steps into the drawn metrics and the run into its header", () => {
-  receive(client, "run_1", { type: "events", seq: 12, events: [step(2)], run: { step: 2, attempt: 1 } });
+  receive({ type: "events", seq: 12, events: [step(2)], run: { step: 2, attempt: 1 } });
   const drawn = client.getQueryData<MetricData>(key);
   expect(drawn?.series.reward?.x).toEqual([1, 2]);
   expect(drawn?.series["not/drawn"]).toBeUndefined();
@@ -37,7 +38,7 @@ it("writes steps into the drawn metrics and the run into its header", () => {
 });
 
 it("asks again for everything drawn when a new attempt repeats steps", () => {
-  receive(client, "run_1", { type: "events", seq: 12, events: [step(1, 2)], run: { step: 1, attempt: 2 } });
+  receive({ type: "events", seq: 12, events: [step(1, 2)], run: { step: 1, attempt: 2 } });
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
   expect(client.getQueryData<MetricData>(key)?.series.reward?.x).toEqual([1]);
 });
@@ -45,7 +46,7 @@ it("asks again for everything drawn when a new attempt repeats steps", () => {
 it("leaves a zoomed window alone", () => {
   const zoomed = [...metricsKey("run_1", { x: "step", from: 0, to: 1 }), "reward"];
   client.setQueryData(zoomed, data);
-  receive(client, "run_1", { type: "events", seq: 12, events: [step(2)] });
+  receive({ type: "events", seq: 12, events: [step(2)] });
   expect(client.getQueryData(zoomed)).toBe(data);
 });
 
@@ -60,24 +61,21 @@ it("replaces a control by its newer state", () => {
     attempt: 1,
     data: { control: { ...control, state: "applied" } },
   };
-  receive(client, "run_1", { type: "events", seq: 13, events: [event] });
+  receive({ type: "events", seq: 13, events: [event] });
   expect(client.getQueryData(["run", "run_1", "controls"])).toMatchObject({
     data: [{ id: "ctl_1", state: "applied" }],
   });
 });
 
-it("adds to a late answer the points that came while it was on its way", () => {
-  receive(client, "run_1", { type: "events", seq: 12, events: [step(2), step(3)] });
-  expect(withPoints(client, "run_1", ["reward"], data).series.reward?.x).toEqual([1, 2, 3]);
-});
-
-it("forgets the points of an attempt that a newer one repeats", () => {
-  receive(client, "run_1", { type: "events", seq: 12, events: [step(2), step(3)] });
-  receive(client, "run_1", { type: "events", seq: 13, events: [step(2, 2)] });
-  expect(withPoints(client, "run_1", ["reward"], data).series.reward?.x).toEqual([1, 2]);
-});
-
 it("asks again as soon as the run has a new attempt, before its first step", () => {
-  receive(client, "run_1", { type: "events", seq: 12, events: [], run: { step: 1, attempt: 2 } });
+  receive({ type: "events", seq: 12, events: [], run: { step: 1, attempt: 2 } });
+  expect(client.getQueryState(key)?.isInvalidated).toBe(true);
+});
+
+it("asks again for everything drawn although a query knew of the new attempt before the stream", () => {
+  receive({ type: "events", seq: 11, events: [], run: { step: 1, attempt: 1 } });
+  client.setQueryData<Run>(["run", "run_1"], run => run && { ...run, attempt: 2 });
+  expect(client.getQueryState(key)?.isInvalidated).toBe(false);
+  receive({ type: "events", seq: 12, events: [], run: { step: 1, attempt: 2 } });
   expect(client.getQueryState(key)?.isInvalidated).toBe(true);
 });

@@ -2,11 +2,12 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { controlOf } from "@/api/events";
-import type { Control, List, MetricData, Run, RunEvent } from "@/api/model";
-import { type LivePoint, livePoint, needsReload } from "@/features/runs/data/points";
+import type { MetricData, Run, RunEvent } from "@/api/model";
+import { type RunUpdate, writeControl, writeRun } from "@/features/runs/data/merge";
+import { type LivePoint, livePoint, needsReload, pointTopic, withPoints } from "@/features/runs/data/points";
 import { MAX_POINTS, timelineQuery } from "@/features/runs/data/queries";
-import { forget, remember, withPoints } from "@/features/runs/data/recent";
-import { addSteps, type StepSpans, stepSpans } from "@/features/runs/data/timeline";
+import { addSteps, spansTopic, type StepSpans, stepSpans } from "@/features/runs/data/timeline";
+import { outdate, recordUpdate } from "@/lib/updates";
 import { StreamClient, type Frame, socketUrl, type StreamStatus } from "./streamClient";
 
 /** Points of one series beyond which they are asked for again, down-sampled. */
@@ -27,38 +28,45 @@ export function useRunStream(runId: string): RunStream {
   useEffect(() => {
     const hear = (status?: StreamStatus) =>
       setStream(previous => ({ status: status ?? previous.status, heardAt: Date.now() }));
+    const receive = receiver(client, runId);
     const socket = new StreamClient({
       url: socketUrl(`/ws/v1/runs/${runId}`),
       onStatus: status => (status === "live" ? hear(status) : setStream(previous => ({ ...previous, status }))),
       onOpen: resumed => {
         // Events that came between the first queries and this opening are in nobody's hands: ask again.
-        if (!resumed) void client.invalidateQueries({ queryKey: ["run", runId] });
+        if (!resumed) outdate(client, { queryKey: ["run", runId] });
       },
       onFrame: frame => {
         hear();
-        if (frame.type === "events") receive(client, runId, frame);
+        if (frame.type === "events") receive(frame);
       },
     });
-    return () => {
-      socket.close();
-      forget(runId);
-    };
+    return () => socket.close();
   }, [client, runId]);
   return stream;
 }
 
-/** Puts one frame into the cache. Exported for tests. */
-export function receive(client: QueryClient, runId: string, frame: Frame): void {
-  const events = (frame.events ?? []) as RunEvent[];
-  const before = client.getQueryData<Run>(["run", runId]);
-  const run = frame.run as Partial<Run> | undefined;
-  if (run) client.setQueryData<Run>(["run", runId], known => (known ? { ...known, ...run } : known));
-  if (before && run?.attempt !== undefined && run.attempt > before.attempt) {
+/** Takes the frames of one run into the cache. Exported for tests. */
+export function receiver(client: QueryClient, runId: string): (frame: Frame) => void {
+  /** The attempt that the stream has told of last: a query may know of a newer one before. */
+  let attempt: number | undefined;
+  return frame => {
+    const run = frame.run as RunUpdate | undefined;
+    const before = attempt ?? client.getQueryData<Run>(["run", runId])?.attempt;
+    if (run) {
+      writeRun(client, runId, run);
+      attempt = run.attempt ?? attempt;
+    }
     // What the attempt before has done after its last checkpoint no longer counts.
-    void client.invalidateQueries({ queryKey: ["run", runId, "metrics"] });
-  }
+    const superseded = before !== undefined && (run?.attempt ?? 0) > before;
+    if (superseded) outdate(client, { queryKey: ["run", runId, "metrics"] });
+    take(client, runId, (frame.events ?? []) as RunEvent[], before);
+  };
+}
+
+function take(client: QueryClient, runId: string, events: RunEvent[], attempt: number | undefined): void {
   const points = events.map(livePoint).filter(point => point !== null);
-  if (points.length > 0) writePoints(client, runId, points, before);
+  if (points.length > 0) writePoints(client, runId, points, attempt);
   const spans = events.map(stepSpans).filter(one => one !== null);
   if (spans.length > 0) writeTimeline(client, runId, spans);
   const kinds = new Set(events.map(event => event.kind));
@@ -68,17 +76,17 @@ export function receive(client: QueryClient, runId: string, frame: Frame): void 
   }
   if (kinds.has("rollouts")) invalidateSoon(client, runId, "rollouts", 2000);
   if (events.some(event => !EVERY_STEP.has(event.kind))) invalidateSoon(client, runId, "events", 500);
-  if (kinds.has("checkpoint")) void client.invalidateQueries({ queryKey: ["run", runId, "checkpoints"] });
-  if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId, "targets"] });
-  if (kinds.has("rubric_proposals")) void client.invalidateQueries({ queryKey: ["rewards"] });
+  if (kinds.has("checkpoint")) outdate(client, { queryKey: ["run", runId, "checkpoints"] });
+  if (kinds.has("control")) outdate(client, { queryKey: ["run", runId, "targets"] });
+  if (kinds.has("rubric_proposals")) outdate(client, { queryKey: ["rewards"] });
   // The applied spec changes with applied controls; the stream does not repeat it.
-  if (kinds.has("control")) void client.invalidateQueries({ queryKey: ["run", runId], exact: true });
+  if (kinds.has("control")) outdate(client, { queryKey: ["run", runId], exact: true });
 }
 
-function writePoints(client: QueryClient, runId: string, points: LivePoint[], run: Run | undefined): void {
-  remember(runId, points);
-  if (run && needsReload(points, run.attempt)) {
-    void client.invalidateQueries({ queryKey: ["run", runId, "metrics"] });
+function writePoints(client: QueryClient, runId: string, points: LivePoint[], attempt: number | undefined): void {
+  for (const point of points) recordUpdate(pointTopic(runId), point);
+  if (attempt !== undefined && needsReload(points, attempt)) {
+    outdate(client, { queryKey: ["run", runId, "metrics"] });
     return;
   }
   for (const { queryKey } of client.getQueryCache().findAll({ queryKey: ["run", runId, "metrics"] })) {
@@ -89,17 +97,18 @@ function writePoints(client: QueryClient, runId: string, points: LivePoint[], ru
     );
     // After a long while of watching, the platform thins the points out again.
     if (Object.values(drawn?.series ?? {}).some(series => series.x.length > MOST_DRAWN)) {
-      void client.invalidateQueries({ queryKey });
+      outdate(client, { queryKey });
     }
   }
   const names = client.getQueryData<{ data: { name: string }[] }>(["run", runId, "metric-names"]);
   const known = new Set(names?.data.map(one => one.name));
   if (names && points.some(point => Object.keys(point.metrics).some(name => !known.has(name)))) {
-    void client.invalidateQueries({ queryKey: ["run", runId, "metric-names"] });
+    outdate(client, { queryKey: ["run", runId, "metric-names"] });
   }
 }
 
 function writeTimeline(client: QueryClient, runId: string, spans: StepSpans[]): void {
+  for (const one of spans) recordUpdate(spansTopic(runId), one);
   client.setQueryData<StepSpans[]>(timelineQuery(runId).queryKey, known => known && addSteps(known, spans));
 }
 
@@ -111,15 +120,7 @@ function invalidateSoon(client: QueryClient, runId: string, part: string, wait: 
   if (waiting.has(key)) return;
   const ask = () => {
     waiting.delete(key);
-    void client.invalidateQueries({ queryKey: ["run", runId, part] });
+    outdate(client, { queryKey: ["run", runId, part] });
   };
   waiting.set(key, window.setTimeout(ask, wait));
-}
-
-function writeControl(client: QueryClient, runId: string, control: Control): void {
-  client.setQueryData<List<Control>>(["run", runId, "controls"], list => {
-    if (!list) return list;
-    const others = list.data.filter(one => one.id !== control.id);
-    return { ...list, data: [...others, control].sort((a, b) => b.revision - a.revision) };
-  });
 }

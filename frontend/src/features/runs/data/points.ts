@@ -1,5 +1,7 @@
 /** Adds live points to what the metrics query answered, without doubles and without gaps. */
-import type { MetricData, MetricSeries, RunEvent } from "@/api/model";
+import type { QueryClient } from "@tanstack/react-query";
+import type { MetricData, MetricSeries, Run, RunEvent } from "@/api/model";
+import type { Since, Topic } from "@/lib/updates";
 
 /** One step as the stream reports it. */
 export interface LivePoint {
@@ -90,4 +92,39 @@ function copySeries(series: MetricSeries): MetricSeries {
     max: [...series.max],
     nan: [...series.nan],
   };
+}
+
+export const pointTopic = (runId: string): Topic<LivePoint> => ({ name: `run/${runId}/point` });
+
+/** `data` with `found`, as far as the drawn metrics `keys` go. */
+export function withPoints(
+  client: QueryClient,
+  runId: string,
+  keys: string[],
+  data: MetricData,
+  found: LivePoint[],
+): MetricData {
+  const wanted = new Set(keys);
+  const own = found.map(point => ({
+    ...point,
+    metrics: Object.fromEntries(Object.entries(point.metrics).filter(([name]) => wanted.has(name))),
+  }));
+  const run = client.getQueryData<Run>(["run", runId]);
+  // The platform counts time from the same moment.
+  const started = run?.started_at ?? run?.created_at;
+  return mergePoints(data, own, started ? Date.parse(started) : 0);
+}
+
+/** An answer with metrics, with the points since it was asked for. Those of earlier attempts may be superseded. */
+export function mergeMetrics(
+  client: QueryClient,
+  runId: string,
+  keys: string[],
+  answer: MetricData,
+  since: Since,
+): MetricData {
+  const found = since(pointTopic(runId));
+  const attempt = Math.max(...found.map(point => point.attempt));
+  const newest = found.filter(point => point.attempt === attempt);
+  return withPoints(client, runId, keys, answer, newest);
 }

@@ -2,26 +2,36 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { controls, page, runs, spec, telemetry } from "@/api/client";
 import { worstTokensOf } from "@/api/events";
 import type { Recipe, RunState, Target, XAxis } from "@/api/model";
-import { addSteps, SHOWN_STEPS, stepSpans } from "./timeline";
-import { withPoints } from "./recent";
+import { fetchInOrder } from "@/lib/updates";
+import { mergeControls, mergeRun } from "./merge";
+import { mergeMetrics } from "./points";
+import { addSteps, SHOWN_STEPS, spansTopic, stepSpans } from "./timeline";
 
 export const runsQuery = (state?: RunState) =>
   queryOptions({
     queryKey: ["runs", { state: state ?? null }],
-    queryFn: ({ signal }) => runs.list(state, signal),
+    queryFn: ({ signal }) =>
+      fetchInOrder(
+        () => runs.list(state, signal),
+        (list, since) => ({ ...list, data: list.data.map(run => mergeRun(run, since)) }),
+      ),
     placeholderData: keepPreviousData,
   });
 
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id],
-    queryFn: ({ signal }) => runs.read(id, signal),
+    queryFn: ({ signal }) => fetchInOrder(() => runs.read(id, signal), mergeRun),
   });
 
 export const controlsQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "controls"],
-    queryFn: ({ signal }) => controls.list(id, signal),
+    queryFn: ({ signal }) =>
+      fetchInOrder(
+        () => controls.list(id, signal),
+        (list, since) => mergeControls(id, list, since),
+      ),
   });
 
 export const targetsQuery = (id: string, revision: number) =>
@@ -54,9 +64,10 @@ export const metricsKey = (id: string, { x, from, to }: Window) =>
 export const metricsQuery = (id: string, keys: string[], window: Window) =>
   queryOptions({
     queryKey: [...metricsKey(id, window), keys.join(",")],
-    queryFn: async ({ client, signal }) => {
-      const data = await telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal);
-      return window.from === undefined && window.to === undefined ? withPoints(client, id, keys, data) : data;
+    queryFn: ({ client, signal }) => {
+      const request = () => telemetry.metrics(id, { keys: keys.join(","), max_points: MAX_POINTS, ...window }, signal);
+      const zoomed = window.from !== undefined || window.to !== undefined;
+      return zoomed ? request() : fetchInOrder(request, (data, since) => mergeMetrics(client, id, keys, data, since));
     },
     enabled: keys.length > 0,
     staleTime: Infinity, // the stream keeps it fresh
@@ -114,10 +125,15 @@ export const worstTokensQuery = (id: string) =>
 export const timelineQuery = (id: string) =>
   queryOptions({
     queryKey: ["run", id, "timeline"],
-    queryFn: async ({ signal }) => {
-      const found = await telemetry.events(id, { kind: "step", limit: SHOWN_STEPS }, signal);
-      const steps = found.data.map(stepSpans).filter(one => one !== null);
-      return steps.length > 0 ? addSteps([], steps) : [];
+    queryFn: ({ signal }) => {
+      const request = async () => {
+        const found = await telemetry.events(id, { kind: "step", limit: SHOWN_STEPS }, signal);
+        return addSteps(
+          [],
+          found.data.map(stepSpans).filter(one => one !== null),
+        );
+      };
+      return fetchInOrder(request, (steps, since) => addSteps(steps, since(spansTopic(id))));
     },
     staleTime: Infinity, // the stream keeps it fresh
   });

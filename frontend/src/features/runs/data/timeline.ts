@@ -1,5 +1,6 @@
 /** Where the seconds of the last steps went: spans of work on lanes, as the worker reports them with each step. */
 import type { RunEvent } from "@/api/model";
+import type { Topic } from "@/lib/updates";
 
 /** Steps that are drawn. */
 export const SHOWN_STEPS = 8;
@@ -32,6 +33,8 @@ export function stepSpans(event: RunEvent): StepSpans | null {
   });
   return { attempt, step, spans };
 }
+
+export const spansTopic = (runId: string): Topic<StepSpans> => ({ name: `run/${runId}/spans` });
 
 /** `known` with `fresh`: each step once, those of the newest attempt, the last {@link SHOWN_STEPS}. */
 export function addSteps(known: StepSpans[], fresh: StepSpans[]): StepSpans[] {
