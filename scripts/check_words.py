@@ -114,8 +114,8 @@ def fault(doc: Docstring, published: bool = False) -> str | None:
         return f"one word is no docstring: {shown!r}"
     if first in FRAGMENTS or (first in QUESTIONS and not published):
         return f"begins with {found[0]!r}, not with a noun or a verb: {shown!r}"
-    if re.search(r":\s+likewise\b", doc.text, re.IGNORECASE):
-        return f'says "likewise" in place of the text: {shown!r}'
+    if argument := re.search(r"^ +(\w+): +(likewise|of|that|whose)\b", doc.text, re.MULTILINE | re.IGNORECASE):
+        return f"describes {argument[1]} by a fragment that begins with {argument[2]!r}: {shown!r}"
     return None
 
 

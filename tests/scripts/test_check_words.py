@@ -19,7 +19,8 @@ def test_the_source_trees_hold_no_fault() -> None:
         ("Of the step in hand.", "begins with 'Of'"),
         ("Likewise.", "one word is no docstring"),
         ("Where it lies.", "begins with 'Where'"),
-        ("Apply it.\n\nArgs:\n    step: the first.\n    group: likewise.", 'says "likewise"'),
+        ("Apply it.\n\nArgs:\n    step: the first.\n    group: likewise.", "describes group by a fragment"),
+        ("Apply it.\n\nArgs:\n    step: that is learned.", "describes step by a fragment"),
     ],
 )
 def test_a_fragment_is_told(text: str, begins: str) -> None:

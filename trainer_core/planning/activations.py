@@ -14,10 +14,10 @@ def activation_bytes(size: PolicySize, spec: RunSpec, tokens: int, keys: int, pr
     """Bytes at the worst moment: the end of the forward pass, or the backward pass through the last layer.
 
     Args:
-        size: of the policy.
+        size: the size of the policy.
         spec: number type and checkpointing are read from it.
         tokens: packed input tokens of the micro-batch.
-        keys: that a query is laid out against: about the longest sequence.
+        keys: the number of keys that a query is laid out against: about the longest sequence.
         predicted: tokens whose log-probability is asked.
     """
     width = 2 if spec.policy.dtype == "bfloat16" else 4

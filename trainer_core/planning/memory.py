@@ -99,11 +99,11 @@ def memory(
     """Memory that ``spec`` needs with a policy of ``size``.
 
     Args:
-        size: of the policy.
+        size: the size of the policy.
         spec: the run.
         teacher: size of the policy that ``spec.distillation`` names.
         tokens: in the fullest micro-batch; else as many as one may hold, or as a rank has in an update.
-        keys: of the longest sequence; else the longest that the engine allows.
+        keys: the number of keys of the longest sequence; else the longest that the engine allows.
     """
     own = spec.parallelism
     counts = [own.learner_ranks]

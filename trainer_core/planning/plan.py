@@ -67,8 +67,8 @@ def plan(spec: RunSpec, gpus: int, rates: Rates, *, price: float | None = None) 
     Args:
         spec: the run.
         gpus: devices for engines and learner together; workers on a machine without GPUs count as one each.
-        rates: of engines, learner and weight updates.
-        price: of one GPU for an hour, in any currency.
+        rates: the rates of engines, learner and weight updates.
+        price: the price of one GPU for an hour, in any currency.
 
     Raises:
         PlanError: what is asked contradicts itself.

@@ -59,8 +59,8 @@ def simulate(
         mode: how generation and learning interleave.
         engines: rollout engines, at most ``most_engines(work, mode)`` of which can be busy.
         ranks: learner ranks.
-        steps: that are averaged over, after the start.
-        seed: of the order of lengths.
+        steps: the steps that are averaged over, after the start.
+        seed: the seed of the order of lengths.
     """
     loop = _Loop(work, mode, min(engines, most_engines(work, mode)), min(ranks, work.max_ranks()), seed)
     return loop.run(warm=mode.max_staleness + 2, steps=steps)

@@ -72,7 +72,7 @@ def fit(grades: ArrayLike, lengths: ArrayLike, rules: ArrayLike) -> LengthFit | 
     """The fit over N samples, or None where grade or length does not vary at fixed rule reward.
 
     Args:
-        grades: of the judge, shape [N].
+        grades: the grades of the judge, shape [N].
         lengths: completion tokens, shape [N].
         rules: reward of all other parts, shape [N].
     """

@@ -63,7 +63,7 @@ def members(group: str, base: type[Model], builtin: tuple[type[Model], ...]) -> 
     """The built-in members of a kind, then those of installed packages in the order of their types.
 
     Args:
-        group: of the entry points.
+        group: the group of the entry points.
         base: the class that parameters of this kind derive from.
         builtin: the members that come with the platform.
     """

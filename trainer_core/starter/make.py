@@ -28,7 +28,7 @@ def make_starter(
     Args:
         out: must not exist yet.
         plan: the warm-up.
-        seed: of weights, problems and sampling.
+        seed: the seed of weights, problems and sampling.
         command: how the folder can be made again, for its model card.
         say: told the progress, one line at a time.
         hybrid: lightning attention and experts among its layers (MiniMax-M1), and not softmax attention alone (Qwen3).

@@ -46,7 +46,7 @@ def measure(
         model: the policy.
         tokenizer: pads on the left.
         problems: at least one.
-        seed: of the sampling; the global random state is left as it was.
+        seed: the seed of the sampling; the global random state is left as it was.
         max_new_tokens: responses that have not ended by then are wrong.
     """
     if not problems:

@@ -43,7 +43,7 @@ class GradientAccumulator:
 
         Args:
             parts: the models.
-            rank: of this process.
+            rank: the rank of this process.
             world_size: number of ranks.
             packing: how trajectories are cut into micro-batches.
             device: where the models are.

@@ -67,7 +67,7 @@ class Learner:
             model_dir: the base policy, a Hugging Face folder; it stays the reference after a checkpoint is loaded.
             spec: ZeRO stage, AdamW's constants, critic, proximal policy and the cut into micro-batches are read here,
                 once.
-            rank: of this process.
+            rank: the rank of this process.
             world_size: number of ranks.
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: where the policy lives.

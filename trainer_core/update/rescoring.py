@@ -43,12 +43,12 @@ def learner_side(
 
     Args:
         model: the policy, or the engine around it.
-        trajectories: that take part in the loss.
+        trajectories: the trajectories that take part in the loss.
         own_prompts: by trajectory id, prompts as the learner's own template renders them; without an entry they are
             the recorded ones.
-        top_p: of the sampling, 1 for none.
-        top_k: of the sampling, 0 for none.
-        device: of the policy.
+        top_p: the top-p of the sampling, 1 for none.
+        top_k: the top-k of the sampling, 0 for none.
+        device: the device of the policy.
 
     Returns:
         By trajectory id.

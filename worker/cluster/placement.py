@@ -21,9 +21,9 @@ def place(engines: int, ranks: int, gpus: float) -> Placement:
     """Each model on a GPU of its own; where there are fewer, as many as must share one, but no two ranks of a learner.
 
     Args:
-        engines: of rollouts and judges.
-        ranks: of the learner.
-        gpus: that can be used.
+        engines: the engines of rollouts and judges.
+        ranks: the ranks of the learner.
+        gpus: the GPUs that can be used.
 
     Raises:
         ClusterError: there are GPUs, and too few for the ranks.

@@ -42,7 +42,7 @@ def start_servers(judges: Mapping[str, JudgeEndpoint], name: Callable[[str], str
     Args:
         judges: by slug.
         name: makes an actor's name of a slug.
-        gpus: that each reserves.
+        gpus: the GPUs that each reserves.
     """
     handles, started = {}, []
     for slug, judge in served(judges).items():

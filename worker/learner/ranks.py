@@ -48,7 +48,7 @@ class LearnerWorker:
         """Claim the process.
 
         Args:
-            rank: of this actor.
+            rank: the rank of this actor.
             world_size: number of ranks.
             threads: CPU threads; one by default, because the rollout engine has the other core.
         """

@@ -36,8 +36,8 @@ class Controls:
 
         Args:
             boundary: at which the loop stands.
-            step: that is the first to feel them.
-            group: that is the first to feel them.
+            step: the step that is the first to feel them.
+            group: the group that is the first to feel them.
             version: weights that the learner holds.
 
         Returns:

@@ -84,8 +84,8 @@ def evaluation_batch(
         spec: the run's.
         step: after which the policy is evaluated.
         max_tokens: the run's first, whatever controls do to it later.
-        success_threshold: of that reward version.
-        seed: of all draws.
+        success_threshold: the success threshold of that reward version.
+        seed: the seed of all draws.
     """
     tickets = []
     for source in sets:

@@ -49,10 +49,10 @@ class MismatchRescoring:
         """Ask for a rescoring of some of the batch's trajectories where ``step`` is due for one.
 
         Args:
-            tickets: of the batch, filtered: what takes no part in the loss is not scored by the learner.
+            tickets: the tickets of the batch, filtered: what takes no part in the loss is not scored by the learner.
             spec: as it holds now.
-            step: that is about to be learned.
-            version: of the weights that both sides hold before it.
+            step: the step that is about to be learned.
+            version: the version of the weights that both sides hold before it.
         """
         every = spec.diagnosis.every_steps
         if self._asked is not None or every == 0 or step % every:

@@ -31,7 +31,7 @@ class RewardMonitor:
         """
         Args:
             spec: the run's, as it starts or goes on.
-            versions: that it knows.
+            versions: the versions that it knows.
             link: for alerts and proposals.
             judges: opens the judge endpoints, when rubrics evolve.
             state: what ``state`` gave; empty for a run that starts afresh.

@@ -44,8 +44,8 @@ class Updates:
         """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here.
 
         Args:
-            batch: of one step.
-            version: of the weights that the learner holds before it.
+            batch: the batch of one step.
+            version: the version of the weights that the learner holds before it.
         """
         update = self._finish_stream(batch, version) if self._streams else self._hand_over(batch, version)
         batch.controls, self._controls = self._controls, ()

@@ -75,10 +75,10 @@ class Evolution:
         """Start a round after ``step`` where one is due.
 
         Args:
-            step: that has just been learned.
-            groups: of its batch; those that another version than ``ref`` scored take no part.
+            step: the step that has just been learned.
+            groups: the groups of its batch; those that another version than ``ref`` scored take no part.
             ref: the reward version that trains now.
-            definition: of that version.
+            definition: the definition of that version.
             prompt_text: renders a dataset row as the policy sees it.
         """
         if step % self._evolve.every_steps:

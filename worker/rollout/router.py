@@ -70,8 +70,8 @@ class Router:
         Args:
             spawn: makes an actor, given (index, generation); the engine of ``config`` is built in it at once.
             size: number of workers.
-            config: of each engine.
-            tolerance: of the probe, in nats.
+            config: the config of each engine.
+            tolerance: the tolerance of the probe, in nats.
             batch: groups in a batch: a quarter of a worker's share travels in one message.
             notify: told what becomes of workers.
         """
@@ -111,7 +111,7 @@ class Router:
 
         Args:
             jobs: whole groups.
-            seed: of an idle engine's random state; each worker's differs.
+            seed: the seed of an idle engine's random state; each worker's differs.
             alone: the groups share their engines' steps with no others.
         """
         with self._changed:

@@ -91,7 +91,7 @@ class RolloutWorker:
 
         Args:
             bundle: the version.
-            tolerance: of the probe, in nats.
+            tolerance: the tolerance of the probe, in nats.
             kv: what becomes of the keys and values of running sequences.
             alone: wait for the running sequences to finish.
         """

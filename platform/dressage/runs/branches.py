@@ -37,7 +37,8 @@ def fork_run(
         run_id: the parent.
         name: by default the parent's with a mark.
         spec: by default the parent's effective spec.
-        checkpoint_id: of the parent or any other run of the team; None begins with the base policy.
+        checkpoint_id: the id of a checkpoint of the parent or any other run of the team; None begins with the base
+            policy.
 
     Raises:
         Problem: 404 for an unknown run, 409 when the checkpoint's files are gone, 422 for the rest.

@@ -39,7 +39,7 @@ def record_audit(
     """Append one entry to the team's chain. Joins the caller's transaction: an act and its entry commit together.
 
     Args:
-        team: whose log; its row is locked, so that entries of one team are in a line.
+        team: the team whose log it is; its row is locked, so that entries of one team are in a line.
         actor: who acts.
         action: verb with its noun, such as ``dataset.create``.
         target_type: noun of what is acted on.

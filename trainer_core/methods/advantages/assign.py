@@ -29,7 +29,8 @@ def assign(
         spec: the method.
         groups: the whole step's.
         minibatches: how many optimizer updates the groups are cut into, in order.
-        importance: of each trajectory, by its number when those of all groups are counted through: its probability
+        importance: the importance of each trajectory, by its number when those of all groups are counted through: its
+            probability
             under the learner / under the engine. Those that are missing count as unknown; left out, all are 1.
 
     Raises:

@@ -16,7 +16,7 @@ def magistral(spec: MagistralAdvantage, rewards: Tensor, mask: Tensor, inputs: I
         spec: deviation, ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        inputs: of which the minibatches are looked at; where they are unknown, the batch is one.
+        inputs: the inputs of which the minibatches are looked at; where they are unknown, the batch is one.
     """
     centred = centred_on_group(rewards, mask)
     minibatch = torch.zeros(len(rewards), dtype=torch.long) if inputs.minibatch is None else inputs.minibatch

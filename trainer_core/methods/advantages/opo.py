@@ -14,7 +14,7 @@ def opo(spec: OPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Te
         spec: has no parameters that count here.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        inputs: of which the lengths are looked at.
+        inputs: the inputs of which the lengths are looked at.
     """
     weights = (mask * inputs.lengths_like(rewards)).to(rewards.dtype)
     known = weights.sum(dim=1, keepdim=True) > 0

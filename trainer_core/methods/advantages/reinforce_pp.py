@@ -15,7 +15,7 @@ def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor
         spec: weighting, deviation, ε.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        inputs: of which the lengths are looked at.
+        inputs: the inputs of which the lengths are looked at.
     """
     lengths = inputs.lengths_like(rewards)
     return whiten(rewards, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)

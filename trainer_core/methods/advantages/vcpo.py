@@ -17,7 +17,8 @@ def vcpo(spec: VCPOAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> 
         spec: the largest weight.
         rewards: shape [groups, samples].
         mask: shape [groups, samples]; samples outside it do not count.
-        inputs: of which lengths and importance are looked at. An importance w of 0 is that of a sample whose weight is
+        inputs: the inputs of which lengths and importance are looked at. An importance w of 0 is that of a sample
+            whose weight is
             unknown: it does not shape the baseline.
     """
     lengths, importance = inputs.lengths_like(rewards), inputs.importance_like(rewards)

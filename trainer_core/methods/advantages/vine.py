@@ -13,7 +13,7 @@ def vine(state_values: Tensor, starts: Tensor, length: int, reward: float) -> Te
         state_values: mean reward of the branches from the beginning of each step, shape [steps].
         starts: first token of each step, shape [steps]: 0 first, then rising.
         length: completion tokens, T.
-        reward: of the whole completion.
+        reward: the reward of the whole completion.
 
     Returns:
         Shape [T]; the steps' advantages sum to ``reward − V(s_0)``.

@@ -16,7 +16,7 @@ def router_log_shift(spec: RouterShiftWeighting, old_routes: Tensor, routes: Ten
         spec: the floor.
         old_routes: log-probability of each expert that the proximal policy chose, by its own router, [N, L, K]: of L
             layers and K experts of each.
-        routes: of the same experts by the current policy's router, [N, L, K].
+        routes: the routes of the same experts by the current policy's router, [N, L, K].
     """
     distance = (routes - old_routes).abs().flatten(1).mean(dim=1)
     return (-distance).exp().clamp(min=spec.floor).log()

@@ -80,7 +80,7 @@ def keep(spec: Filter, logprobs: Tensor, entropies: Tensor, rewards: Tensor) -> 
         spec: a filter that chooses among tokens.
         logprobs: the learner's, at the sampling temperature, shape [N].
         entropies: the learner's, in nats, shape [N].
-        rewards: of the token's completion, shape [N].
+        rewards: the rewards of the token's completion, shape [N].
     """
     kept: Tensor = FORMULAS.of(spec)(spec, logprobs, entropies, rewards)
     return kept

@@ -14,7 +14,7 @@ def mastered_tokens(spec: MasteredTokensFilter, logprobs: Tensor, entropies: Ten
         spec: probability, target entropy, what counts as right.
         logprobs: the learner's, at the sampling temperature, shape [N].
         entropies: in nats, shape [N]; their mean is compared with the target.
-        rewards: of the token's completion, shape [N].
+        rewards: the rewards of the token's completion, shape [N].
     """
     if len(entropies) == 0 or float(entropies.double().mean()) >= spec.target_entropy:
         return torch.ones_like(entropies, dtype=torch.bool)

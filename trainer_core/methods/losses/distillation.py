@@ -33,7 +33,7 @@ def sparse_distribution(log_probs: Tensor, teacher_log_probs: Tensor, teacher_id
 
     Args:
         log_probs: the policy's, [N, V], with gradient.
-        teacher_log_probs: of its k likeliest tokens under its whole distribution, [N, k].
+        teacher_log_probs: the log-probabilities of its k likeliest tokens under its whole distribution, [N, k].
         teacher_ids: which tokens those are, distinct, int64 [N, k].
     """
     chosen = log_probs.gather(1, teacher_ids)

@@ -74,7 +74,7 @@ class Curriculum:
         """Take in the share of successful samples of one group.
 
         Args:
-            prompt_id: of the group.
+            prompt_id: the prompt id of the group.
             pass_rate: the share.
             samples: completions that could be graded. None: as many as ``rollout.group_size``.
 

@@ -50,9 +50,9 @@ class ProximalPolicy:
 
         Args:
             batch: on the policy's device.
-            current: of the policy as it is, [M].
-            before: of the policy before the step's first update; None where that is ``current``.
-            version: of the weights before the step: the age of a token is counted from it.
+            current: the log-probabilities of the policy as it is, [M].
+            before: the log-probabilities of the policy before the step's first update; None where that is ``current``.
+            version: the version of the weights before the step: the age of a token is counted from it.
         """
         if self.copy is not None:
             return self.copy.score(batch)

@@ -36,7 +36,7 @@ class Teacher:
         Args:
             spec: which distributions are compared.
             batch: on the policy's device.
-            logprobs: of the targets under the policy, [M], with gradient.
+            logprobs: the log-probabilities of the targets under the policy, [M], with gradient.
             own_logits: the policy's logits [M, V], with gradient; only ``sampled`` does without them.
         """
         with torch.no_grad():

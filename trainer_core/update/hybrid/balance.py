@@ -28,7 +28,7 @@ class Balancer:
         """Count a micro-batch; returns its share of the balancing loss, with gradient, or 0.
 
         Args:
-            watch: of the forward pass.
+            watch: the route watch of the forward pass.
             batch: the micro-batch.
             tokens: predicted tokens of the whole minibatch.
             totals: metrics are added here.

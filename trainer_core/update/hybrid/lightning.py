@@ -58,7 +58,7 @@ def scan_runs(query: Tensor, key: Tensor, value: Tensor, slopes: Tensor, runs: R
         key: [N, H, D].
         value: [N, H, E].
         slopes: decay of each head per token, [H].
-        runs: of the micro-batch.
+        runs: the runs of the micro-batch.
     """
     if not len(runs.parents):
         # The first kind alone: where it stands in packed order, nothing has to move.

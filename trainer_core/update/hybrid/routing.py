@@ -41,7 +41,7 @@ class RouteWatch:
         """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.
 
         Args:
-            router_logits: of each layer.
+            router_logits: the router logits of each layer.
             rows: which count.
             experts: where each token went, [N, K] of each layer, as adapted routers remember.
         """

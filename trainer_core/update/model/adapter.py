@@ -36,7 +36,7 @@ class Adapter:
         Args:
             model: the policy, changed in place.
             spec: rank, weight and layers.
-            seed: of the first A, the same on every rank.
+            seed: the seed of the first A, the same on every rank.
             base: name of the base policy, for the adapter's own files.
 
         Raises:

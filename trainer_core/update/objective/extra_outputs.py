@@ -27,7 +27,7 @@ def likeliest_divergence(
     Args:
         spec: the spec that holds now.
         batch: M predicted tokens.
-        logprobs: of the targets under the present policy, [M].
+        logprobs: the log-probabilities of the targets under the present policy, [M].
         own_logits: its logits, [M, V].
 
     Raises:

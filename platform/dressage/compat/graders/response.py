@@ -25,7 +25,7 @@ def run_response(grader: Grader, ran: Ran, text: str, models: dict[str, str]) ->
     """The response's document. ``reward`` is null, never 0, when it could not be computed.
 
     Args:
-        grader: that was run.
+        grader: the grader that was run.
         ran: how it went.
         text: the model's sample.
         models: model by judge endpoint, of the judges that the grader names.

@@ -23,11 +23,11 @@ def store_proposals(
     """Keep what a run proposes. One that says the same as a proposal that waits or was decided is not kept again.
 
     Args:
-        run: that proposes.
+        run: the run that proposes.
         version: under which the rollouts were scored.
-        attempt: of the run.
+        attempt: the attempt of the run.
         step: at which they were found.
-        component: whose rubric would get the items.
+        component: the component whose rubric would get the items.
         found: ``{name, description, weight, prompt_id, prompt_text, better, worse, better_reward, worse_reward,
             reason}``.
     """
@@ -62,7 +62,7 @@ def accept_proposal(
     """Make the reward's next version, which is its newest one with the item appended to the component's rubric.
 
     Args:
-        proposal: that waits; one that was retired may be accepted after all.
+        proposal: the proposal that waits; one that was retired may be accepted after all.
         actor: who decides.
         edits: what the person has changed of the item: ``name``, ``description``, ``weight``.
         note: the person's words.
