@@ -16,6 +16,8 @@ interface Props {
   changes: Change[];
   baseLabel: string;
   checked: Checked;
+  /** Why the text that is typed cannot be read: then `spec` is not what the person means. */
+  unread: string | null;
   named: boolean;
   pending: "start" | "draft" | null;
   error: unknown;
@@ -23,12 +25,15 @@ interface Props {
   onReveal: (section: string) => void;
 }
 
+const NOTE = "create-note";
+
 /** Faults, prediction, differences, and the two ways to create the run. */
 export function CreatePanel(props: Props) {
-  const { spec, changes, baseLabel, checked, named, pending, error, onCreate, onReveal } = props;
+  const { spec, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal } = props;
   const operator = useCan("operator");
   const editor = useCan("editor");
-  const ready = named && checked.validation?.valid === true && !checked.checking;
+  const accepted = unread === null && checked.validation?.valid === true && !checked.checking;
+  const ready = named && accepted;
   return (
     <div className={classes.side}>
       <Stack gap="sm">
@@ -39,6 +44,7 @@ export function CreatePanel(props: Props) {
               disabled={!ready || !operator || pending !== null}
               loading={pending === "start"}
               onClick={() => onCreate(true)}
+              aria-describedby={NOTE}
               data-testid="create-and-start"
             >
               Create and start
@@ -48,11 +54,18 @@ export function CreatePanel(props: Props) {
               disabled={!ready || !editor || pending !== null}
               loading={pending === "draft"}
               onClick={() => onCreate(false)}
+              aria-describedby={NOTE}
               data-testid="create-draft"
             >
               Create as draft
             </Button>
-            <ValidationNote checked={checked} onReveal={onReveal} />
+            <div id={NOTE}>
+              {unread === null ? (
+                <ValidationNote checked={checked} onReveal={onReveal} />
+              ) : (
+                <UnreadNote fault={unread} />
+              )}
+            </div>
             {!operator && (
               <Text size="xs" c="dimmed">
                 {editor ? "Starting runs needs the role of operator." : "Creating runs needs the role of editor."}
@@ -61,7 +74,7 @@ export function CreatePanel(props: Props) {
           </Stack>
         </Paper>
         {error !== null && <ErrorState error={error} />}
-        <PlanPanel spec={spec} valid={checked.validation?.valid === true && !checked.checking} />
+        <PlanPanel spec={spec} valid={accepted} />
         <ExplainPanel explanation={checked.validation?.explanation} />
         <MemoryPanel memory={checked.validation?.explanation?.memory} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>
@@ -72,6 +85,19 @@ export function CreatePanel(props: Props) {
         </Paper>
       </Stack>
     </div>
+  );
+}
+
+function UnreadNote({ fault }: { fault: string }) {
+  return (
+    <Alert color="red" p="xs" role="status" title="The text cannot be read" data-testid="spec-unread">
+      <Text size="xs" lineClamp={2}>
+        {fault}
+      </Text>
+      <Text size="xs" mt={4}>
+        No run can be created until it can. What stands below is of the last text that could be read.
+      </Text>
+    </Alert>
   );
 }
 

@@ -14,7 +14,9 @@ import { CodeTab } from "./CodeTab";
 import { CreatePanel } from "./CreatePanel";
 import classes from "./create.module.css";
 import { SectionNav, SpecSections } from "./SpecSections";
+import type { TextDraft } from "./textDraft";
 import { TextTab } from "./TextTab";
+import { UnreadText } from "./UnreadText";
 import { useValidation } from "./useValidation";
 
 interface Props {
@@ -29,6 +31,8 @@ const NO_ERRORS: { pointer: string; detail: string }[] = [];
 
 export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: Props) {
   const [spec, setSpec] = useState<Spec>(base);
+  const [text, setText] = useState<TextDraft | null>(null);
+  const [tab, setTab] = useState<string | null>("form");
   const [name, setName] = useState(firstName);
   const [key, setKey] = useState(newKey);
   const [open, setOpen] = useState<Set<string>>(
@@ -48,6 +52,15 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
     // The same key with another body is refused; a corrected document is a new request.
     onError: () => setKey(newKey()),
   });
+  const unread = text?.fault ?? null;
+  const submit = (start: boolean) => {
+    // The spec at hand is not what the person sees in the text.
+    if (unread === null) create.mutate(start);
+  };
+  const write = (next: TextDraft) => {
+    setText(next);
+    if (next.fault === null) setSpec(next.spec);
+  };
   const changes = diff(base as Json, spec as Json);
   const toggle = (section: string, next: boolean) =>
     setOpen(previous => {
@@ -60,12 +73,21 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
     toggle(section, true);
     document.getElementById(`section-${section}`)?.scrollIntoView({ block: "start" });
   };
+  const waits = unread !== null && (
+    <UnreadText fault={unread} onBack={() => setTab("text")} onDrop={() => setText(null)} />
+  );
   return (
     <div className={classes.newRun}>
-      <LeaveGuard when={changes.length > 0 || name !== firstName}>
+      <LeaveGuard when={changes.length > 0 || name !== firstName || unread !== null}>
         What you have changed from {baseLabel} is kept only by creating the run, as a draft for example.
       </LeaveGuard>
-      <SectionNav schema={schema} value={spec} base={base} errors={errors} onReveal={reveal} />
+      <SectionNav
+        schema={schema}
+        value={spec}
+        base={base}
+        errors={unread === null ? errors : NO_ERRORS}
+        onReveal={reveal}
+      />
       <div style={{ minWidth: 0 }}>
         <TextInput
           label="Name"
@@ -77,30 +99,30 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
           maw={480}
           error={name.trim() ? undefined : "A run needs a name."}
         />
-        <Tabs defaultValue="form" keepMounted={false}>
+        <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List mb="md">
             <Tabs.Tab value="form">Form</Tabs.Tab>
             <Tabs.Tab value="text">YAML / JSON</Tabs.Tab>
             <Tabs.Tab value="code">As API</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="form">
-            <SchemaForm
-              schema={schema}
-              value={spec}
-              base={base}
-              errors={errors}
-              pickers={PICKERS}
-              onChange={next => setSpec(next as Spec)}
-            >
-              <SpecSections schema={schema} value={spec} open={open} onToggle={toggle} onChange={setSpec} />
-            </SchemaForm>
+            {waits || (
+              <SchemaForm
+                schema={schema}
+                value={spec}
+                base={base}
+                errors={errors}
+                pickers={PICKERS}
+                onChange={next => setSpec(next as Spec)}
+              >
+                <SpecSections schema={schema} value={spec} open={open} onToggle={toggle} onChange={setSpec} />
+              </SchemaForm>
+            )}
           </Tabs.Panel>
           <Tabs.Panel value="text">
-            <TextTab value={spec} onChange={next => setSpec(next as Spec)} errors={errors} />
+            <TextTab spec={spec} draft={text} onChange={write} errors={errors} />
           </Tabs.Panel>
-          <Tabs.Panel value="code">
-            <CodeTab name={name} spec={spec} />
-          </Tabs.Panel>
+          <Tabs.Panel value="code">{waits || <CodeTab name={name} spec={spec} />}</Tabs.Panel>
         </Tabs>
       </div>
       <CreatePanel
@@ -108,10 +130,11 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
         changes={changes}
         baseLabel={baseLabel}
         checked={checked}
+        unread={unread}
         named={name.trim() !== ""}
         pending={create.isPending ? (create.variables ? "start" : "draft") : null}
         error={create.error}
-        onCreate={start => create.mutate(start)}
+        onCreate={submit}
         onReveal={reveal}
       />
     </div>

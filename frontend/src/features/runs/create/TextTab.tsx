@@ -1,35 +1,24 @@
-/** The spec as text, both ways: what parses goes into the form, what does not stays here with its error. */
+/** The spec as text, both ways: what can be read goes into the form, what cannot stays here with its error. */
 import { Alert, Group, SegmentedControl, Textarea } from "@mantine/core";
-import { useState } from "react";
-import { parse, stringify } from "yaml";
-import type { Json } from "@/api/model";
+import type { Spec } from "@/api/model";
 import { CopyIcon } from "@/ui/CopyText";
 import classes from "./create.module.css";
+import { type Format, reread, type TextDraft, textFor, written } from "./textDraft";
+import { FaultText } from "./UnreadText";
 
 interface Props {
-  value: Json;
-  onChange: (value: Json) => void;
+  spec: Spec;
+  draft: TextDraft | null;
+  onChange: (draft: TextDraft) => void;
   errors: { pointer: string; detail: string }[];
 }
 
-type Format = "yaml" | "json";
-const write = (value: Json, format: Format) => (format === "yaml" ? stringify(value) : JSON.stringify(value, null, 2));
-
-export function TextTab({ value, onChange, errors }: Props) {
-  const [format, setFormat] = useState<Format>("yaml");
-  const [text, setText] = useState(() => write(value, "yaml"));
-  const [fault, setFault] = useState<string | null>(null);
-  const change = (next: string) => {
-    setText(next);
-    try {
-      const read = (format === "yaml" ? parse(next) : JSON.parse(next)) as Json;
-      if (typeof read !== "object" || read === null || Array.isArray(read)) throw new Error("A spec is an object.");
-      setFault(null);
-      onChange(read);
-    } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
-    }
-  };
+export function TextTab({ spec, draft, onChange, errors }: Props) {
+  const shown = textFor(spec, draft);
+  const { fault } = shown;
+  const convert = (format: Format) =>
+    // A text that cannot be read is not thrown away: perhaps it is of the other format.
+    onChange(fault === null ? written(spec, format) : reread(shown, { format }));
   return (
     <div>
       <Group justify="space-between" mb="xs">
@@ -39,19 +28,15 @@ export function TextTab({ value, onChange, errors }: Props) {
             { value: "yaml", label: "YAML" },
             { value: "json", label: "JSON" },
           ]}
-          value={format}
-          onChange={next => {
-            setFormat(next as Format);
-            setText(write(value, next as Format));
-            setFault(null);
-          }}
+          value={shown.format}
+          onChange={next => convert(next as Format)}
           aria-label="Format"
         />
-        <CopyIcon value={text} label="Copy the spec" />
+        <CopyIcon value={shown.text} label="Copy the spec" />
       </Group>
       {fault && (
         <Alert color="red" p="xs" mb="xs" role="alert">
-          <pre style={{ margin: 0, whiteSpace: "pre-wrap", fontSize: 12 }}>{fault}</pre>
+          <FaultText>{fault}</FaultText>
         </Alert>
       )}
       {!fault && errors.length > 0 && (
@@ -69,8 +54,9 @@ export function TextTab({ value, onChange, errors }: Props) {
         autosize
         minRows={24}
         spellCheck={false}
-        value={text}
-        onChange={event => change(event.currentTarget.value)}
+        aria-invalid={fault !== null}
+        value={shown.text}
+        onChange={event => onChange(reread(shown, { text: event.currentTarget.value }))}
       />
     </div>
   );

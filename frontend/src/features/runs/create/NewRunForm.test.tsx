@@ -1,0 +1,145 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+} from "@tanstack/react-router";
+import { Suspense } from "react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { JsonSchema, Spec } from "@/api/model";
+import { renderWith } from "@/test/render";
+import { NewRunForm } from "./NewRunForm";
+
+const SCHEMA: JsonSchema = {
+  type: "object",
+  properties: {
+    optimizer: { type: "object", properties: { rate: { type: "number", default: 0.1 } } },
+    schedule: { type: "object", properties: { steps: { type: "integer", default: 40 } } },
+  },
+};
+const BASE: Spec = { optimizer: { rate: 0.1 }, schedule: { steps: 40 } };
+const VALID = { valid: true, errors: [], resolved: BASE, explanation: null };
+const ACCEPTED = "The platform accepts this spec";
+const BROKEN = "optimizer: {rate: 0.1}\nschedule: {steps: 41";
+const created: { spec: Spec; start: boolean }[] = [];
+
+const json = (status: number, body: unknown) =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+
+function answer(url: string, init: RequestInit): Response {
+  if (url.endsWith("/session")) return json(200, { role: "operator", user: null, team: null, teams: [] });
+  if (url.endsWith("/spec/validate")) return json(200, VALID);
+  if (url.endsWith("/runs") && init.method === "POST") {
+    created.push(JSON.parse(String(init.body)) as { spec: Spec; start: boolean });
+    return json(201, { id: "run_1" });
+  }
+  return json(422, { title: "Invalid request", detail: "no plan", errors: [] });
+}
+
+beforeEach(() => {
+  created.length = 0;
+  vi.stubGlobal("fetch", (url: string, init: RequestInit) => Promise.resolve(answer(url, init)));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+async function open() {
+  const root = createRootRoute();
+  const form = createRoute({
+    getParentRoute: () => root,
+    path: "/",
+    component: () => (
+      <Suspense>
+        <NewRunForm schema={SCHEMA} base={BASE} baseLabel="the preset" name="first" />
+      </Suspense>
+    ),
+  });
+  const run = createRoute({ getParentRoute: () => root, path: "/runs/$runId", component: () => <p>the run</p> });
+  const history = createMemoryHistory({ initialEntries: ["/"] });
+  const router = createRouter({ routeTree: root.addChildren([form, run]), history });
+  renderWith(<RouterProvider router={router as never} />);
+  await screen.findByText(ACCEPTED);
+  return userEvent.setup();
+}
+
+type User = ReturnType<typeof userEvent.setup>;
+const tab = (user: User, name: string) => user.click(screen.getByRole("tab", { name }));
+const text = () => screen.getByLabelText<HTMLTextAreaElement>("Spec");
+const create = () => screen.getByTestId("create-and-start");
+
+async function write(user: User, next: string) {
+  await user.clear(text());
+  await user.click(text());
+  await user.paste(next);
+}
+
+it("creates nothing while the text cannot be read, and says why", async () => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, BROKEN);
+  expect(text().value).toBe(BROKEN);
+  expect(screen.queryByText(ACCEPTED)).toBeNull();
+  const note = screen.getByTestId("spec-unread");
+  expect(note.textContent).toContain("The text cannot be read");
+  expect(note.textContent).toContain("line 2");
+  for (const button of [create(), screen.getByTestId("create-draft")]) {
+    expect(button).toHaveProperty("disabled", true);
+    const reason = document.getElementById(button.getAttribute("aria-describedby") ?? "");
+    expect(reason?.contains(note)).toBe(true);
+    await user.click(button);
+  }
+  await user.click(text());
+  await user.keyboard("{Control>}{Enter}{/Control}");
+  await user.click(screen.getByLabelText(/^Name/));
+  await user.keyboard("{Enter}");
+  expect(created).toEqual([]);
+});
+
+it("creates from the text once it can be read", async () => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, BROKEN);
+  await write(user, `${BROKEN}}`);
+  await screen.findByText(ACCEPTED);
+  await waitFor(() => expect(create()).toHaveProperty("disabled", false));
+  await user.click(create());
+  await screen.findByText("the run");
+  expect(created).toMatchObject([{ spec: { optimizer: { rate: 0.1 }, schedule: { steps: 41 } }, start: true }]);
+});
+
+it.each(["Form", "As API"])("keeps a text that cannot be read, and shows no older spec as “%s”", async name => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, BROKEN);
+  await tab(user, name);
+  const waits = screen.getByTestId("unread-text");
+  expect(waits.textContent).toContain("line 2");
+  expect(screen.queryByRole("region", { name: "Schedule" })).toBeNull();
+  expect(within(screen.getByRole("tabpanel")).queryByText(/curl/)).toBeNull();
+  expect(create()).toHaveProperty("disabled", true);
+  await user.click(within(waits).getByRole("button", { name: "Back to the text" }));
+  expect(text().value).toBe(BROKEN);
+});
+
+it("drops the text only when told so", async () => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, BROKEN);
+  await tab(user, "Form");
+  await user.click(screen.getByRole("button", { name: "Drop the text" }));
+  expect(screen.getByRole("region", { name: "Schedule" })).toBeTruthy();
+  await waitFor(() => expect(create()).toHaveProperty("disabled", false));
+  await tab(user, "YAML / JSON");
+  expect(text().value).toBe("optimizer:\n  rate: 0.1\nschedule:\n  steps: 40\n");
+});
+
+it("keeps a broken text when its format is changed", async () => {
+  const user = await open();
+  await tab(user, "YAML / JSON");
+  await write(user, BROKEN);
+  await user.click(screen.getByRole("radio", { name: "JSON" }));
+  expect(text().value).toBe(BROKEN);
+  expect(create()).toHaveProperty("disabled", true);
+});
