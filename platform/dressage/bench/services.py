@@ -50,7 +50,7 @@ def create_bench_job(
     """A new job; the cluster is told on commit.
 
     Args:
-        team: whose.
+        team: the owner of the job.
         actor: who asks.
         definitions: one or two.
         source: where the samples come from.

@@ -78,7 +78,7 @@ def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: 
     """Collect what the definitions need. For the link alone.
 
     Args:
-        team: whose.
+        team: the owner of the definitions.
         definitions: all that the worker may score with.
         endpoints: further judges that it asks.
 

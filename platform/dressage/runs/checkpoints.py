@@ -17,7 +17,7 @@ def good_checkpoints(run: Run, before_step: int | None = None) -> Iterator[Check
     """Checkpoints on the run's surviving line whose files are there, newest first.
 
     Args:
-        run: whose.
+        run: the run that wrote them.
         before_step: only checkpoints of earlier steps.
     """
     line = line_of(run)

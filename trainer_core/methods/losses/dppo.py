@@ -63,7 +63,8 @@ def top_k_divergence(
         behaviour_logprobs: the log-probabilities of the same under the policy that sampled, [N].
         top_logprobs: the log-probabilities of its K likeliest tokens under the current policy, [N, K].
         top_behaviour_logprobs: the log-probabilities of the same under itself, [N, K]; −inf where sampling excluded a
-            token. sampled: where one of the likeliest is the sampled token, which must count once: bool [N, K].
+            token.
+        sampled: where one of the likeliest is the sampled token, which must count once: bool [N, K].
     """
     now, then = (
         torch.cat([one.unsqueeze(1), several.masked_fill(sampled, -torch.inf)], dim=1)
