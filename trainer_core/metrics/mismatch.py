@@ -13,7 +13,7 @@ _CAUSES_AND_SPREAD: tuple[tuple[str, str, str, str], ...] = (
     (_R + "staleness_kl", "Mismatch by staleness", "nats", "rollout_corr/kl over tokens of older versions"),
     (_R + "staleness_k3_kl", "Mismatch by staleness (k3)", "nats", "rollout_corr/k3_kl over tokens of older versions"),
     *(
-        (_R + f"cause/{cause}", f"Mismatch: {cause}", "nats", f"frozen-weight replay: mean absolute part of {what}")
+        (_R + f"cause/{cause}", f"Mismatch: {cause}", "nats", f"frozen-weight rescoring: mean absolute part of {what}")
         for cause, what in (
             ("numerics", "engine and learner at the same weights"),
             ("staleness", "what the weights in between have changed"),

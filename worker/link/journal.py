@@ -31,7 +31,7 @@ class Journal:
         """Sequence number, offset and length of each event that is not acknowledged."""
         self.last_seq = 0
         self.acked_seq = 0
-        self._size = self._replay()
+        self._size = self._read_back()
 
     @property
     def unacked(self) -> int:
@@ -98,7 +98,7 @@ class Journal:
             raise
         self._size += len(data)
 
-    def _replay(self) -> int:
+    def _read_back(self) -> int:
         """Read what an earlier process has left. Returns the size after the last whole line; cuts the rest off."""
         offset = 0
         with open(self._path, "rb") as lines:

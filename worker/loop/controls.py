@@ -1,4 +1,4 @@
-"""Commands of people, carried out for the loop: controls applied and reported, checkpoints wished for."""
+"""Commands of users, carried out for the loop: controls applied and reported, checkpoints wished for."""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ class Controls:
             self._link.control(control.control_id, "settled", step=batch.step, policy_version=batch.step)
 
     def wish_requested(self, step: int) -> None:
-        """Wish for the checkpoints of the state after ``step`` that people have asked for."""
+        """Wish for the checkpoints of the state after ``step`` that users have asked for."""
         for request in self._steering.requested_checkpoints(self._link.commands()):
             self._saving.wish(step, "requested", request)

@@ -60,11 +60,11 @@ class ActiveRun:
         self._tokens_total = state["tokens_total"] if state else 0
         rows = {name: data.rows for name, data in parts.sources.items()}
         self._curriculum = Curriculum(spec, rows, spec.schedule.seed)
-        self._replay = ReplayBuffer(spec)
+        self._experience = ReplayBuffer(spec)
         if state:
             self._curriculum.load(state["curriculum"])
             self._guards.load(state["guards"])
-            self._replay.load(state["replay"])
+            self._experience.load(state["replay"])
             parts.timeline.resume(state["elapsed_s"])
         self._version = self.first_step - 1
         """Weights that the learner holds, and the engines serve for what is sent to them now."""
@@ -80,15 +80,15 @@ class ActiveRun:
         )
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._saving = Saving(checkpoints, parts.learning, link)
-        self._people = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
+        self._commands = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
         self._performance = Performance(parts.generation)
         self._mismatch = MismatchRescoring(parts.generation.engines, parts.learning, parts.tokenizer)
         self._updates = Updates(
             self._steering,
-            self._people,
+            self._commands,
             self._rewards,
             parts.learning,
-            self._replay,
+            self._experience,
             self._mismatch,
             lambda step: self._saving.save(step, self._state),
         )
@@ -124,11 +124,11 @@ class ActiveRun:
             return
         if self._dispatcher.wants(step):
             target, group = self._dispatcher.next_group()
-            self._people.apply("group_dispatch", min(target, self.last_step), group, self._version)
+            self._commands.apply("group_dispatch", min(target, self.last_step), group, self._version)
         self._dispatcher.open(step)
 
     def dispatch_ahead(self, step: int) -> None:
-        """``dispatch`` before the step before it has ended, unless a pause is asked: what people change then counts."""
+        """``dispatch`` before the step before it has ended, unless a pause is asked: what users change then counts."""
         if self._link.desired_state != "paused":
             self.dispatch(step)
 
@@ -164,7 +164,7 @@ class ActiveRun:
         self._metrics |= known | judged | {"control/revision": float(batch.revision)}
         self._hold = self._hold or hold
         learned = self._wait(update)
-        self._replay.offer(batch.groups)
+        self._experience.offer(batch.groups)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
         self._metrics |= mismatch_metrics((t for group in batch.groups for t in group.trajectories), version)
         self._metrics |= staleness_metrics(batch.groups, version)
@@ -217,7 +217,7 @@ class ActiveRun:
         if (why := self._mismatch.take_failure()) is not None:
             message = f"Engine and learner could not be compared at the same weights: {why}"
             self._link.emit(LogData(level="info", message=message), step)
-        self._people.settle(batch)
+        self._commands.settle(batch)
         shown = shown_groups(batch.groups)
         for group in shown:
             group.prompt_text = self._parts.tokenizer.prompt_text(group.item)
@@ -236,14 +236,14 @@ class ActiveRun:
 
     def save_if_due(self, step: int) -> None:
         """Save after ``step`` where the schedule, a person or a control asks for it."""
-        self._people.wish_requested(step)
+        self._commands.wish_requested(step)
         if step == self.last_step:
             self._saving.wish(step, "final")
         elif step % self._steering.spec.checkpoint.every_steps == 0:
             self._saving.wish(step, "schedule")
         self._saving.save(step, self._state)
 
-    # ── people ──
+    # ── commands ──
 
     def pause_if_asked(self, step: int) -> None:
         """Stand still after ``step`` while the platform, or the run itself, wants it. Commands are still obeyed."""
@@ -260,7 +260,7 @@ class ActiveRun:
             if self._link.desired_state == "running" and (asked or not own):
                 break
             self._link.phase("waiting", step)
-            self._people.wish_requested(step)
+            self._commands.wish_requested(step)
             self._saving.save(step, self._state)
             time.sleep(POLL_S)
         self._hold = None
@@ -337,7 +337,7 @@ class ActiveRun:
         """State that a checkpoint keeps beside the policy and what dispatch goes on with."""
         return {
             "guards": self._guards.state(),
-            "replay": self._replay.state(),
+            "replay": self._experience.state(),
             "rewards": self._rewards.state(),
             "tokens_total": self._tokens_total,
             "evaluation_max_tokens": self._evaluator.max_tokens,

@@ -25,16 +25,16 @@ class Updates:
     def __init__(
         self,
         steering: Steering,
-        people: Controls,
+        commands: Controls,
         rewards: RewardMonitor,
         learning: LearningStage,
-        replay: ReplayBuffer,
+        experience: ReplayBuffer,
         mismatch: MismatchRescoring,
         save: Callable[[int], None],
     ) -> None:
         """``save`` writes the checkpoints that are wished for of the state after a step."""
-        self._steering, self._people, self._rewards, self._learning = steering, people, rewards, learning
-        self._replay, self._mismatch, self._save = replay, mismatch, save
+        self._steering, self._commands, self._rewards, self._learning = steering, commands, rewards, learning
+        self._experience, self._mismatch, self._save = experience, mismatch, save
         self._streamed: set[str] | None = None
         """Groups that the learner has already; None while its update is not open."""
         self._controls: tuple[AppliedControl, ...] = ()
@@ -72,7 +72,7 @@ class Updates:
         """The whole batch at once."""
         self._open(batch.step, batch.tickets[0].name, version)
         self._assign(batch.tickets, batch.spec)
-        old = self._replay.take(batch.step, version)
+        old = self._experience.take(batch.step, version)
         self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
         return self._learning.learn([*batch.groups, *old], self._steering.spec, batch.step)
 
@@ -83,7 +83,7 @@ class Updates:
         if left:
             self._stream(batch.step, left, version)
         self._streamed = None
-        old = self._replay.take(batch.step, version)
+        old = self._experience.take(batch.step, version)
         if old:
             self._learning.accumulate(old)
         self._mismatch.ask(batch.tickets, batch.spec, batch.step, version)
@@ -92,7 +92,7 @@ class Updates:
     def _open(self, step: int, group: str, version: int) -> None:
         """Apply the controls that hold for ``step``, and ask for the checkpoint before them; nothing of it is handed
         over yet."""
-        self._controls = tuple(self._people.apply("optimizer_step", step, group, version))
+        self._controls = tuple(self._commands.apply("optimizer_step", step, group, version))
         self._save(step - 1)
 
     def _stream(self, step: int, tickets: Sequence[Ticket], version: int) -> None:

@@ -36,20 +36,20 @@ class Capability:
 
 
 def check() -> Capability:
-    """Build a jail and try its walls."""
+    """Build a jail and try its restrictions."""
     pool = JailPool()
     try:
         outcome = pool.program(_PROBE, "", "python", Limits())
-        walls = json.loads(outcome.output) if outcome.ok else {}
+        restrictions = json.loads(outcome.output) if outcome.ok else {}
     except (JailError, ValueError) as error:
         return Capability(False, str(error))
     finally:
         pool.close()
-    if not walls:
+    if not restrictions:
         return Capability(False, f"the jail's self-test failed: {outcome.errors.decode(errors='replace')[-400:]}")
-    open_walls = [name for name, holds in walls.items() if holds is not True]
-    if open_walls:
-        return Capability(False, f"the jail does not hold: {', '.join(open_walls)}")
+    broken = [name for name, holds in restrictions.items() if holds is not True]
+    if broken:
+        return Capability(False, f"the jail does not hold: {', '.join(broken)}")
     return Capability(True, "namespaces, seccomp, Landlock and limits hold")
 
 

@@ -1,4 +1,4 @@
-"""The start of a job inside the jail: the walls that are its own, then its program."""
+"""The start of a job inside the jail: the restrictions that are its own, then its program."""
 
 import array
 import json
@@ -15,8 +15,8 @@ from worker.sandbox import kernel, landlock, roles, root
 
 JOB, RESULT, CHANNEL = 100, 101, 102
 READY = b"+"
-"""Written as the result's first byte when the walls stand. What the program writes comes after it, so a program cannot
-pretend that the jail has failed."""
+"""Written as the result's first byte when the restrictions hold. What the program writes comes after it, so a program
+cannot pretend that the jail has failed."""
 LIMITS = struct.Struct("QQQ")
 """Limits of a job as the supervisor sends them: bytes of memory, seconds of processor time, processes."""
 _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
@@ -49,11 +49,11 @@ def receive(box: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def run(jail: JailSetup, box: socket.socket) -> NoReturn:
-    """Build the walls, then wait in ``box`` for the one job: its limits, and the descriptors of the job, its output,
-    errors and result, and of the channel to another job if there is one."""
+    """Set up the restrictions, then wait in ``box`` for the one job: its limits, and the descriptors of the job, its
+    output, errors and result, and of the channel to another job if there is one."""
     failure = ""
     try:
-        _wall_in(jail)
+        _confine(jail)
     except BaseException as error:
         failure = f"{type(error).__name__}: {error}"
     limits, descriptors = receive(box)
@@ -81,7 +81,7 @@ def run(jail: JailSetup, box: socket.socket) -> NoReturn:
     os._exit(status & 255)
 
 
-def _wall_in(jail: JailSetup) -> None:
+def _confine(jail: JailSetup) -> None:
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
     root.mount_private()
     kernel.drop_capabilities()
@@ -90,7 +90,7 @@ def _wall_in(jail: JailSetup) -> None:
 
 
 def _close_in(jail: JailSetup, limits: bytes, descriptors: list[int]) -> None:
-    """The walls that depend on the job."""
+    """The restrictions that depend on the job."""
     job, output, errors, result = descriptors[:4]
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (output, 1), (errors, 2), (job, JOB), (result, RESULT)):

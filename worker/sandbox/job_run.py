@@ -17,7 +17,7 @@ from worker.sandbox.zygote import STATUS
 
 _WATCH_S = 0.02
 _SETUP_S = 20.0
-"""Time for the walls to stand. The program's own time begins after it."""
+"""Time for the restrictions to take hold. The program's own time begins after it."""
 _PART = 1 << 16
 _NAMES = ("output", "errors", "result")
 
@@ -44,7 +44,7 @@ class JobRun:
         self._data = memoryview(data)
         self._written = {name: bytearray() for name in _NAMES}
         self.ready = False
-        """The jail's walls stand, and the program has been started."""
+        """The jail's restrictions hold, and the program has been started."""
         self._started = time.monotonic()
         self._watched = self._started
         self._processes: list[int] = []

@@ -1,4 +1,4 @@
-"""Landlock: a second wall around the file system, should the mount namespace have a hole."""
+"""Landlock: a second restriction of the file system, should the mount namespace have a hole."""
 
 import os
 import struct

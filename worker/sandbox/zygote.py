@@ -1,4 +1,4 @@
-"""The process that jobs are forked from: walled in once, with its modules loaded, it never sees a job's data.
+"""The process that jobs are forked from: confined once, with its modules loaded, it never sees a job's data.
 
 While a job runs, the next one's jail is built; it waits for its job, is used once, and dies with it.
 
@@ -38,7 +38,7 @@ STATUS = struct.Struct("iddl")
 
 
 def main(link: socket.socket, options: dict[str, Any]) -> None:
-    """Wall in, load, then serve jobs until the supervisor is gone."""
+    """Confine itself, load, then serve jobs until the supervisor is gone."""
     sys.path.extend(options["paths"])
     os.environ.clear()
     os.environ.update(ENVIRONMENT)
@@ -48,7 +48,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
         for gold, answer in familiar.FAMILIAR:
             symbolic.compare(gold, answer)
     program = seccomp.program()
-    pids = _wall_in(options["shown"])
+    pids = _confine(options["shown"])
     rules = landlock.prepare(path for path in (*root.READABLE, *options["shown"]) if os.path.exists(path))
     jail = guest.JailSetup(program, rules)
     kernel.bound_capabilities()
@@ -69,7 +69,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
         _bury(link, spare)
 
 
-def _wall_in(shown: list[str]) -> int:
+def _confine(shown: list[str]) -> int:
     """Enter the namespaces. Returns a descriptor of the process namespace that jobs are made from."""
     was_root = os.geteuid() == 0
     if was_root:

@@ -15,7 +15,8 @@ Path = tuple[str | int, ...]
 
 
 def routing(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """A replay beside a weight for what it removes; biases that move where copies of the policy would not follow."""
+    """Router replay beside a weight for what it removes; biases that move where copies of the policy would not
+    follow."""
     chosen = spec.policy.routing
     if chosen.replay and any(isinstance(one, RouterShiftWeighting) for one in spec.corrections):
         yield (

@@ -24,5 +24,5 @@ def register_own(architectures: list[str]) -> None:
 def engine_options(architectures: list[str]) -> dict[str, Any]:
     """vLLM's engine arguments that these architectures need."""
     # A block of cached keys and values is worth nothing without the state of the recurrent layers at its end, and
-    # routes that a replay needs are told only for tokens that are computed.
+    # routes that router replay needs are told only for tokens that are computed.
     return {"enable_prefix_caching": False} if HYBRID in architectures else {}
