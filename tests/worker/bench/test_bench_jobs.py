@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
+from trainer_core.link import version
 from worker.bench import link
 from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
@@ -269,3 +270,12 @@ def test_judges_that_the_cluster_cannot_serve_are_named(done: Any, cluster: None
     assert done(job("big", EXACT, judges=judges)).results == [
         {"error": "The bench job needs 9 CPUs for engines and learners; the cluster has 4."}
     ]
+
+
+def test_a_platform_of_an_older_link_is_told_so(platform_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(version, "LINK_VERSION", 2)
+    monkeypatch.setattr(version, "SPOKEN", frozenset({2}))
+    platform = platform_of(job("elder", EXACT))
+    BenchWork("elder", platform.url, platform.token, fenced=lambda: None).run()
+    sentence = "This cluster runs Dressage's link version 2, the platform speaks 1: upgrade the platform."
+    assert platform.results == [{"error": sentence}]

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
+from trainer_core.link.version import HEADER
+
 
 def parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
     """Rows in the platform's file format: one column of JSON texts."""
@@ -28,6 +30,10 @@ class PlatformDouble:
         self.commands: list[dict[str, Any]] = []
         self.desired_state = "running"
         self.status = 200
+        self.version: str | None = None
+        """Version of the link that answers name; None is a platform of before the header."""
+        self.versions: set[str | None] = set()
+        """Versions that syncs have named."""
         self.closed = False
         self.syncs = 0
         self.refused = 0
@@ -115,6 +121,7 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
             return self._answer(404, b"{}") if data is None else self._answer(200, data)
 
         def do_POST(self) -> None:
+            platform.versions.add(self.headers[HEADER])
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if platform.closed:
                 self.close_connection = True
@@ -131,6 +138,8 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
         def _answer(self, status: int, body: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
+            if platform.version is not None:
+                self.send_header(HEADER, platform.version)
             self.end_headers()
             self.wfile.write(body)
 
