@@ -15,9 +15,13 @@ test: ## install what tests need and run all of them
 	@scripts/setup.sh dev
 	@scripts/test.sh
 
-lint: ## ruff, mypy, import-linter, migrations, OpenAPI, tsc, eslint
+lint: ## run every static check, side by side: style, types, contracts, dead code, dependencies, security
 	@scripts/setup.sh dev
-	@scripts/lint.sh
+	@$(PY) -m scripts.lint $(ARGS)
+
+lock: ## compile requirements/*.lock from pyproject.toml; nothing is upgraded unless asked, see scripts/lock.sh
+	@scripts/setup.sh dev
+	@scripts/lock.sh $(ARGS)
 
 bench: ## measure speed as ratios in one run
 	@scripts/setup.sh dev
@@ -35,4 +39,4 @@ docs: ## write the method reference from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 
-.PHONY: help demo test lint bench bench-learner bench-recipes docs
+.PHONY: help demo test lint lock bench bench-learner bench-recipes docs

@@ -70,8 +70,8 @@ class _Model:
             raise StartError(f"The policy {policy} is no reward model: its folder holds {', '.join(architectures)}.")
         try:
             options: dict[str, Any] = {"local_files_only": True}
-            self._tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder), **options)
-            self._model = AutoModelForSequenceClassification.from_pretrained(
+            self._tokenizer = PreTrainedTokenizerFast.from_pretrained(str(folder), **options)  # nosec B615
+            self._model = AutoModelForSequenceClassification.from_pretrained(  # nosec B615
                 str(folder), trust_remote_code=False, use_safetensors=True, **options
             ).eval()
         except (OSError, ValueError, KeyError) as error:

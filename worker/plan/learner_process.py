@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import pickle  # nosec B403
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -92,7 +92,7 @@ def _update(kept: _MeasuredLearner, groups: list[Group]) -> float:
     """One update, the way of the groups from the loop's process to this one included. Returns its wall time."""
     kept.step += 1
     started = time.perf_counter()
-    arrived: list[Group] = pickle.loads(pickle.dumps(groups, protocol=5))
+    arrived: list[Group] = pickle.loads(pickle.dumps(groups, protocol=5))  # nosec B301
     kept.learner.update(arrived, kept.spec, kept.step)
     return time.perf_counter() - started
 

@@ -86,7 +86,7 @@ def _confine(jail: JailSetup) -> None:
     root.mount_private()
     kernel.drop_capabilities()
     kernel.forbid_new_privileges()
-    landlock.restrict(jail.rules, ["/proc"], ["/tmp", "/dev/null"])
+    landlock.restrict(jail.rules, ["/proc"], ["/tmp", "/dev/null"])  # nosec B108
 
 
 def _close_in(jail: JailSetup, limits: bytes, descriptors: list[int]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from worker.sandbox import kernel
 
-_STAGE = "/tmp"
+_STAGE = "/tmp"  # nosec B108
 _DEVICES = ("null", "zero", "urandom", "random", "full")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 _USR_LINKS = ("bin", "lib", "lib64", "sbin")
@@ -57,6 +57,6 @@ def enter(root: str) -> None:
 def mount_private() -> None:
     """A job's own ``/tmp`` and ``/proc``, in its own mount namespace."""
     flags = kernel.NOSUID | kernel.NODEV
-    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, PRIVATE_TMP)
+    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, PRIVATE_TMP)  # nosec B108
     kernel.mount("proc", "/proc", "proc", flags | kernel.NOEXEC)
-    os.chdir("/tmp")
+    os.chdir("/tmp")  # nosec B108

@@ -27,7 +27,7 @@ FIRST_USER = 1_900_000_000
 """Started by root, each slot becomes a user of its own from here on, so that process limits bind it."""
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
+    "HOME": "/tmp",  # nosec B108
     "LANG": "C.UTF-8",
     "OMP_NUM_THREADS": "1",
     "PYTHONHASHSEED": "0",

@@ -22,7 +22,10 @@ def wait_for_redis(url: str, seconds: float = 30.0) -> None:
 def wait_for_web(url: str, seconds: float = 60.0) -> None:
     """Return when the web server answers; raise TimeoutError after ``seconds``."""
     _wait(
-        lambda: urllib.request.urlopen(f"{url}/api/v1/session", timeout=5).close(), OSError, "the web server", seconds
+        lambda: urllib.request.urlopen(f"{url}/api/v1/session", timeout=5).close(),  # nosec B310
+        OSError,
+        "the web server",
+        seconds,
     )
 
 

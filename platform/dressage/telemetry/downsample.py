@@ -88,7 +88,7 @@ def query(
         # Telling what is finite takes a sixth of the time: only where it must be told. PostgreSQL sorts NaN last.
         if not all(math.isfinite(row[2]) and math.isfinite(row[4]) for row in rows):
             rows = _aggregate(cursor, f"CASE WHEN {_FINITE} THEN value END", key, source, where, arguments)
-            points = f"SELECT series_id, x FROM ({source}) AS points {where}"
+            points = f"SELECT series_id, x FROM ({source}) AS points {where}"  # nosec B608
             cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({_FINITE}) ORDER BY series_id, x", arguments)
             for series_id, at in cursor.fetchall():
                 found[series[series_id]].nan.append(at)
@@ -114,7 +114,7 @@ def _aggregate(
         SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*)
         FROM (SELECT series_id, x, {value} AS v FROM ({source}) AS points {where}) AS p
         GROUP BY series_id, {key} ORDER BY series_id, at
-        """,
+        """,  # nosec B608
         arguments,
     )
     return cursor.fetchall()
@@ -125,13 +125,13 @@ def _bucket_key(
 ) -> str:
     """SQL of the bucket of a row; sets ``width``. The range is that of the steps shown, the same for all series."""
     axis = {"step": "step", "time": _TIME, "tokens": "tokens_total::float8"}[x]
-    counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"
-    moments = f"SELECT {axis} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"
-    cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)
+    counted = f"SELECT * FROM telemetry_moment p WHERE {condition}"  # nosec B608
+    moments = f"SELECT {axis} AS x FROM ({counted}) AS m WHERE run_id = %(run)s"  # nosec B608
+    cursor.execute(f"SELECT min(x), max(x), count(*) FROM ({moments}) AS p {where}", arguments)  # nosec B608
     first, last, count = cursor.fetchone()
     if x == "step":
         if first is None:  # evaluations alone
-            cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)
+            cursor.execute(f"SELECT min(x), max(x) FROM ({source}) AS points {where}", arguments)  # nosec B608
             first, last = cursor.fetchone()
         arguments["width"] = 1 if first is None else int(bucket_width(first, last, max_points, whole=True))
         return "x / %(width)s"
@@ -161,9 +161,9 @@ def _source(
     points = f"""
         SELECT {distinct} p.series_id, p.step, p.attempt, p.value FROM telemetry_point p
         WHERE p.series_id = ANY(%(series)s) AND ({condition}) {order}
-    """
+    """  # nosec B608
     if x == "step":
-        return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments
+        return f"SELECT series_id, step AS x, value FROM ({points}) AS p", arguments  # nosec B608
     # The moment of a step is that of the attempt that learned it, also for an evaluation that a later one has made.
     axis = "m.tokens_total::float8" if x == "tokens" else _TIME
     distinct, order = ("", "") if line.is_single else ("DISTINCT ON (step)", "ORDER BY step, attempt DESC")
@@ -173,5 +173,5 @@ def _source(
             SELECT {distinct} step, {axis} AS x FROM (SELECT * FROM telemetry_moment p WHERE {condition}) AS m
             WHERE run_id = %(run)s {order}
         )
-    """
-    return f"{moments} SELECT series_id, x, value FROM ({points}) AS p JOIN m USING (step)", arguments
+    """  # nosec B608
+    return f"{moments} SELECT series_id, x, value FROM ({points}) AS p JOIN m USING (step)", arguments  # nosec B608

@@ -84,9 +84,8 @@ def copy_new(table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) 
     except IntegrityError:
         marks = ", ".join(["%s"] * len(columns))
         with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows
-            )
+            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING"  # nosec B608
+            cursor.executemany(insert, rows)
 
 
 def encode(data: Any) -> str:

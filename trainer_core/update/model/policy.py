@@ -40,14 +40,14 @@ def load_policy(
         OSError: no such folder, or it holds no safetensors weights.
     """
     path = str(folder)
-    config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)  # nosec B615
     mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES - mixing_types(config)
     if mixed:
         raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences")
     for name in NOISE:
         if getattr(config, name, None):
             setattr(config, name, 0.0)
-    model = AutoModelForCausalLM.from_pretrained(
+    model = AutoModelForCausalLM.from_pretrained(  # nosec B615
         path,
         config=config,
         local_files_only=True,

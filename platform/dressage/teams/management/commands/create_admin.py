@@ -14,7 +14,7 @@ from dressage.common.roles import Role
 from dressage.teams.models import Membership, Team, User
 from dressage.teams.services import add_member, change_role, create_team
 
-PASSWORD_VARIABLE = "DRESSAGE_ADMIN_PASSWORD"
+PASSWORD_VARIABLE = "DRESSAGE_ADMIN_PASSWORD"  # nosec B105
 
 
 class Command(BaseCommand):

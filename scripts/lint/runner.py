@@ -1,0 +1,91 @@
+"""Runs static checks side by side, tells all that fail and not the first alone."""
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One check: a command that ends with 0 when all is well."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: str = "."
+    """Working directory, relative to the repository."""
+    tells: bool = False
+    """Whether its words are shown when all is well, too."""
+    remedy: str = ""
+    """What to do when it fails, where the command's own words leave that open."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a step."""
+
+    step: Step
+    code: int
+    output: str
+    seconds: float
+
+
+def run(steps: Sequence[Step], jobs: int) -> int:
+    """Run all steps, at most ``jobs`` at once; print each when it ends and a summary last.
+
+    Returns:
+        0 if every step ended with 0, else 1.
+    """
+    failed: list[Outcome] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(_run, step) for step in steps]):
+            outcome = future.result()
+            _report(outcome)
+            if outcome.code:
+                failed.append(outcome)
+    if failed:
+        print(f"\n{len(failed)} of {len(steps)} checks failed: {', '.join(outcome.step.name for outcome in failed)}.")
+    else:
+        print(f"All {len(steps)} checks passed.")
+    return 1 if failed else 0
+
+
+def _run(step: Step) -> Outcome:
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            step.command,
+            cwd=ROOT / step.folder,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        code, output = done.returncode, done.stdout
+    except OSError as error:
+        code, output = 127, f"{step.command[0]} cannot be started: {error.strerror}. Run scripts/setup.sh dev.\n"
+    return Outcome(step, code, output, time.monotonic() - began)
+
+
+def _environment() -> dict[str, str]:
+    """Our own, with the tools of ``.venv`` and ``.node`` before those of the machine."""
+    tools = os.pathsep.join(str(ROOT / folder / "bin") for folder in (".node", ".venv"))
+    return os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def _report(outcome: Outcome) -> None:
+    """A line for a check that passed; for one that failed, all that it said as well."""
+    mark = "✗" if outcome.code else "✓"
+    lines = [f"{mark} {outcome.step.name} ({outcome.seconds:.1f} s)"]
+    if outcome.code or outcome.step.tells:
+        lines += [f"    {line}" for line in outcome.output.rstrip().splitlines()]
+    if outcome.code and outcome.step.remedy:
+        lines.append(f"    → {outcome.step.remedy}")
+    print("\n".join(lines), flush=True)
