@@ -28,7 +28,7 @@ class Explanation:
 
 
 def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize | None = None) -> Explanation:
-    """What ``spec`` amounts to, with a policy of ``size``, and a teacher where it names one."""
+    """Explain what ``spec`` amounts to, with a policy of ``size``, and a teacher where it names one."""
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
     needed = None if size is None else memory(size, spec, teacher=teacher)

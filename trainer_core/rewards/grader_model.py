@@ -7,7 +7,7 @@ from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import SpecModel
 
 Tool = Literal["jail", "judges", "models"]
-"""What the worker brings to a grader that asks for it: a field of ``graders.tools.Tools``."""
+"""Tool that the worker brings to a grader that asks for it: a field of ``graders.tools.Tools``."""
 
 
 class GraderModel(SpecModel):

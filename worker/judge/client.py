@@ -247,7 +247,7 @@ class JudgeClient:
                 asker.reply.set_result(_reply(*task.result(), cached=not asker.first))
 
     def _drop(self, question: _Question) -> None:
-        """Nobody shall join it any more."""
+        """Drop a question, so that nobody joins it any more."""
         if self._asked.get(question.key) is question:
             del self._asked[question.key]
 

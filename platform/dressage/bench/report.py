@@ -82,7 +82,7 @@ class ReportDocument(TypedDict):
 
 
 def report(job: BenchJob) -> ReportDocument:
-    """What the job's results say; while there are none None and empty lists."""
+    """Report on the job's results; while there are none None and empty lists."""
     if job.results is None:
         return {"results": None, "summary": [], "flips": [], "flags": []}
     rows: list[list[Any]] = [

@@ -114,5 +114,5 @@ def checkpoint(team: Team, checkpoint_id: str) -> Checkpoint:
 
 
 def line_of(found: Run) -> Line:
-    """Which points of which attempt count for the run as it is now."""
+    """Line of the run as it is now: the points that count, of each attempt."""
     return Line.from_attempts(list(found.attempts.values_list("number", "resume_step")))

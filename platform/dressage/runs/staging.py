@@ -196,7 +196,7 @@ def _require_steerable(run: Run) -> None:
 
 
 def _require_rewards(team: Team, changed: RunSpec, request: ChangeRequest) -> None:
-    """What a changed reward names must be there now: the worker could only stop over it later."""
+    """Require that what a changed reward names is there now: the worker could only stop over it later."""
     index = next((at for at, (path, _) in enumerate(request.changes) if path.startswith("reward.")), None)
     if index is None:
         return

@@ -11,7 +11,7 @@ from dressage.telemetry.wakeup import wake_on_commit
 
 
 class EventSource(Protocol):
-    """What is needed of a run's row, which is locked by the caller."""
+    """Fields that are needed of a run's row, which is locked by the caller."""
 
     event_seq: int
     """Number of the newest event."""

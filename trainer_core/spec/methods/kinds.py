@@ -40,7 +40,7 @@ class LossModel(MethodModel):
 
     @property
     def top_tokens(self) -> int:
-        """How many of the likeliest tokens the engine must tell at every step."""
+        """Number of likeliest tokens that the engine must tell at every step."""
         return 0
 
     def gradient_weight(self, ratio: float, sign: int) -> float | None:

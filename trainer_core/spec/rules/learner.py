@@ -56,7 +56,7 @@ def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def adapter(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """What an adapter's matrices, or the policy that they share with the reference, cannot bear."""
+    """Contradictions to what an adapter's matrices, or the policy that they share with the reference, can bear."""
     if not isinstance(spec.policy.adapter, LoRAAdapter):
         return
     if spec.kl.coefficient > 0 and isinstance(spec.policy.routing.balance, LossFreeBalancing):

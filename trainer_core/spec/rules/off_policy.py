@@ -38,7 +38,7 @@ def corrections(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
-    """Where there is no ratio to rescale, or it cannot have moved."""
+    """Router-shift weighting where there is no ratio to rescale, or it cannot have moved."""
     if spec.loss.anchor != "proximal":
         yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
     elif not isinstance(spec.proximal, RecomputedProximal):

@@ -44,7 +44,7 @@ class DPPOLoss(LossModel):
 
     @property
     def top_tokens(self) -> int:
-        """How many of the likeliest tokens the engine must tell at every step."""
+        """Number of likeliest tokens that the engine must tell at every step."""
         return self.k if self.approximation == "top_k" else 0
 
     def gradient_weight(self, ratio: float, sign: int) -> float:
