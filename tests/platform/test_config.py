@@ -59,6 +59,12 @@ def test_a_field_is_read_from_its_documented_name_alone(field: str, monkeypatch:
     assert {name: value.lower() for name, value in read.items()} == {field: GIVEN[field].lower()}
 
 
+def test_no_other_class_reads_the_environment() -> None:
+    trees = (ROOT / tree for tree in ("platform", "worker", "trainer_core", "kernels", "scripts"))
+    found = [path for tree in trees for path in tree.rglob("*.py") if "BaseSettings)" in path.read_text()]
+    assert found == [ROOT / "platform" / "dressage" / "config.py"], "these tests know the settings of one class"
+
+
 def test_every_variable_is_documented_and_every_documented_one_counts() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     assert sorted(re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE)) == sorted(FIELDS.values())

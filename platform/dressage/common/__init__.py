@@ -1,1 +1,1 @@
-"""Parts that every app shares: ids, problems, paging, roles, authentication, idempotency, schema helpers."""
+"""Parts that every app shares: ids, problems, paging, roles, permissions, idempotency, schema helpers."""
