@@ -5,7 +5,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -59,15 +58,16 @@ def component_name(document: type) -> str:
     return document.__name__.removesuffix(SUFFIX)
 
 
-@cache
 def document_schema(document: type) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Schema of ``document``, and those of its parts by the names of their components."""
+    """Schema of ``document``, and those of its parts by the names of their components.
+
+    Made anew at each call: drf-spectacular changes schemas that it is given.
+    """
     schema = _generated(document)
     parts = schema.pop("$defs", {})
     return _linked(schema), {name.removesuffix(SUFFIX): _linked(part) for name, part in parts.items()}
 
 
-@cache
 def models_of(document: type) -> tuple[type[BaseModel], ...]:
     """The pydantic models that ``document`` or one of its parts holds in stored form."""
     return tuple(import_string(path) for path in sorted(set(_model_paths(_generated(document)))))

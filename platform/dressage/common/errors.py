@@ -1,16 +1,17 @@
 """Turns the validation errors of pydantic and of REST framework into one list of ``{pointer, detail}``."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 
 class FieldError(TypedDict):
     """One fault of the request body."""
 
     pointer: str
-    """RFC 6901 pointer into the body, such as ``/spec/rollout/group_size``; empty for the whole body."""
+    """JSON pointer (RFC 6901) into the body, such as ``/spec/rollout/group_size``; empty for the whole body."""
     detail: str
 
 

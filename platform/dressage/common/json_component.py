@@ -1,5 +1,6 @@
 """The OpenAPI component of any JSON value, so that generated clients have one type for it."""
 
+from copy import deepcopy
 from typing import Any
 
 from drf_spectacular.plumbing import ComponentRegistry, ResolvedComponent
@@ -20,5 +21,5 @@ _JSON: dict[str, Any] = {
 
 def register_json(registry: ComponentRegistry) -> None:
     """Put the component ``Json`` into the document, unless it is there."""
-    component = ResolvedComponent(name="Json", type=ResolvedComponent.SCHEMA, object="Json", schema=_JSON)
+    component = ResolvedComponent(name="Json", type=ResolvedComponent.SCHEMA, object="Json", schema=deepcopy(_JSON))
     registry.register_on_missing(component)

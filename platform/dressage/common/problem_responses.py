@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from dressage.common.errors import FieldError, flatten, join, pydantic_errors
-from dressage.common.problems import Problem, not_found, unprocessable
+from dressage.common.problems import Problem, ProblemDocument, not_found, unprocessable
 
 logger = structlog.get_logger(__name__)
 CONTENT_TYPE = "application/problem+json"
@@ -27,7 +27,7 @@ CONTENT_TYPE = "application/problem+json"
 def document(problem: Problem, instance: str) -> dict[str, Any]:
     """The body of the response."""
     first = problem.errors[0]["pointer"] if problem.errors else None
-    return {
+    body: ProblemDocument = {
         "type": f"urn:dressage:problem:{problem.code}",
         "title": problem.title,
         "status": problem.status,
@@ -40,8 +40,8 @@ def document(problem: Problem, instance: str) -> dict[str, Any]:
             "param": first.lstrip("/").replace("/", ".") or None if first else None,
             "code": problem.code,
         },
-        **problem.extra,
     }
+    return {**body, **problem.extra}
 
 
 def as_problem(error: Exception) -> Problem | None:

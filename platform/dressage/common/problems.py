@@ -2,14 +2,38 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
+from typing_extensions import TypedDict
 
 from dressage.common.errors import FieldError, join, pydantic_errors
 
 M = TypeVar("M", bound=BaseModel)
+
+
+class OpenAIErrorDocument(TypedDict):
+    """A problem as OpenAI's clients understand it."""
+
+    message: str
+    type: Literal["invalid_request_error", "server_error"]
+    param: str | None
+    code: str
+
+
+class ProblemDocument(TypedDict):
+    """RFC 9457 problem document; ``error`` repeats it in OpenAI's form."""
+
+    type: str
+    """Stable URN of the kind of problem."""
+    title: str
+    status: int
+    detail: str
+    """What happened and what to do."""
+    instance: str
+    errors: list[FieldError]
+    error: OpenAIErrorDocument
 
 
 class Problem(Exception):

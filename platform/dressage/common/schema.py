@@ -1,6 +1,6 @@
 """OpenAPI: the problems every operation may answer, and the idempotency header."""
 
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.drainage import get_override
 from drf_spectacular.openapi import AutoSchema
@@ -96,4 +96,4 @@ class ProblemAutoSchema(AutoSchema):
         return sorted(statuses)
 
     def _problem_reference(self) -> dict[str, Any]:
-        return self.resolve_serializer(ProblemSerializer, "response").ref
+        return self.resolve_serializer(cast(Any, ProblemSerializer), "response").ref

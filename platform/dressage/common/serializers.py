@@ -6,7 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel, ValidationError
 from rest_framework import serializers
 
-from dressage.common.errors import nested, pydantic_errors
+from dressage.common.documents import DocumentSerializer
+from dressage.common.errors import FieldError, nested, pydantic_errors
+from dressage.common.problems import ProblemDocument
 
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_\-]{0,62}$"
 
@@ -48,25 +50,9 @@ class SlugField(serializers.RegexField):
         )
 
 
-class FieldErrorSerializer(serializers.Serializer):
-    pointer = serializers.CharField(help_text="JSON pointer into the request body; empty for the whole body.")
-    detail = serializers.CharField()
+class FieldErrorSerializer(DocumentSerializer, document=FieldError):
+    """One fault of a request body."""
 
 
-class OpenAIErrorSerializer(serializers.Serializer):
-    message = serializers.CharField()
-    type = serializers.ChoiceField(["invalid_request_error", "server_error"])
-    param = serializers.CharField(allow_null=True)
-    code = serializers.CharField()
-
-
-class ProblemSerializer(serializers.Serializer):
-    """RFC 9457 problem document; ``error`` repeats it in OpenAI's form."""
-
-    type = serializers.CharField(help_text="Stable URN of the kind of problem.")
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="What happened and what to do.")
-    instance = serializers.CharField()
-    errors = FieldErrorSerializer(many=True)
-    error = OpenAIErrorSerializer()
+class ProblemSerializer(DocumentSerializer, document=ProblemDocument):
+    """A problem, as every operation may answer it."""

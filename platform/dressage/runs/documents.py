@@ -1,16 +1,18 @@
 """The JSON documents of runs, controls and checkpoints: the same in answers, in events and on the live stream."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.models import Checkpoint, Control, Run
-from dressage.runs.states import DesiredState, RunState
+from dressage.runs.states import ControlState, DesiredState, RunState
 from trainer_core.link.events import CheckpointReason, PhaseData
 from trainer_core.spec import RunSpec
+from trainer_core.spec.base import Boundary
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -91,6 +93,32 @@ class RunDocument(LiveRunDocument):
     """The spec with every applied control."""
 
 
+class ControlDocument(TypedDict):
+    """A change of one field while the run goes."""
+
+    id: str
+    revision: int
+    change_set: str | None
+    """The same for changes that were staged together; None for one that was staged alone."""
+    target: str
+    boundary: Boundary
+    before: Any
+    """Any JSON value of the target's type."""
+    value: Any
+    """Any JSON value of the target's type."""
+    state: Annotated[str, OneOf(ControlState)]
+    apply_at: Literal["next"] | Annotated[int, Field(ge=1)]
+    reason: str
+    actor: str
+    created_at: Moment
+    reverts: str | None
+    checkpoint: str | None
+    applied_step: int | None
+    applied_group: str | None
+    settled_step: int | None
+    error: str | None
+
+
 class CheckpointDocument(TypedDict):
     """A saved policy."""
 
@@ -119,14 +147,14 @@ class RunFacts(TypedDict):
     policy_name: str
 
 
-def control_document(control: Control) -> dict[str, Any]:
+def control_document(control: Control) -> ControlDocument:
     """A control as the API shows it."""
     return {
         "id": control.id,
         "revision": control.revision,
         "change_set": control.change_set,
         "target": control.target,
-        "boundary": control.boundary,
+        "boundary": cast(Boundary, control.boundary),
         "before": control.before,
         "value": control.value,
         "state": control.state,

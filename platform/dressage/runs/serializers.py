@@ -7,10 +7,10 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import FieldErrorSerializer, PydanticField
-from dressage.runs.documents import CheckpointDocument, LiveRunDocument, RunDocument
-from dressage.runs.states import ControlState
+from dressage.runs.documents import CheckpointDocument, ControlDocument, LiveRunDocument, RunDocument
 from trainer_core.explain import Explanation
 from trainer_core.spec import RunSpec
+from trainer_core.spec.controls import Target
 from trainer_core.spec.recipes import Recipe
 
 _APPLY_AT = {"oneOf": [{"type": "string", "enum": ["next"]}, {"type": "integer", "minimum": 1}]}
@@ -69,11 +69,8 @@ class ForkSerializer(serializers.Serializer):
     )
 
 
-class TargetSerializer(serializers.Serializer):
-    path = serializers.CharField()
-    boundary = serializers.ChoiceField(["group_dispatch", "optimizer_step"])
-    value = ValueField(allow_null=True)
-    schema = serializers.DictField(help_text="JSON Schema of the field.")
+class TargetSerializer(DocumentSerializer, document=Target):
+    """A steerable field."""
 
 
 class TargetListSerializer(serializers.Serializer):
@@ -82,29 +79,8 @@ class TargetListSerializer(serializers.Serializer):
     revision = serializers.IntegerField()
 
 
-class ControlSerializer(serializers.Serializer):
+class ControlSerializer(DocumentSerializer, document=ControlDocument):
     """A change of one field while the run goes."""
-
-    id = serializers.CharField()
-    revision = serializers.IntegerField()
-    change_set = serializers.CharField(
-        allow_null=True, help_text="The same for changes that were staged together; null for one that was staged alone."
-    )
-    target = serializers.CharField()
-    boundary = serializers.ChoiceField(["group_dispatch", "optimizer_step"])
-    before = ValueField(allow_null=True)
-    value = ValueField(allow_null=True)
-    state = serializers.ChoiceField(ControlState.choices)
-    apply_at = ApplyAtField()
-    reason = serializers.CharField(allow_blank=True)
-    actor = serializers.CharField()
-    created_at = serializers.DateTimeField()
-    reverts = serializers.CharField(allow_null=True)
-    checkpoint = serializers.CharField(allow_null=True)
-    applied_step = serializers.IntegerField(allow_null=True)
-    applied_group = serializers.CharField(allow_null=True)
-    settled_step = serializers.IntegerField(allow_null=True)
-    error = serializers.CharField(allow_null=True)
 
 
 class StageControlSerializer(serializers.Serializer):

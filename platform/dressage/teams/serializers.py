@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from dressage.common.actors import Actor
+from dressage.common.documents import DocumentSerializer
 from dressage.common.roles import Role
 
 
@@ -92,10 +94,8 @@ class CreateTokenSerializer(serializers.Serializer):
     expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
 
 
-class ActorSerializer(serializers.Serializer):
-    kind = serializers.ChoiceField(["user", "token", "policy", "system"])
-    id = serializers.CharField()
-    name = serializers.CharField()
+class ActorSerializer(DocumentSerializer, document=Actor):
+    """The author of a change."""
 
 
 class AuditEntrySerializer(serializers.Serializer):

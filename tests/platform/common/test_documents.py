@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 from typing_extensions import TypedDict
 
@@ -80,6 +81,13 @@ def test_the_component_is_what_the_class_says() -> None:
         }
     }
     assert models_of(WholeDocument) == (RunSpec,)
+
+
+def test_the_openapi_document_is_the_same_every_time() -> None:
+    first = SchemaGenerator().get_schema(request=None, public=True)
+    assert SchemaGenerator().get_schema(request=None, public=True) == first
+    assert first["components"]["schemas"]["BenchFlag"]["properties"]["severity"]["$ref"].endswith("/SeverityEnum")
+    assert "SeverityEnum" in first["components"]["schemas"]
 
 
 def test_a_document_is_answered_as_it_is() -> None:

@@ -34,18 +34,17 @@ export interface AcceptedProposal {
   version: RewardVersion;
 }
 
+/**
+ * The author of a change, as the audit log and the history of a run record it.
+ */
 export interface Actor {
   kind: ActorKindEnum;
+  /** Id of the user or token; a name for the other kinds. */
   id: string;
+  /** Name for readers: an e-mail address, or the name of the token or rule. */
   name: string;
 }
 
-/**
- * * `user` - user
-* `token` - token
-* `policy` - policy
-* `system` - system
- */
 export type ActorKindEnum = typeof ActorKindEnum[keyof typeof ActorKindEnum];
 
 
@@ -543,10 +542,6 @@ export interface BenchSummary {
   seconds_p95: BenchSummarySecondsP95;
 }
 
-/**
- * * `group_dispatch` - group_dispatch
-* `optimizer_step` - optimizer_step
- */
 export type BoundaryEnum = typeof BoundaryEnum[keyof typeof BoundaryEnum];
 
 
@@ -1063,8 +1058,11 @@ export interface Explanation {
   memory: ExplanationMemory;
 }
 
+/**
+ * One fault of the request body.
+ */
 export interface FieldError {
-  /** JSON pointer into the request body; empty for the whole body. */
+  /** JSON pointer (RFC 6901) into the body, such as `/spec/rollout/group_size`; empty for the whole body. */
   pointer: string;
   detail: string;
 }
@@ -1101,14 +1099,14 @@ export interface ForkRequest {
 
 export type GraderErrorsModelGraderServerErrorDetails = string | null;
 
+export type GraderErrorsPythonGraderRuntimeErrorDetails = string | null;
+
+export type GraderErrorsPythonGraderServerErrorType = string | null;
+
 /**
  * An addition to OpenAI's members.
  */
 export type GraderErrorsOtherErrorDetails = string | null;
-
-export type GraderErrorsPythonGraderRuntimeErrorDetails = string | null;
-
-export type GraderErrorsPythonGraderServerErrorType = string | null;
 
 /**
  * What went wrong; all false when there is a reward.
@@ -1120,19 +1118,19 @@ export interface GraderErrors {
   model_grader_parse_error: boolean;
   model_grader_refusal_error: boolean;
   model_grader_server_error: boolean;
-  model_grader_server_error_details: GraderErrorsModelGraderServerErrorDetails;
   other_error: boolean;
-  /** An addition to OpenAI's members. */
-  other_error_details: GraderErrorsOtherErrorDetails;
   python_grader_runtime_error: boolean;
-  python_grader_runtime_error_details: GraderErrorsPythonGraderRuntimeErrorDetails;
   python_grader_server_error: boolean;
-  python_grader_server_error_type: GraderErrorsPythonGraderServerErrorType;
   /** The grader reads JSON, and the sample is none. */
   sample_parse_error: boolean;
   truncated_observation_error: boolean;
   /** There was no answer in time. */
   unresponsive_reward_error: boolean;
+  model_grader_server_error_details: GraderErrorsModelGraderServerErrorDetails;
+  python_grader_runtime_error_details: GraderErrorsPythonGraderRuntimeErrorDetails;
+  python_grader_server_error_type: GraderErrorsPythonGraderServerErrorType;
+  /** An addition to OpenAI's members. */
+  other_error_details: GraderErrorsOtherErrorDetails;
 }
 
 export type GraderMetadataScores = {[key: string]: number};
@@ -1141,6 +1139,9 @@ export type GraderMetadataTokenUsage = number | null;
 
 export type GraderMetadataSampledModelName = string | null;
 
+/**
+ * How a grader was run.
+ */
 export interface GraderMetadata {
   name: string;
   type: string;
@@ -1164,6 +1165,9 @@ export type GraderRunSubRewards = {[key: string]: number};
 
 export type GraderRunModelGraderTokenUsagePerModel = {[key: string]: GraderTokenUsage};
 
+/**
+ * A reward and how it came about.
+ */
 export interface GraderRun {
   /** null when it could not be computed: never a zero. */
   reward: GraderRunReward;
@@ -1173,6 +1177,9 @@ export interface GraderRun {
   model_grader_token_usage_per_model: GraderRunModelGraderTokenUsagePerModel;
 }
 
+/**
+ * Tokens of one judge.
+ */
 export interface GraderTokenUsage {
   prompt_tokens: number;
   completion_tokens: number;
@@ -1497,6 +1504,9 @@ export const ObjectEnum = {
 
 export type OpenAIErrorParam = string | null;
 
+/**
+ * A problem as OpenAI's clients understand it.
+ */
 export interface OpenAIError {
   message: string;
   type: OpenAIErrorTypeEnum;
@@ -1504,10 +1514,6 @@ export interface OpenAIError {
   code: string;
 }
 
-/**
- * * `invalid_request_error` - invalid_request_error
-* `server_error` - server_error
- */
 export type OpenAIErrorTypeEnum = typeof OpenAIErrorTypeEnum[keyof typeof OpenAIErrorTypeEnum];
 
 
@@ -1924,7 +1930,7 @@ export const ProbeEnum = {
 } as const;
 
 /**
- * RFC 9457 problem document; ``error`` repeats it in OpenAI's form.
+ * RFC 9457 problem document; `error` repeats it in OpenAI's form.
  */
 export interface Problem {
   /** Stable URN of the kind of problem. */
@@ -2599,16 +2605,18 @@ export interface Summary {
 }
 
 /**
- * JSON Schema of the field.
+ * JSON Schema of the field (type, bounds, title, description, unit).
  */
 export type TargetSchema = {[key: string]: Json};
 
+/**
+ * One steerable field of a spec with its present value.
+ */
 export interface Target {
   path: string;
   boundary: BoundaryEnum;
-  /** Any JSON value of the target's type. */
   value: Json;
-  /** JSON Schema of the field. */
+  /** JSON Schema of the field (type, bounds, title, description, unit). */
   schema: TargetSchema;
 }
 

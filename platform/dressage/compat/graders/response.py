@@ -3,17 +3,72 @@
 import json
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from dressage.compat.graders.reading import name_of, parts_of
 from dressage.compat.graders.running import Ran
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import Grader, formula
 from trainer_core.rewards.graders.multi import MultiGrader
 
-_FLAGS = (
-    "formula_parse_error", "invalid_variable_error", "model_grader_parse_error", "model_grader_refusal_error",
-    "model_grader_server_error", "other_error", "python_grader_runtime_error", "python_grader_server_error",
-    "sample_parse_error", "truncated_observation_error", "unresponsive_reward_error",
-)  # fmt: skip
+
+class GraderErrorsDocument(TypedDict):
+    """What went wrong; all false when there is a reward."""
+
+    formula_parse_error: bool
+    invalid_variable_error: bool
+    """The row lacks a field that the grader reads."""
+    model_grader_parse_error: bool
+    model_grader_refusal_error: bool
+    model_grader_server_error: bool
+    other_error: bool
+    python_grader_runtime_error: bool
+    python_grader_server_error: bool
+    sample_parse_error: bool
+    """The grader reads JSON, and the sample is none."""
+    truncated_observation_error: bool
+    unresponsive_reward_error: bool
+    """There was no answer in time."""
+    model_grader_server_error_details: str | None
+    python_grader_runtime_error_details: str | None
+    python_grader_server_error_type: str | None
+    other_error_details: str | None
+    """An addition to OpenAI's members."""
+
+
+class GraderMetadataDocument(TypedDict):
+    """How a grader was run."""
+
+    name: str
+    type: str
+    errors: GraderErrorsDocument
+    execution_time: float
+    """Seconds."""
+    scores: dict[str, float]
+    token_usage: int | None
+    sampled_model_name: str | None
+
+
+class GraderTokenUsageDocument(TypedDict):
+    """Tokens of one judge."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    cached_tokens: int
+
+
+class GraderRunDocument(TypedDict):
+    """A reward and how it came about."""
+
+    reward: float | None
+    """None when it could not be computed: never a zero."""
+    sub_rewards: dict[str, float]
+    """Of a ``multi``: grade by name."""
+    metadata: GraderMetadataDocument
+    model_grader_token_usage_per_model: dict[str, GraderTokenUsageDocument]
+
+
 _UNREADABLE = "the judge's answer is"
 """Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for answers that are not of the asked form."""
 _TOO_SLOW = "the reward took longer"
@@ -21,7 +76,7 @@ _TOO_SLOW = "the reward took longer"
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 
-def run_response(grader: Grader, ran: Ran, text: str, models: dict[str, str]) -> dict[str, Any]:
+def run_response(grader: Grader, ran: Ran, text: str, models: dict[str, str]) -> GraderRunDocument:
     """The response's document. ``reward`` is null, never 0, when it could not be computed.
 
     Args:
@@ -61,9 +116,19 @@ def _reward(grader: Grader, ran: Ran) -> tuple[float | None, str | None]:
         return None, str(error)
 
 
-def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> dict[str, Any]:
-    errors: dict[str, Any] = dict.fromkeys(_FLAGS, False)
-    errors |= {
+def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> GraderErrorsDocument:
+    errors: GraderErrorsDocument = {
+        "formula_parse_error": False,
+        "invalid_variable_error": False,
+        "model_grader_parse_error": False,
+        "model_grader_refusal_error": False,
+        "model_grader_server_error": False,
+        "other_error": False,
+        "python_grader_runtime_error": False,
+        "python_grader_server_error": False,
+        "sample_parse_error": False,
+        "truncated_observation_error": False,
+        "unresponsive_reward_error": False,
         "model_grader_server_error_details": None,
         "python_grader_runtime_error_details": None,
         "python_grader_server_error_type": None,
@@ -94,7 +159,7 @@ def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> dict[str,
     return errors
 
 
-def _usage(judge: dict[str, Any]) -> dict[str, int]:
+def _usage(judge: dict[str, Any]) -> GraderTokenUsageDocument:
     prompt, completion = judge["prompt_tokens"], judge["completion_tokens"]
     return {
         "prompt_tokens": prompt,

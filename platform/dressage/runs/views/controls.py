@@ -1,6 +1,7 @@
 """Controls: what may change while a run goes."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -24,6 +25,7 @@ from dressage.runs.serializers import (
     StageControlSerializer,
     StageControlsSerializer,
     TargetListSerializer,
+    TargetSerializer,
 )
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.spec import targets
@@ -37,9 +39,8 @@ _ONE_OR_SEVERAL = PolymorphicProxySerializer(
     serializers=[StageControlSerializer, StageControlsSerializer],
     resource_type_field_name=None,
 )
-_STAGED = PolymorphicProxySerializer(
-    component_name="Staged", serializers=[ControlSerializer, ControlListSerializer], resource_type_field_name=None
-)
+_ANSWERS: list[Any] = [ControlSerializer, ControlListSerializer]
+_STAGED = PolymorphicProxySerializer(component_name="Staged", serializers=_ANSWERS, resource_type_field_name=None)
 
 
 class ControlPage(CursorPage):
@@ -57,7 +58,7 @@ def seen_revision(request: TeamRequest) -> int:
     return int(match[1])
 
 
-def _accepted(body: dict[str, Any], revision: int) -> Response:
+def _accepted(body: Mapping[str, object], revision: int) -> Response:
     return Response(body, status=status.HTTP_202_ACCEPTED, headers={"ETag": f'"{revision}"'})
 
 
@@ -66,10 +67,7 @@ class TargetsView(ApiView):
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Every field that may change, with the value it will have once all staged controls are in effect."""
         run = selectors.plain_run(request.team, run_id)
-        found = [
-            {"path": target.path, "boundary": target.boundary, "value": target.value, "schema": target.schema}
-            for target in targets(staged_spec(run))
-        ]
+        found = TargetSerializer(targets(staged_spec(run)), many=True).data
         return Response({"object": "list", "data": found, "revision": run.revision})
 
 
