@@ -1,9 +1,9 @@
 /** What others have changed since the draft was begun, beside the draft: nothing is overwritten unseen. */
-import { Alert, Button, Group, Table, Text, VisuallyHidden } from "@mantine/core";
+import { Alert, Button, Group, Table, Text } from "@mantine/core";
 import type { Control } from "@/api/model";
 import { formatTime, formatValue } from "@/lib/format";
-import { TableFrame } from "@/ui/TableFrame";
 import type { ConflictRow } from "./conflict";
+import classes from "./controls.module.css";
 import { targetLabel } from "./labels";
 
 interface Props {
@@ -25,30 +25,35 @@ export function ConflictPanel({ rows, faulty, onTheirs, onMine, onDiscard }: Pro
       title={overlap ? "Someone else has changed this too" : "Someone else has changed the run"}
       data-testid="control-conflict"
     >
-      <TableFrame label="Theirs and mine">
-        <Table fz="xs" verticalSpacing={4} horizontalSpacing={6}>
-          <Table.Thead>
+      {/* Fixed columns, and a field's name above its two cells: the rail is narrow, and mine must be in sight. */}
+      <Table fz="xs" layout="fixed" verticalSpacing={3} horizontalSpacing={4} aria-label="Theirs and mine">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col" w="64%">
+              Theirs
+            </Table.Th>
+            <Table.Th scope="col">Mine</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        {rows.map(row => (
+          <Table.Tbody
+            key={row.target}
+            className={classes.conflict}
+            data-testid="conflict-row"
+            data-target={row.target}
+          >
             <Table.Tr>
-              <Table.Th scope="col" pos="relative">
-                <VisuallyHidden>Field</VisuallyHidden>
+              <Table.Th scope="rowgroup" colSpan={2} fw={500}>
+                {targetLabel(row.target)}
               </Table.Th>
-              <Table.Th scope="col">Theirs</Table.Th>
-              <Table.Th scope="col">Mine</Table.Th>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map(row => (
-              <Table.Tr key={row.target} data-testid="conflict-row" data-target={row.target}>
-                <Table.Th scope="row" fw={500}>
-                  {targetLabel(row.target)}
-                </Table.Th>
-                <Table.Td>{row.theirs ? <Theirs row={row} theirs={row.theirs} /> : "not changed"}</Table.Td>
-                <Table.Td className="num">{row.mine === undefined ? "not changed" : formatValue(row.mine)}</Table.Td>
-              </Table.Tr>
-            ))}
+            <Table.Tr>
+              <Table.Td>{row.theirs ? <Theirs row={row} theirs={row.theirs} /> : "not changed"}</Table.Td>
+              <Table.Td className="num">{row.mine === undefined ? "not changed" : formatValue(row.mine)}</Table.Td>
+            </Table.Tr>
           </Table.Tbody>
-        </Table>
-      </TableFrame>
+        ))}
+      </Table>
       {!overlap && (
         <Text size="xs" mt={4}>
           Your draft is about other fields. It is checked again, with theirs, when you apply it.
