@@ -35,6 +35,7 @@ STEPS = (
         remedy="Take it out with its tests, or say in scripts/lint/dead_code_allowed.toml who calls it.",
     ),
     Step("words", (sys.executable, "scripts/check_words.py")),
+    Step("rooms", (sys.executable, "scripts/draw_rooms.py", "--check")),
     Step("import-linter", ("lint-imports", "--no-cache", "--no-logo")),
     Step("deptry", ("deptry", "--no-ansi", "."), remedy="Declare each import with its reason in pyproject.toml."),
     Step("locks", _own("locks")),
