@@ -1,0 +1,10 @@
+"""Beat rings tasks that a worker of the platform knows, under the names that they have had in every release."""
+
+from dressage.celery import app
+
+
+def test_every_task_of_the_schedule_is_registered() -> None:
+    app.loader.import_default_modules()
+    scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
+    assert scheduled == {"runs.reconcile", "rewards.sweep_bench"}
+    assert scheduled <= app.tasks.keys()
