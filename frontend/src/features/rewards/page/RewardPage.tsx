@@ -35,7 +35,7 @@ export function RewardPage() {
             const versions = [...reward.versions].sort((a, b) => b.number - a.number);
             const version = versions.find(one => one.number === wanted) ?? reward.latest_version;
             return (
-              <Workbench key={version.ref} schema={schema} reward={reward} versions={versions} version={version} />
+              <VersionEditor key={version.ref} schema={schema} reward={reward} versions={versions} version={version} />
             );
           }}
         </Loaded>
@@ -53,7 +53,7 @@ interface Props {
 }
 
 /** One version and the draft that is made from it. The draft and the pasted samples are shared by all tabs. */
-function Workbench({ schema, reward, versions, version }: Props) {
+function VersionEditor({ schema, reward, versions, version }: Props) {
   const { tab = "definition" } = useSearch({ from: "/app/rewards/$rewardId" });
   const navigate = useNavigate({ from: "/rewards/$rewardId" });
   const base = withDefaults(schema, schema, version.definition) as Spec;
