@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 _SPELLED = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _REVEAL = "reveal"
@@ -23,6 +23,12 @@ class Message(BaseModel):
 def reveals(context: Any) -> bool:
     """Whether a message is written for the link, which carries secrets in clear."""
     return isinstance(context, Mapping) and context.get(_REVEAL) is True
+
+
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Place and message of the first fault of a message: ``("spec.rollout", "leaves no room for a prompt")``."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]) or "its top level", first["msg"]
 
 
 def _read_number(value: Any) -> Any:

@@ -11,6 +11,7 @@ import ray
 from pydantic import ValidationError
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
+from trainer_core.link.base import first_fault
 from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards.errors import GraderError
 from worker.bench.link import BenchLink
@@ -58,7 +59,8 @@ class BenchWork:
             try:
                 job = BenchJob.model_validate(document)
             except ValidationError as error:
-                link.answer(BenchResult(error=f"The job is not valid here: {_first(error)}"))
+                where, fault = first_fault(error)
+                link.answer(BenchResult(error=f"The job is not valid here: {fault} (at {where})"))
                 return
             threading.Thread(target=self._keep_lease, args=(job.lease_s / 3,), name="lease", daemon=True).start()
             link.answer(self._result(job))
@@ -84,7 +86,8 @@ class BenchWork:
         except (GraderError, StartError, ClusterError, RayError) as error:
             return BenchResult(error=str(error) or type(error).__name__)
         except ValidationError as error:
-            return BenchResult(error=f"The scores cannot be told: {_first(error)}")
+            where, fault = first_fault(error)
+            return BenchResult(error=f"The scores cannot be told: {fault} (at {where})")
         except Exception as error:
             log.exception("bench job %s", job.id)
             return BenchResult(error=f"{type(error).__name__}: {error}")
@@ -103,9 +106,3 @@ class BenchWork:
                 self._fenced()
         finally:
             link.close()
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{first['msg']} (at {where})"

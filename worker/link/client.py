@@ -16,6 +16,7 @@ import httpx
 from pydantic import ValidationError
 
 from trainer_core.link import version
+from trainer_core.link.base import first_fault
 from trainer_core.link.commands import Applied, AppliedState, Command, DesiredState, read_command
 from trainer_core.link.events import EventData, LogData, PhaseData, StateData
 from trainer_core.link.limits import BATCH_BYTES, MAX_EVENTS
@@ -222,7 +223,9 @@ class Link:
         if name in self._unreadable:
             return
         self._unreadable.add(name)
-        reason = f"This worker cannot read the command {name} of type {kind!r}: {_first(error)}. Upgrade the workers."
+        where, fault = first_fault(error)
+        reason = f"This worker cannot read the command {name} of type {kind!r}: {fault} (at {where})."
+        reason = f"{reason} Upgrade the cluster's workers."
         if kind == "control":
             self.control(name, "rejected", error=reason)
         else:
@@ -239,12 +242,6 @@ def _backoff() -> "itertools.chain[float]":
     first, longest = BACKOFF_S
     doubling = itertools.takewhile(lambda pause: pause < longest, (first * 2**n for n in itertools.count()))
     return itertools.chain(doubling, itertools.repeat(longest))
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def _now() -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import ValidationError
 
 from trainer_core.diagnosis import worst_tokens
-from trainer_core.link.base import spelled
+from trainer_core.link.base import first_fault, spelled
 from trainer_core.link.events import AlertData, EventData, LogData, RolloutRow, RolloutsData, WorstTokenRow
 from trainer_core.link.limits import MAX_TEXT
 from trainer_core.steering.guards import Alert
@@ -28,10 +28,9 @@ def checked(make: Callable[[], EventData]) -> EventData:
     try:
         return make()
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where, fault = first_fault(error)
         log.exception("an event cannot be told")
-        return LogData(level="error", message=f"An event cannot be told ({error.title}): {where}: {first['msg']}")
+        return LogData(level="error", message=f"An event cannot be told ({error.title}): {where}: {fault}")
 
 
 def plain(metrics: Mapping[str, float]) -> dict[str, float]:

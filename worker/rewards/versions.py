@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainer_core.link.base import first_fault
 from trainer_core.link.commands import Command, ControlCommand
 from trainer_core.link.reward import RewardVersion, Versions
 from trainer_core.rewards.definition import RewardDefinition
@@ -65,9 +66,8 @@ class RewardVersions:
                     self._bare.discard(ref)
                     self._equipped.discard(ref)
                 except ValidationError as error:
-                    first = error.errors()[0]
-                    where = ".".join(str(part) for part in first["loc"])
-                    self._unreadable[ref] = f"the definition of {ref} is not valid here: {first['msg']} (at {where})"
+                    where, fault = first_fault(error)
+                    self._unreadable[ref] = f"the definition of {ref} is not valid here: {fault} (at {where})"
 
     def objection(self, spec: RunSpec) -> str | None:
         """Reason why the run cannot go by the versions that ``spec`` names. None: it can, and the workers are ready."""

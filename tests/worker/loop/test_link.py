@@ -157,7 +157,7 @@ def test_commands_of_a_newer_platform_are_told_of_once_and_hide_no_others(
     assert log["data"]["message"].startswith("This worker cannot read the command d1 of type 'dance'")
     (refused,) = platform.applied
     assert (refused["control_id"], refused["state"]) == ("c1", "rejected")
-    assert "apply_at" in refused["error"] and refused["error"].endswith("Upgrade the workers.")
+    assert "apply_at" in refused["error"] and refused["error"].endswith("Upgrade the cluster's workers.")
 
 
 def test_what_the_link_cannot_carry_becomes_an_error_in_the_log() -> None:

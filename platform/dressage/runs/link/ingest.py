@@ -21,6 +21,7 @@ from dressage.runs.models import Attempt, Run
 from dressage.runs.states import By, DesiredState, RunState
 from dressage.telemetry.store import Bulk, encode, write
 from trainer_core.link import events as link
+from trainer_core.link.base import first_fault
 from trainer_core.link.events import LinkEvent
 
 _PACE_MEMORY = 0.8
@@ -42,9 +43,8 @@ class Ingest:
                 data = link.event_data(event)
                 getattr(self, f"_{event.kind}")(event, data)
             except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                where = ".".join(str(part) for part in first["loc"])
-                self._unreadable(event, f"{where}: {first['msg']}")
+                where, fault = first_fault(error)
+                self._unreadable(event, f"{where}: {fault}")
             except ValueError as error:
                 self._unreadable(event, str(error))
         write(self.run.id, self.bulk)
