@@ -175,7 +175,8 @@ class RunController:
     def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:
             return
-        link.emit(StateData(state=state, reason=reason, detail=detail))
+        traced = {} if detail is None else {"detail": detail}
+        link.emit(StateData(state=state, reason=reason, **traced))
 
     def _while_loading(self, link: Link, done: int, total: int) -> None:
         link.phase("loading", 0, done, total)

@@ -90,7 +90,7 @@ def test_a_run_that_cannot_begin_says_why(launcher: Any, platform: PlatformDoubl
     platform.version = "2"
     assert launcher.start() is True
     platform.wait(lambda: platform.states() == ["starting", "failed"])
-    assert platform.of("state")[-1]["data"] == {"state": "failed", "reason": NEW, "detail": None}
+    assert platform.of("state")[-1]["data"] == {"state": "failed", "reason": NEW}
     launcher.until_gone()
 
 
