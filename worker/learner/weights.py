@@ -8,11 +8,14 @@ version may generate.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import ray
 from numpy.typing import NDArray
+
+from worker.learner.transport import PUBLISHED_BY, TRANSPORTS, Tensors
+from worker.learner.transport.object_store import ObjectStore
 
 PROBE_SEQUENCES = 4
 PROBE_TOKENS = 16
@@ -38,11 +41,17 @@ class WeightBundle:
     """One version of the weights with the evidence to check them by. Arrays stay shared memory in Ray's store."""
 
     version: int
-    tensors: dict[str, NDArray[np.float32]]
-    """Tensors by Hugging Face name; tied weights once."""
+    tensors: Any
+    """The weights as their transport has packed them; ``unpacked`` answers them by name."""
     probe_sequences: list[list[int]]
     probe_logprobs: list[list[float]]
     """Learner's natural-log probability of each probe token but the first, at temperature 1."""
+    transport: str = ObjectStore.name
+    """Name of the transport that packed the tensors."""
+
+    def unpacked(self) -> Tensors:
+        """The weights by Hugging Face name. Raises RuntimeError where the transport cannot hand them over."""
+        return TRANSPORTS[self.transport].unpack(self.tensors)
 
 
 class Publisher(Protocol):
@@ -79,7 +88,8 @@ def probe_sequences(vocab_size: int, max_model_len: int, seed: int = 0) -> list[
 
 def bundle(learner: Publisher, sequences: list[list[int]]) -> WeightBundle:
     """The learner's weights as they are now, with the probe scored by the same version."""
-    return WeightBundle(learner.version, learner.weights(), sequences, learner.score(sequences))
+    tensors = TRANSPORTS[PUBLISHED_BY].pack(learner.version, learner.weights())
+    return WeightBundle(learner.version, tensors, sequences, learner.score(sequences), PUBLISHED_BY)
 
 
 def publish(learner: Publisher, sequences: list[list[int]]) -> "ray.ObjectRef[WeightBundle]":
@@ -105,7 +115,7 @@ def apply_and_probe(
         ProbeFailed: a difference is above the tolerance or not a number. The engine then holds weights that nobody
             vouches for: apply the last good bundle again, or drain the worker.
     """
-    engine.load_weights(weights.version, weights.tensors, kv=kv)
+    engine.load_weights(weights.version, weights.unpacked(), kv=kv)
     scored = engine.score(weights.probe_sequences)
     worst, where = 0.0, ""
     for number, (mine, theirs) in enumerate(zip(scored, weights.probe_logprobs, strict=True)):

@@ -1,0 +1,68 @@
+"""Every transport of weights: what is packed arrives whole, and the probe finds what does not."""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from worker.learner import weights
+from worker.learner.transport import TRANSPORTS
+from worker.learner.weights import ProbeFailed, apply_and_probe, bundle
+
+
+class ToyPolicy:
+    """Scores a token by the product of two weights: learner and engine in one."""
+
+    def __init__(self, seed: int) -> None:
+        self.version = seed
+        rng = np.random.default_rng(seed)
+        self.tensors = {"embed.weight": rng.random((8, 3), np.float32), "head.weight": rng.random((3, 8), np.float32)}
+
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        return self.tensors
+
+    def load_weights(self, version: int, tensors: Mapping[str, NDArray[np.float32]], *, kv: str) -> None:
+        self.version, self.tensors = version, {name: np.array(tensor) for name, tensor in tensors.items()}
+
+    def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
+        logits = self.tensors["embed.weight"] @ self.tensors["head.weight"]
+        rows = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        return [[float(rows[a, b]) for a, b in pairwise(line)] for line in sequences]
+
+
+@pytest.fixture(params=sorted(TRANSPORTS))
+def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(weights, "PUBLISHED_BY", request.param)
+    return str(request.param)
+
+
+def carried(learner: Any) -> Any:
+    """A bundle as another process gets it."""
+    return pickle.loads(pickle.dumps(bundle(learner, [[0, 3, 5], [7, 1]])))
+
+
+def test_what_is_packed_arrives_whole(transport: str) -> None:
+    engine = ToyPolicy(9)
+    for learner in (ToyPolicy(1), ToyPolicy(2)):
+        sent = carried(learner)
+        assert (sent.version, sent.transport) == (learner.version, transport)
+        assert apply_and_probe(engine, sent, 1e-9) == 0.0
+        assert engine.version == learner.version
+        assert all(np.array_equal(engine.tensors[name], weight) for name, weight in learner.tensors.items())
+
+
+def test_a_version_is_unpacked_again_for_an_engine_that_was_replaced(transport: str) -> None:
+    sent = carried(ToyPolicy(3))
+    for engine in (ToyPolicy(4), ToyPolicy(5)):
+        assert apply_and_probe(engine, sent, 1e-9) == 0.0
+
+
+def test_weights_of_another_version_are_found_by_the_probe(transport: str) -> None:
+    old, new = carried(ToyPolicy(6)), carried(ToyPolicy(7))
+    mixed = weights.WeightBundle(7, old.tensors, new.probe_sequences, new.probe_logprobs, transport)
+    with pytest.raises(ProbeFailed, match="weights 7: engine and learner differ by"):
+        apply_and_probe(ToyPolicy(8), mixed, 1e-3)
