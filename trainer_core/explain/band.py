@@ -22,7 +22,7 @@ class Band:
 
     path: str
     ratio: str
-    """Which ratio it is."""
+    """The quotient whose values ``ratios`` holds, in symbols."""
     ratio_min: float | None
     """Lower edge; None where there is none."""
     ratio_max: float | None

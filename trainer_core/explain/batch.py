@@ -19,7 +19,7 @@ class EffectiveBatch:
     tokens_per_update: int
     steps: int
     samples: int
-    """Over the whole run."""
+    """Samples over the whole run."""
     updates: int
     """Optimizer updates over the whole run."""
 

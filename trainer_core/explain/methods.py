@@ -15,14 +15,14 @@ class Method:
     """One chosen method."""
 
     path: str
-    """Where it stands in the spec, such as ``corrections.0``."""
+    """Path of its place in the spec, such as ``corrections.0``."""
     title: str
     formula: str
     source: str
     parameters: dict[str, Any]
     """Its own fields, defaults included; nested methods apart."""
     when: str
-    """When to use it."""
+    """Advice on when to use it."""
     watch: tuple[str, ...]
     """Metrics that tell whether it works."""
 

@@ -28,7 +28,7 @@ class Denominators:
     tokens: int
     """Sampled tokens of these trajectories."""
     prompt_tokens: Mapping[int, int]
-    """The same tokens by the key of their prompt (``TokenBatch.prompt``)."""
+    """Sampled tokens by the key of their prompt (``TokenBatch.prompt``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class GAEAdvantage(AdvantageModel):
 
 
 class CriticModel(SpecModel):
-    """What every critic has."""
+    """Parameters that every critic has."""
 
     learning_rate: float = field(1e-5, gt=0.0, le=1.0, steer="optimizer_step")
     """Step size of the value function, with the warm-up and course of the policy's."""

@@ -21,7 +21,7 @@ class MethodModel(SpecModel):
     """Parameters of a method that is one of several of its kind, chosen by ``type``."""
 
     function: ClassVar[str] = ""
-    """Where the formula stands, ``package.module:function``; for members of installed packages alone."""
+    """Reference to the formula, ``package.module:function``; for members of installed packages alone."""
 
     if TYPE_CHECKING:
         type: str
@@ -36,7 +36,7 @@ class LossModel(MethodModel):
     whole_sequences: ClassVar[bool] = False
     """Whether one ratio weighs all tokens of a completion, which a correction by tokens would contradict."""
     ratio_note: ClassVar[str] = ""
-    """Which ratio the picture of the weights shows, behind the name of the quotient."""
+    """Words behind the quotient in the picture of the weights, which tell what ratio it is taken of."""
 
     @property
     def top_tokens(self) -> int:

@@ -9,6 +9,6 @@ from worker.learner.transport.object_store import ObjectStore
 __all__ = ["PUBLISHED_BY", "TRANSPORTS", "Tensors", "WeightTransport"]
 
 TRANSPORTS: dict[str, WeightTransport] = {transport.name: transport for transport in (ObjectStore(),)}
-"""By name. A bundle names the transport that packed it, so that every reader unpacks it by the same."""
+"""The transports by name. A bundle names the transport that packed it, so that every reader unpacks it by the same."""
 PUBLISHED_BY = ObjectStore.name
 """The transport that the learner packs with."""

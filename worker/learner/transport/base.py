@@ -1,4 +1,4 @@
-"""What a transport of weights must do."""
+"""The interface of a transport of weights."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ class WeightTransport(Protocol):
     """Unique; travels with the bundle."""
 
     def pack(self, version: int, tensors: Tensors) -> Any:
-        """What the bundle holds in place of the tensors: anything that pickles. Called once a version, by rank 0.
+        """Return what the bundle holds in place of the tensors: anything that pickles. Rank 0 calls it once a version.
 
         The next update may overwrite the tensors: what ``pack`` answers is pickled before; files must be written.
         """
