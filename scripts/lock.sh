@@ -17,7 +17,7 @@ compile() {
 without=(--unsafe-package torchvision --unsafe-package torchaudio --unsafe-package torchcodec
   --unsafe-package pip)
 torch_index=()
-if ! .venv/bin/python -m pip download --quiet --no-deps --dest "$(mktemp -d)" \
+if ! .venv/bin/python -m pip install --quiet --dry-run --ignore-installed --no-deps \
   --constraint requirements/constraints.txt torch >/dev/null 2>&1; then
   torch_index=(--extra-index-url https://download.pytorch.org/whl/cpu)
 fi
