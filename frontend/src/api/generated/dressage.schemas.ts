@@ -112,7 +112,7 @@ export type BandRatioMax = number | null;
  */
 export interface Band {
   path: string;
-  /** Which ratio it is. */
+  /** The quotient whose values `ratios` holds, in symbols. */
   ratio: string;
   /** Lower edge; null where there is none. */
   ratio_min: BandRatioMin;
@@ -988,7 +988,7 @@ export interface EffectiveBatch {
   samples_per_update: number;
   tokens_per_update: number;
   steps: number;
-  /** Over the whole run. */
+  /** Samples over the whole run. */
   samples: number;
   /** Optimizer updates over the whole run. */
   updates: number;
@@ -1354,14 +1354,14 @@ export type MethodParameters = {[key: string]: Json};
  * One chosen method.
  */
 export interface Method {
-  /** Where it stands in the spec, such as `corrections.0`. */
+  /** Path of its place in the spec, such as `corrections.0`. */
   path: string;
   title: string;
   formula: string;
   source: string;
   /** Its own fields, defaults included; nested methods apart. */
   parameters: MethodParameters;
-  /** When to use it. */
+  /** Advice on when to use it. */
   when: string;
   /** Metrics that tell whether it works. */
   watch: string[];
