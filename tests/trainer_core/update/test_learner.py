@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch.distributed as dist
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
@@ -205,3 +206,9 @@ def test_updates_are_bitwise_repeatable(start: Start) -> None:
         other.update(g, make_spec(), i + 1) for i, g in enumerate(again)
     ]
     assert largest_change(one.weights(), other.weights()) == 0.0
+
+
+def test_a_learner_starts_where_a_process_group_has_ended(start: Start) -> None:
+    expected = start().update(make_groups(1), make_spec(), 1)
+    dist.destroy_process_group()
+    assert start().update(make_groups(1), make_spec(), 1)["actor/loss"] == expected["actor/loss"]

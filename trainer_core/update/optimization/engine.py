@@ -237,6 +237,14 @@ def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
     }
 
 
+def _forget_world() -> None:
+    """Have DeepSpeed look at the process group again: it keeps a copy of the first, which another library may have
+    ended since, as an engine in the same process does when it closes."""
+    from deepspeed.utils import groups
+
+    groups._WORLD_GROUP = None
+
+
 def init_process_group(rank: int, world_size: int, init_method: str | None, device: str) -> None:
     """Join the learner's process group unless this process is in one already.
 
@@ -247,6 +255,7 @@ def init_process_group(rank: int, world_size: int, init_method: str | None, devi
     os.environ.setdefault("LOCAL_RANK", "0")
     if dist.is_initialized():
         return
+    _forget_world()
     backend = "nccl" if device.startswith("cuda") else "gloo"
     if init_method is not None:
         dist.init_process_group(backend, init_method=init_method, rank=rank, world_size=world_size)
