@@ -10,6 +10,7 @@ def main() -> None:
     """Put ``platform/`` on the path (it must not be a package: it would shadow the standard library's) and run."""
     root = Path(__file__).resolve().parent
     sys.path[:0] = [str(root / "platform"), str(root)]
+    os.umask(0o077)  # what is written belongs to the data folder, which is its owner's alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
     from django.core.management import execute_from_command_line
 

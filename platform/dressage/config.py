@@ -4,8 +4,6 @@ Each variable stands in ``docs/configuration.md``. A field is read from its alia
 ``home``, would also match variables that every shell sets for its own ends.
 """
 
-import os
-import secrets
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,6 +13,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dressage.embedded.postgres import EmbeddedPostgres
+from dressage.embedded.private_files import secret_in
 from dressage.embedded.redis import EmbeddedRedis
 from trainer_core.networks import Network
 
@@ -36,6 +35,11 @@ class Config(BaseSettings):
     """Ray cluster to use instead of a local head."""
     secret_key: str | None = Field(default=None, alias="DRESSAGE_SECRET_KEY")
     """Signs sessions and link tokens. Default: made once and kept in the data folder."""
+    cluster_secret: str | None = Field(default=None, min_length=32, alias="DRESSAGE_CLUSTER_SECRET")
+    """Proves to the platform that a worker belongs to its cluster. Default: made once and kept in the data folder."""
+    encryption_keys: str | None = Field(default=None, alias="DRESSAGE_ENCRYPTION_KEYS")
+    """Fernet keys that encrypt the secrets of teams, newest first, separated by commas. Default: made once and kept in
+    the data folder."""
     host: str = Field(default="127.0.0.1", alias="DRESSAGE_HOST")
     """Address the web server listens on."""
     port: int = Field(default=8600, ge=1, le=65535, alias="DRESSAGE_PORT")
@@ -94,17 +98,17 @@ class Config(BaseSettings):
     @cached_property
     def resolved_secret_key(self) -> str:
         """The given key, or one that is made at first use and readable by the owner alone."""
-        if self.secret_key:
-            return self.secret_key
-        self.home.mkdir(parents=True, exist_ok=True)
-        path = self.home / "secret-key"
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text()
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(48))
-        return path.read_text()
+        return self.secret_key or secret_in(self.home / "secret-key")
+
+    @property
+    def cluster_secret_path(self) -> Path:
+        """File with the cluster's secret, where no variable gives it."""
+        return self.home / "cluster-secret"
+
+    @cached_property
+    def resolved_cluster_secret(self) -> str:
+        """The given secret, or one that is made at first use and readable by the owner alone."""
+        return self.cluster_secret or secret_in(self.cluster_secret_path)
 
 
 config = Config()

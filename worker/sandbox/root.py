@@ -15,6 +15,7 @@ READABLE = ("/usr", "/dev", "/etc")
 
 def build(shown: Sequence[str]) -> str:
     """Build the root on a fresh tmpfs of this mount namespace, with the folders ``shown``. Returns its path."""
+    os.umask(0o022)  # whoever is jailed shall read what is made here, and nobody else gets in
     # Descriptors first: the stage covers /tmp, and a folder to be shown may lie there.
     kernel.mount("none", "/", None, kernel.REC | kernel.PRIVATE)
     sources = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in {"/usr", *shown}}

@@ -65,7 +65,7 @@ def keep(temporary: Path, folder: str) -> StoredFile:
         size = os.fstat(file.fileno()).st_size
     target = settings.DATASET_ROOT / folder / f"{digest}.parquet"
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary.chmod(0o644)
+    temporary.chmod(0o600)
     os.replace(temporary, target)
     for directory in (target.parent, settings.DATASET_ROOT):
         _fsync_folder(directory)

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -68,10 +69,10 @@ class EmbeddedPostgres:
 
     def prepare(self) -> None:
         """Create the cluster and the database if they do not exist. A half-made cluster is made anew."""
-        self.home.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         ready = self.home / "postgres-ready"
         if ready.exists():
-            self._own(self.sockets)
+            self._hand_over(self.sockets)
             return
         shutil.rmtree(self.data, ignore_errors=True)
         self.data.mkdir(mode=0o700)
@@ -81,7 +82,7 @@ class EmbeddedPostgres:
         handed_over = self.data.parent / "postgres-initial-password"
         handed_over.touch(mode=0o600)
         handed_over.write_text(password_file.read_text())
-        self._own(self.data, self.sockets, handed_over)
+        self._hand_over(self.data, self.sockets, handed_over)
         try:
             flags = ["-U", DATABASE, "--encoding=UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256"]
             self._run([str(_program("initdb")), "-D", str(self.data), *flags, f"--pwfile={handed_over}"])
@@ -97,33 +98,51 @@ class EmbeddedPostgres:
         if result.returncode:
             raise RuntimeError(f"the embedded PostgreSQL could not be prepared:\n{result.stderr.strip()}")
 
-    def _own(self, *paths: Path) -> None:
-        if os.getuid() == 0 and _nobody_can_reach(self.home):
+    def take_back(self) -> None:
+        """Own a cluster again that an earlier release has handed to ``nobody``, as whom other programs run too.
+
+        The server must not be running. Where it needs that user still, nothing changes.
+        """
+        if os.getuid() != 0 or _runs_as_nobody() or not self.data.exists():
+            return
+        for top in (self.data, self.sockets):
+            if top.stat().st_uid != 0:
+                for path in (top, *top.rglob("*")):
+                    os.chown(path, 0, 0, follow_symlinks=False)
+
+    @property
+    def needs_passage(self) -> bool:
+        """Whether the server is another user's, who must get through the data folder to its own files there."""
+        return _runs_as_nobody()
+
+    def _hand_over(self, *paths: Path) -> None:
+        """Give files to the user as whom the server runs, if that is another one."""
+        if _runs_as_nobody():
             nobody = pwd.getpwnam("nobody")
+            for folder in (self.home, self.sockets.parent):
+                folder.chmod(folder.stat().st_mode | 0o011)  # through, but no look at what is there
             for path in paths:
                 os.chown(path, nobody.pw_uid, nobody.pw_gid)
 
     def _as_server_user(self) -> list[str]:
-        """PostgreSQL refuses root: run it as ``nobody``, or in a user namespace if nobody cannot reach the files."""
+        """PostgreSQL refuses root: run it in a user namespace, or as ``nobody`` where the kernel grants none."""
         if os.getuid() != 0:
             return []
-        if _nobody_can_reach(self.home):
-            nobody = pwd.getpwnam("nobody")
-            return [
-                "setpriv",
-                f"--reuid={nobody.pw_uid}",
-                f"--regid={nobody.pw_gid}",
-                "--clear-groups",
-                "--pdeathsig=INT",
-                "--",
-            ]
-        return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
+        with_parent = ["setpriv", "--pdeathsig=INT"]
+        if not _runs_as_nobody():
+            return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--", *with_parent, "--"]
+        nobody = pwd.getpwnam("nobody")
+        return [*with_parent, f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", "--"]
 
 
 def _program(name: str) -> Path:
     return Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]) / name
 
 
-def _nobody_can_reach(home: Path) -> bool:
-    folders = [path for start in (home.resolve(), _program("postgres").resolve()) for path in (start, *start.parents)]
-    return all(path.stat().st_mode & 0o001 for path in folders if path.exists())
+@cache
+def _runs_as_nobody() -> bool:
+    """Whether this is root on a machine that grants no user namespaces, as some containers do."""
+    if os.getuid() != 0:
+        return False
+    probe = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--", "true"]
+    return subprocess.run(probe, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0

@@ -35,4 +35,4 @@ class EmbeddedRedis:
 
     def prepare(self) -> None:
         """Make the data folder."""
-        (self.home / "redis").mkdir(parents=True, exist_ok=True)
+        (self.home / "redis").mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -14,7 +14,7 @@ def socket_dir(home: Path, name: str) -> Path:
     digest = hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:12]
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     parent = base / f"dressage-{os.getuid()}-{digest}"
-    parent.mkdir(mode=0o711, exist_ok=True)
+    parent.mkdir(mode=0o700, exist_ok=True)
     if parent.lstat().st_uid != os.getuid():
         raise PermissionError(f"{parent} belongs to another user; remove it or set XDG_RUNTIME_DIR")
     folder = parent / name

@@ -52,7 +52,7 @@ def make_arbiter(
             "name": process.name,
             "cmd": process.command[0],
             "args": process.command[1:],
-            "env": environment | process.env,
+            "env": {name: value for name, value in (environment | process.env).items() if name not in process.hidden},
             "priority": len(processes) - index,
             "stop_signal": process.stop_signal,
             "stop_children": False,

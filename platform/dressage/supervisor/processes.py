@@ -8,6 +8,10 @@ from signal import SIGINT, SIGTERM, Signals
 from dressage.config import ROOT, Config
 from dressage.supervisor.ray_head import RayHead
 
+OF_THE_PLATFORM = ("DATABASE_URL", "DRESSAGE_SECRET_KEY", "DRESSAGE_ENCRYPTION_KEYS")
+"""Variables with secrets that no process of the cluster needs."""
+OF_NO_ACTOR = (*OF_THE_PLATFORM, "REDIS_URL", "DRESSAGE_CLUSTER_SECRET")
+"""Variables with secrets that Ray's processes do not need either: actors have the environment of its head."""
 CELERY = [sys.executable, "-m", "celery", "--quiet"]
 
 
@@ -23,6 +27,8 @@ class Process:
     """Time to end by itself before it is killed."""
     is_server: bool = False
     """Others use it, and are stopped before it."""
+    hidden: tuple[str, ...] = ()
+    """Variables of the installation that it has no use for."""
     muted: str | None = None
     """Pattern of log lines that tell a reader nothing: banners, farewells and advice meant for other set-ups."""
 
@@ -43,12 +49,18 @@ def servers(config: Config) -> list[Process]:
 def services(config: Config, ray: RayHead | None) -> list[Process]:
     """Ray, the web server and the Celery workers."""
     env = {"RAY_ADDRESS": ray.address, **ray.env} if ray else {"RAY_ADDRESS": config.ray_address or ""}
+    if not config.cluster_secret:
+        env |= {"DRESSAGE_CLUSTER_SECRET_FILE": str(config.cluster_secret_path.resolve())}
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-access-log", "--log-level", "warning"]
     schedule = config.home / "beat-schedule"
     quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     farewell = r"worker: Warm shutdown|^\s*$"
     return [
-        *([Process("ray", ray.command, env=ray.env, stop_seconds=20.0, muted=r"INFO|SUCC")] if ray else []),
+        *(
+            [Process("ray", ray.command, env=ray.env, stop_seconds=20.0, hidden=OF_NO_ACTOR, muted=r"INFO|SUCC")]
+            if ray
+            else []
+        ),
         Process("web", [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn]),
         Process(
             "platform",
@@ -73,6 +85,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
             "cluster",
             [*CELERY, "-A", "worker.cluster.app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
             env=env,
+            hidden=OF_THE_PLATFORM,
             muted=farewell,
         ),
     ]

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand
 from dressage.common.actors import Actor
 from dressage.datasets.models import Dataset
 from dressage.datasets.services import create_version_from_path
+from dressage.embedded.private_files import close_to_others
 from dressage.policies.models import Policy
 from dressage.policies.services import register_policy
 from dressage.rewards.models import Reward
@@ -92,5 +93,6 @@ def _starter_policy() -> Path:
         part = folder.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(DEMO / "starter-policy", part)
+        close_to_others(part)  # the checkout's own files may be read by all
         part.rename(folder)
     return folder

@@ -13,6 +13,7 @@ import psutil
 from django.core.management.base import BaseCommand, CommandError
 
 from dressage.config import ROOT, config
+from dressage.embedded.private_files import keep_new_files_private, tighten
 from dressage.supervisor.arbiter import end, make_arbiter
 from dressage.supervisor.former_home import find_former_installation, former_installation_message
 from dressage.supervisor.processes import base_environment, servers, services
@@ -33,6 +34,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if former := find_former_installation(os.environ, config.home):
             self.stderr.write(self.style.WARNING(f"\n{former_installation_message(former, config.home)}\n"))
+        keep_new_files_private()
         config.home.mkdir(parents=True, exist_ok=True)
         lock = (config.home / "up.lock").open("w")
         try:
@@ -40,6 +42,7 @@ class Command(BaseCommand):
         except BlockingIOError:
             raise CommandError(f"Dressage is already up in {config.home}") from None
         _refuse_taken_port(config.host, config.port)
+        self._close_to_others()
         if redis := config.embedded_redis:
             redis.prepare()
         ray = None if config.ray_address else RayHead.prepare(config.home)
@@ -54,6 +57,19 @@ class Command(BaseCommand):
             arbiter.stop()
             end(family)
             lock.close()
+
+    def _close_to_others(self) -> None:
+        """Take from other users what an earlier release has left them of the data folder."""
+        postgres = config.embedded_postgres
+        try:
+            if postgres:
+                postgres.take_back()
+            opened = tighten(config.home, passable=bool(postgres and postgres.needs_passage))
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be closed to other users: {error.strerror}.") from error
+        if opened:
+            names = ", ".join("the folder itself" if path == config.home else path.name for path in opened)
+            self.stdout.write(f"Closed to other users of this machine, in {config.home.resolve()}: {names}.")
 
     def _wait_and_migrate(self) -> None:
         wait_for_database(config.resolved_database_url)

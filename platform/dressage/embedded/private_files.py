@@ -1,0 +1,91 @@
+"""Files of the data folder are their owner's alone: the mask of new ones, secrets made once, older ones tightened."""
+
+import os
+import secrets
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+OWN_ENTRIES = (
+    "postgres*", "redis", "ray-token", "secret-key", "cluster-secret", "encryption-keys", "up.lock", "beat-schedule*",
+    "datasets", "policies", "runs", "static",
+)  # fmt: skip
+"""What an installation puts into its folder. The folder may be somebody's home, whose other files are not ours."""
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def keep_new_files_private() -> None:
+    """Have this process, and those that it starts, make files and folders that no other user can read or list."""
+    os.umask(0o077)
+
+
+def secret_in(path: Path, fresh: str | None = None) -> str:
+    """The secret that a file holds; made at first use. Of several processes at once, all get the same.
+
+    Args:
+        path: the file.
+        fresh: what to write where there is no file; None for 384 random bits.
+    """
+    with suppress(FileNotFoundError):
+        return path.read_text().strip()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:  # made with 0600
+        file.write(fresh or secrets.token_urlsafe(48))
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(FileExistsError):  # whole or not at all: nobody reads half a secret
+            os.link(file.name, path)
+    return path.read_text().strip()
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Replace a secret's file: a reader finds the old text or the new one."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-", delete=False) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(file.name, path)
+
+
+def tighten(home: Path, passable: bool = False) -> list[Path]:
+    """Take from other users what they may do with the files of an installation that was made under a wider mask.
+
+    A folder that is closed already is not looked into: nobody gets through it. Links are not followed.
+
+    Args:
+        home: the data folder.
+        passable: whether others may go through the folder itself, without listing it, to what they own inside.
+
+    Returns:
+        What was open, without what lies beneath it.
+
+    Raises:
+        PermissionError: something belongs to another user; names it.
+    """
+    entries = sorted({path for pattern in OWN_ENTRIES for path in home.glob(pattern)})
+    opened = [path for path in entries if close_to_others(path)]
+    is_users_home = home.resolve() == Path.home().resolve()
+    if not is_users_home and _restrict(home, 0o711 if passable else 0o700):
+        opened.insert(0, home)
+    return opened
+
+
+def close_to_others(path: Path) -> bool:
+    """Close a file, or a folder with all that is beneath it. False: it is closed, or a link."""
+    if not _restrict(path, 0o700):
+        return False
+    if path.is_dir():
+        for child in path.iterdir():
+            close_to_others(child)
+    return True
+
+
+def _restrict(path: Path, most: int) -> bool:
+    """Leave a file no more than its owner's rights and ``most``. Returns whether it had more."""
+    found = path.lstat()
+    mode = stat.S_IMODE(found.st_mode)
+    if stat.S_ISLNK(found.st_mode) or not mode & _OTHERS & ~most:
+        return False
+    path.chmod(mode & ~(_OTHERS & ~most))
+    return True

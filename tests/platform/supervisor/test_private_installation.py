@@ -1,0 +1,103 @@
+"""A real installation in whose folder another user can read nothing, and whose queue holds no secret."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from dressage.embedded.sockets import socket_dir
+from tests.support.installation import Installation, wait_until
+from tests.support.other_user import reachable_by_nobody
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(420)]
+TOKENS = "from dressage.runs.models import Attempt; from dressage.runs.tokens import link_token; "
+TOKENS += "print(*(link_token(a.run_id, a.number) for a in Attempt.objects.all()))"
+KEY = "sk-a-judge-of-the-test-0123456789"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Installation]:
+    """An installation of a wide mask whose demo run trains, and which has a judge with a key."""
+    with Installation(demo=True) as up:
+        judge = {"name": "Strict", "base_url": "http://127.0.0.1:9/v1", "model": "m", "api_key": KEY}
+        up.api.post("/judge-endpoints", judge)
+
+        def run() -> dict[str, object]:
+            return up.api.get("/runs")["data"][0]
+
+        wait_until(lambda: run()["step"], 180, lambda: f"{run()}\n{up.log_tail()}")
+        yield up
+
+
+def folders(up: Installation) -> list[Path]:
+    """The data folder, and that of the sockets and of Ray's session."""
+    return [up.home, socket_dir(up.home, "redis").parent]
+
+
+def everything(up: Installation) -> list[Path]:
+    return [path for top in folders(up) for path in (top, *top.rglob("*")) if not path.is_symlink()]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user and look")
+def test_another_user_can_read_and_list_nothing(running: Installation) -> None:
+    paths = everything(running)
+    names = {path.name for path in paths}
+    assert {"appendonly.aof", "PG_VERSION", "postgres-password", "cluster-secret", "redis.sock"} <= names
+    assert any(path.suffix == ".parquet" for path in paths) and any(path.suffix == ".jsonl" for path in paths)
+    # The log of this test lies there too, and pytest has opened it.
+    assert reachable_by_nobody(path for path in paths if path != running.log) == []
+
+
+def test_nothing_new_is_open_even_without_the_folders_around_it(running: Installation) -> None:
+    ours = [path for path in everything(running) if path not in (running.log, running.home)]
+    assert [str(path) for path in ours if path.lstat().st_mode & 0o077 and not path.is_socket()] == []
+
+
+def test_what_was_open_is_told_in_one_line(running: Installation) -> None:
+    [line] = [line for line in running.log.read_text().splitlines() if "Closed to other users" in line]
+    assert line == f"Closed to other users of this machine, in {running.home}: the folder itself."
+
+
+def test_redis_holds_no_link_token_and_no_key(running: Installation) -> None:
+    tokens = running.shell(TOKENS).split()
+    assert tokens and all(token.startswith("lnk_") for token in tokens)
+    files = [path for path in (running.home / "redis").rglob("*") if path.is_file()]
+    held = b"".join(path.read_bytes() for path in files)
+    assert b"worker.tasks.start" in held, "the message that started the run is in the file"
+    for secret in (*tokens, "lnk_", "bnc_", KEY):
+        assert secret.encode() not in held
+
+
+def test_no_secret_is_in_a_log_or_in_rays_session(running: Installation) -> None:
+    secrets = [*running.shell(TOKENS).split(), KEY, (running.home / "cluster-secret").read_text()]
+    own = {"cluster-secret"}
+    for path in everything(running):
+        if path.is_file() and path.name not in own and "postgres" not in path.parts:
+            held = path.read_bytes()
+            assert not [secret for secret in secrets if secret.encode() in held], path
+    assert KEY not in running.log.read_text()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root is sure to be let look into another process")
+def test_no_secret_is_in_the_memory_of_rays_head(running: Installation) -> None:
+    """It keeps what the constructors of live actors were given."""
+    head = running.process("gcs_server").pid
+    assert b"RunController" in memory(head)
+    for token in running.shell(TOKENS).split():
+        assert token.encode() not in memory(head)
+
+
+def memory(pid: int) -> bytes:
+    """What a process can write, as it is now."""
+    found = []
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as held:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            place, rights, *_ = line.split()
+            if rights.startswith("rw"):
+                start, end = (int(number, 16) for number in place.split("-"))
+                with suppress(OSError, ValueError):
+                    held.seek(start)
+                    found.append(held.read(end - start))
+    return b"".join(found)
