@@ -4,27 +4,36 @@ time."""
 import logging
 
 import ray
+from ray.actor import ActorHandle
 from ray.exceptions import RayActorError
 
-from trainer_core.link import celery_queue
+from trainer_core.link import admission, celery_queue
 from worker.bench.actor import BenchWorker
 from worker.cluster import actors as cluster
 from worker.cluster.app import app
+from worker.errors import ClusterError, FencedError
+from worker.link.admission import fetch_token
 from worker.loop.controller import RunController
 
 log = logging.getLogger(__name__)
 
 
 @app.task(name=celery_queue.START)
-def start(run_id: str, attempt: int, link_url: str, link_token: str) -> bool:
-    """Make the controller of an attempt, which then works by itself. False: it is there already."""
-    return _made_once(cluster.controller_name(run_id, attempt), RunController, run_id, attempt, link_url, link_token)
+def start(run_id: str, attempt: int, link_url: str, link_token: str | None = None) -> bool:
+    """Have the controller of an attempt begin, which then works by itself. False: it has, or shall not.
+
+    ``link_token`` is in messages of platforms from before tokens were asked for.
+    """
+    path = admission.attempt_path(run_id, attempt)
+    return _begin(
+        cluster.controller_name(run_id, attempt), RunController, (run_id, attempt), link_url, path, link_token
+    )
 
 
 @app.task(name=celery_queue.BENCH)
-def bench(job_id: str, link_url: str, token: str) -> bool:
-    """Make the worker of a bench job, which then works by itself. False: it is there already."""
-    return _made_once(cluster.bench_name(job_id), BenchWorker, job_id, link_url, token)
+def bench(job_id: str, link_url: str, token: str | None = None) -> bool:
+    """Have the worker of a bench job begin, which then works by itself. False: it has, or shall not."""
+    return _begin(cluster.bench_name(job_id), BenchWorker, (job_id,), link_url, admission.bench_path(job_id), token)
 
 
 @app.task(name=celery_queue.STOP)
@@ -34,18 +43,43 @@ def stop(run_id: str, attempt: int) -> list[str]:
         return cluster.kill_attempt(run_id, attempt)
 
 
-def _made_once(name: str, actor_class: type[RunController] | type[BenchWorker], *arguments: object) -> bool:
-    """Make a detached actor that works by itself. False: there is one of that name already."""
+def _begin(
+    name: str,
+    actor_class: type[RunController] | type[BenchWorker],
+    arguments: tuple[object, ...],
+    link_url: str,
+    path: str,
+    token: str | None,
+) -> bool:
+    """Make a detached actor that works by itself, unless there is one of that name, and tell it to begin.
+
+    Its secrets come with that call, which goes from here to the actor: Ray's head keeps what a constructor is given.
+    """
+    try:
+        token = token or fetch_token(link_url, path)
+    except FencedError as error:
+        log.warning("%s does not begin: %s", name, error)
+        return False
+    except ClusterError as error:
+        log.error("%s cannot begin: %s", name, error)
+        return False
     with cluster.connected():
-        if cluster.find(name) is not None:
-            return False
-        # Two messages may arrive at the same moment: Ray itself refuses the second actor of that name.
-        options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
         try:
-            actor = ray.remote(actor_class).options(**options).remote(*arguments)
-            ray.get(actor.ping.remote())
+            actor = cluster.find(name) or _make(name, actor_class, arguments)
+            if not hasattr(actor, "begin"):
+                return False  # of a release that gave it all with its constructor: it has begun
+            return bool(ray.get(actor.begin.remote(link_url, token)))
         except ValueError:
-            return False
+            return False  # two messages at the same moment: Ray has refused the second actor of that name
         except RayActorError:
             log.warning("%s ended as soon as it had begun", name)
-        return True
+            return True
+
+
+def _make(
+    name: str, actor_class: type[RunController] | type[BenchWorker], arguments: tuple[object, ...]
+) -> ActorHandle:
+    """The new actor. Raises ValueError where there is one of that name."""
+    options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
+    actor: ActorHandle = ray.remote(actor_class).options(**options).remote(*arguments)
+    return actor

@@ -21,6 +21,9 @@ PUBLIC_URL = config.public_url
 
 DEBUG = config.debug
 SECRET_KEY = config.resolved_secret_key
+CLUSTER_SECRET = config.resolved_cluster_secret
+ENCRYPTION_KEYS = tuple(key.strip() for key in (config.encryption_keys or "").split(",") if key.strip())
+ENCRYPTION_KEY_FILE = HOME / "encryption-keys"
 ALLOWED_HOSTS = list({urlsplit(PUBLIC_URL).hostname, urlsplit(LINK_URL).hostname, "127.0.0.1", "localhost"})
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 

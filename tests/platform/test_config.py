@@ -19,6 +19,8 @@ GIVEN = {
     "redis_url": "redis://elsewhere",
     "ray_address": "10.0.0.1:6379",
     "secret_key": "given",
+    "cluster_secret": "a secret of forty characters that is given",
+    "encryption_keys": "one,two",
     "host": "0.0.0.0",
     "port": "8700",
     "url": "https://dressage.example.com",
@@ -81,4 +83,4 @@ def test_a_process_in_a_usual_shell_uses_the_folder_and_the_address_of_the_check
         str(checkout / ".dressage"), "127.0.0.1", 8600, False, "http://127.0.0.1:8600", 64
     ]  # fmt: skip
     assert list(home.iterdir()) == []
-    assert {path.name for path in (checkout / ".dressage").iterdir()} == {"secret-key", "static"}
+    assert {path.name for path in (checkout / ".dressage").iterdir()} == {"cluster-secret", "secret-key", "static"}

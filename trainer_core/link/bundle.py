@@ -70,7 +70,18 @@ class Bundle(Message):
         first = RewardVersion(definition=self.reward.definition, judges=self.judges, reward_models=self.reward_models)
         return {**self.shadow, self.reward.ref: first}
 
+    def without_keys(self) -> "Bundle":
+        """The bundle for a worker that has been given the keys of judges before."""
+        shadow = {
+            ref: version.model_copy(update={"judges": _keyless(version.judges)}) for ref, version in self.shadow.items()
+        }
+        return self.model_copy(update={"judges": _keyless(self.judges), "shadow": shadow})
+
     @field_serializer("spec", when_used="json")
     def _whole(self, spec: RunSpec) -> dict[str, Any]:
         """Write the spec with its defaults: its document says everything about the run."""
         return spec.model_dump(mode="json")
+
+
+def _keyless(judges: dict[str, JudgeEndpoint]) -> dict[str, JudgeEndpoint]:
+    return {slug: judge.model_copy(update={"api_key": None}) for slug, judge in judges.items()}

@@ -5,11 +5,11 @@ from typing import Final
 QUEUE: Final = "cluster"
 """The Celery queue of the cluster's workers."""
 START: Final = "worker.tasks.start"
-"""Task: start an attempt; ``run_id, attempt, link_url, link_token``."""
+"""Task: start an attempt; ``run_id, attempt, link_url``. No message holds a secret; see ``admission``."""
 STOP: Final = "worker.tasks.stop"
 """Task: kill what is left of an attempt; ``run_id, attempt``."""
 BENCH: Final = "worker.tasks.bench"
-"""Task: work on a bench job; ``job_id, link_url, token``."""
+"""Task: work on a bench job; ``job_id, link_url``."""
 
 
 def broker_url(redis_url: str) -> str:

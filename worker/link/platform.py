@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -73,8 +74,16 @@ class Platform:
     def close(self) -> None:
         self._client.close()
 
+    def _open_cache(self) -> None:
+        """Make the cache's folder. Raises StartError for another user's, who could read and change what is in it."""
+        self._cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = self._cache.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            raise StartError(f"The folder of the dataset cache, {self._cache}, is not this user's own: remove it.")
+        self._cache.chmod(0o700)
+
     def _download(self, name: str, dataset: DatasetRef, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._open_cache()
         digest = hashlib.sha256()
         try:
             with (

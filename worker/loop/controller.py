@@ -32,6 +32,7 @@ import ray
 from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.link.events import AlertData, AlertLevel, LogData, ReportedState, StateData
+from worker.cluster.private_files import keep_new_files_private
 from worker.errors import ClusterError, FencedError, StartError
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
@@ -78,14 +79,22 @@ def train(run: ActiveRun) -> None:
 class RunController:
     """Ray actor, detached, named after run and attempt. The work is done in a thread, so that ``ping`` is answered."""
 
-    def __init__(self, run_id: str, attempt: int, link_url: str, link_token: str) -> None:
+    def __init__(self, run_id: str, attempt: int) -> None:
+        keep_new_files_private()
         self._run_id, self._attempt = run_id, attempt
-        self._url, self._token = link_url, link_token
         self._stopped = threading.Event()
         self._link: Link | None = None
-        self._thread = threading.Thread(target=self._main, name="run", daemon=True)
+        self._thread: threading.Thread | None = None
         self._myself = ray.get_runtime_context().current_actor
+
+    def begin(self, link_url: str, link_token: str) -> bool:
+        """Begin to work. False: it has begun before."""
+        if self._thread is not None:
+            return False
+        self._url, self._token = link_url, link_token
+        self._thread = threading.Thread(target=self._main, name="run", daemon=True)
         self._thread.start()
+        return True
 
     def ping(self) -> dict[str, Any]:
         """Facts that a caller may want to know of a live controller."""

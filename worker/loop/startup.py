@@ -188,7 +188,9 @@ class Startup:
             ),
         )
         options = cluster.actor_options(self._name("reward", index, generation))
-        return ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote(config)
+        worker = ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote()
+        worker.configure.remote(config)
+        return worker
 
     def _open_judges(self, tally: Tally) -> JudgeClient:
         client = open_judges(self._judge_setups("evolution")[1], tally)

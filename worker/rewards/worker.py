@@ -15,6 +15,7 @@ from trainer_core.rewards.parts import OVERLONG_PART
 from trainer_core.rewards.score import Sample, Score, split_thinking
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from trainer_core.spec.rewards.reward import OverlongShaping
+from worker.cluster.private_files import keep_new_files_private
 from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.use import Use
@@ -59,15 +60,22 @@ class Scored:
 class RewardWorker:
     """Ray actor with ``CHUNKS_AT_ONCE`` threads."""
 
-    def __init__(self, config: RewardConfig) -> None:
-        self._config = config
+    def __init__(self) -> None:
+        keep_new_files_private()
         self._tokenizer: PolicyTokenizer | None = None
         self._eos: tuple[int, ...] = ()
-        self._up = threading.Event()
+        self._configured, self._up = threading.Event(), threading.Event()
+
+    def configure(self, config: RewardConfig) -> None:
+        """Take the configuration, to be called once. It holds keys of judges, and Ray's head keeps what constructors
+        are given."""
+        self._config = config
+        self._configured.set()
 
     def start(self) -> float:
         """Load the tokenizer and bring up what the graders need. Returns the seconds it took."""
         started = time.perf_counter()
+        self._configured.wait()  # calls do not wait for one another
         try:
             self._eos = eos_token_ids(str(self._config.model_dir))
             self._benches = GrowingScorer(self._config.versions, self._config.tools, self._config.timeout_s)

@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from dressage.bench.tokens import bench_token
 from dressage.celery import app
 from dressage.rewards.models import BenchJob
 from trainer_core.link import celery_queue
@@ -18,9 +17,9 @@ logger = structlog.get_logger(__name__)
 
 
 def enqueue_bench(job: BenchJob) -> None:
-    """Ask the cluster, on commit, to score a job. It may be asked again at any time."""
+    """Ask the cluster, on commit, to score a job. It may be asked again at any time; the message holds no secret."""
     BenchJob.objects.filter(pk=job.pk).update(rung_at=Now())
-    arguments = {"job_id": job.id, "link_url": settings.LINK_URL, "token": bench_token(job.id)}
+    arguments = {"job_id": job.id, "link_url": settings.LINK_URL}
     transaction.on_commit(partial(_send, arguments))
 
 

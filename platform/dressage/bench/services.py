@@ -95,12 +95,17 @@ def create_bench_job(
     return job
 
 
+def require_open(job: BenchJob) -> None:
+    """Require that results are still awaited. Raises a 409 problem: the job's token opens nothing any more."""
+    if job.state not in OPEN:
+        raise conflict(f"The job is {job.state}.", code="job_is_over")
+
+
 @transaction.atomic
 def take(job_id: str) -> None:
     """Begin the lease of the worker that has taken the job or goes on with it. Raises a 409 problem when it is over."""
     job = BenchJob.objects.select_for_update().get(pk=job_id)
-    if job.state not in OPEN:
-        raise conflict(f"The job is {job.state}.", code="job_is_over")
+    require_open(job)
     if job.state == BenchState.QUEUED:
         job.tries += 1
     job.state, job.started_at = BenchState.RUNNING, job.started_at or timezone.now()
@@ -110,12 +115,11 @@ def take(job_id: str) -> None:
 
 @transaction.atomic
 def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> BenchJob:
-    """A worker's answer; the first one counts and may be repeated. Raises a 409 problem when the job has failed."""
+    """A worker's answer; the first one counts and may be repeated. Raises a 409 problem when the job is over."""
     job = BenchJob.objects.select_for_update().get(pk=job_id)
-    if job.state == BenchState.DONE:
+    if job.state == BenchState.DONE and error is None and json.loads(json.dumps(results)) == job.results:
         return job
-    if job.state == BenchState.FAILED:
-        raise conflict("The job has failed already.", code="job_is_over")
+    require_open(job)
     if error is not None:
         return fail(job, error)
     shape = [len(scores) for scores in results]

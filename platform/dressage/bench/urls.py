@@ -9,6 +9,7 @@ urlpatterns = [
     path("rewards/bench", views.BenchJobsView.as_view()),
     path("rewards/bench/<str:bench_id>", views.BenchJobView.as_view()),
     path("link/bench/<str:job_id>", link.BenchTakeView.as_view()),
+    path("link/bench/<str:job_id>/token", link.BenchTokenView.as_view()),
     path("link/bench/<str:job_id>/lease", link.BenchLeaseView.as_view()),
     path("link/bench/<str:job_id>/result", link.BenchResultView.as_view()),
 ]

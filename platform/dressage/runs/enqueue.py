@@ -9,20 +9,17 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from dressage.celery import app
-from dressage.runs.tokens import link_token
 from trainer_core.link import celery_queue
 
 logger = structlog.get_logger(__name__)
 
 
 def enqueue_start(run_id: str, attempt: int) -> None:
-    """Ask the cluster to start an attempt. It may be asked again at any time: an attempt starts once."""
-    arguments = {
-        "run_id": run_id,
-        "attempt": attempt,
-        "link_url": settings.LINK_URL,
-        "link_token": link_token(run_id, attempt),
-    }
+    """Ask the cluster to start an attempt. It may be asked again at any time: an attempt starts once.
+
+    The message holds no secret, because the queue is a file too: the worker asks for the attempt's token.
+    """
+    arguments = {"run_id": run_id, "attempt": attempt, "link_url": settings.LINK_URL}
     transaction.on_commit(partial(_send, celery_queue.START, celery_queue.QUEUE, arguments))
 
 

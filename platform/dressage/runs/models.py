@@ -89,6 +89,8 @@ class Attempt(models.Model):
     first_sync_at = models.DateTimeField(null=True)
     last_sync_at = models.DateTimeField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
+    keys_given_at = models.DateTimeField(null=True)
+    """Time at which its worker fetched the keys of judges."""
     acked_seq = models.PositiveBigIntegerField(default=0)
     last_step = models.PositiveIntegerField(default=0)
     fenced = models.BooleanField(default=False)

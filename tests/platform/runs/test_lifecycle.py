@@ -191,12 +191,12 @@ def test_a_failed_run_can_be_resumed(launch: Callable[..., tuple[Run, Worker]], 
 
 def test_forbidden_reports_of_a_worker_are_written_down(launch: Callable[..., tuple[Run, Worker]]) -> None:
     run, worker = launch()
+    worker.state("paused", "asked to pause", status=200)
     worker.state("succeeded", "all steps are done")
-    worker.state("running")
-    assert row(run)["state"] == "succeeded"
+    assert row(run)["state"] == "paused"
     told = Event.objects.filter(run=run).latest("seq")
     assert (told.kind, told.data["level"]) == ("log", "error")
-    assert "The run is succeeded; the worker cannot make it running." in told.data["message"]
+    assert "The run is paused; the worker cannot make it succeeded." in told.data["message"]
 
 
 def test_rename(api: Callable[..., APIClient], make_run: Callable[..., Run]) -> None:

@@ -17,7 +17,6 @@ from dressage.runs import reconcile
 from dressage.runs.models import Attempt, Control, Run, Sweep
 from dressage.runs.services import cancel_run, pause_run
 from dressage.runs.staging import stage_control
-from dressage.runs.tokens import link_token
 from dressage.teams.models import Team
 from dressage.telemetry.models import Event
 from tests.platform.runs.fixtures import Worker, expire_lease
@@ -63,7 +62,6 @@ def test_start_rings_the_cluster_until_it_answers(make_run: Callable[..., Run], 
         "run_id": run.id,
         "attempt": 1,
         "link_url": "http://127.0.0.1:8600",
-        "link_token": link_token(run.id, 1),
     }
     sweep()
     assert cluster_queue() == []

@@ -12,11 +12,13 @@ import pytest
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.link import version
+from trainer_core.link.admission import proof
 from worker.bench import link
 from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
 from worker.tasks import bench
 
+CLUSTER_SECRET = "the secret that the tests' cluster shares with its platform"
 EXACT = {"components": [{"name": "right", "grader": {"type": "exact"}}]}
 JUDGED = {
     "components": [
@@ -66,6 +68,10 @@ def _handler(platform: BenchPlatform) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or "{}")
             path = f"/api/v1/link/bench/{platform.job['id']}"
+            if self.path == f"{path}/token":
+                proved = self.headers["Authorization"] == f"Cluster {proof(CLUSTER_SECRET, platform.url, self.path)}"
+                self._answer(200 if proved else 401, {"token": platform.token})
+                return
             with platform.changed:
                 if self.path == f"{path}/lease":
                     platform.renewed += 1
@@ -252,13 +258,14 @@ def test_a_bad_job_is_refused_with_its_place(done: Any) -> None:
 
 
 def test_the_task_makes_one_worker_which_is_gone_with_its_job(
-    platform_of: Any, judge: JudgeServer, cluster: None
+    platform_of: Any, judge: JudgeServer, cluster: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge.hang = lambda body: True
     document = job("once", JUDGED, judges={"default": {"base_url": judge.url, "model": "m"}}, timeout_s=2.0)
     platform = platform_of(document)
-    assert bench("once", platform.url, platform.token)
-    assert not bench("once", platform.url, platform.token)
+    monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET", CLUSTER_SECRET)
+    assert bench("once", platform.url)
+    assert not bench("once", platform.url)
     platform.wait(lambda: platform.results)
     errors = [score["error"] for score in platform.results[0]["results"][0]]
     assert errors == ["the reward took longer than 2 s"] * 3

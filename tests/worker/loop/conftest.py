@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tests.support.installation import wait_until
-from tests.worker.loop.platform_double import PlatformDouble
+from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = ROOT / "demo" / "starter-policy"
@@ -99,7 +100,8 @@ class Launcher:
 
         attempt = self.platform.bundle["attempt"]
         self.started.append((self.run_id, attempt))
-        return start(self.run_id, attempt, self.platform.url, self.platform.token)
+        with patch.dict(os.environ, {"DRESSAGE_CLUSTER_SECRET": CLUSTER_SECRET}):
+            return start(self.run_id, attempt, self.platform.url)
 
     def start_from_another_process(self) -> None:
         """As the Celery worker does it: connect to the cluster, start, and be gone."""
@@ -107,8 +109,9 @@ class Launcher:
 
         attempt = self.platform.bundle["attempt"]
         self.started.append((self.run_id, attempt))
-        call = f"start({self.run_id!r}, {attempt}, {self.platform.url!r}, {self.platform.token!r})"
+        call = f"start({self.run_id!r}, {attempt}, {self.platform.url!r})"
         environment = {**os.environ, "RAY_ADDRESS": ray.get_runtime_context().gcs_address, "PYTHONPATH": str(ROOT)}
+        environment["DRESSAGE_CLUSTER_SECRET"] = CLUSTER_SECRET
         program = f"from worker.tasks import start; raise SystemExit(0 if {call} else 1)"
         subprocess.run([sys.executable, "-c", program], env=environment, check=True, cwd=ROOT)
 

@@ -10,7 +10,10 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
+from trainer_core.link.admission import proof
 from trainer_core.link.version import HEADER
+
+CLUSTER_SECRET = "the secret that the tests' cluster shares with its platform"
 
 
 def parquet_bytes(rows: list[dict[str, Any]]) -> bytes:
@@ -42,6 +45,8 @@ class PlatformDouble:
         self.bundle: dict[str, Any] = {}
         self.files: dict[str, bytes] = {}
         self.token = "secret"
+        self.asked: list[str] = []
+        """Addresses at which a token was asked for."""
         self.stop_after: dict[int, str] = {}
         """Desired state that is set when the step of that number has been received."""
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -122,7 +127,12 @@ def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             platform.versions.add(self.headers[HEADER])
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            text = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            if self.path.endswith("/token"):
+                known = self.headers["Authorization"] == f"Cluster {proof(CLUSTER_SECRET, platform.url, self.path)}"
+                platform.asked.append(self.path)
+                return self._answer(200 if known else 401, json.dumps({"token": platform.token}).encode())
+            body = json.loads(text)
             if platform.closed:
                 self.close_connection = True
                 return None

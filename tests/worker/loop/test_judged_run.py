@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def judge() -> Iterator[JudgeServer]:
 
 
 def test_the_bias_is_seen_and_taken_off(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], judge: JudgeServer
+    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], judge: JudgeServer, tmp_path: Path
 ) -> None:
     document = spec(
         reward__definition="judged@1",
@@ -89,4 +90,7 @@ def test_the_bias_is_seen_and_taken_off(
     assert len(asked) == 4
     assert "Sound" in asked[0]["messages"][1]["content"] and "Short" in asked[-1]["messages"][1]["content"]
     assert "sk-secret" not in json.dumps(platform.events)
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert written and not [path for path in written if b"sk-secret" in path.read_bytes()], "journal and caches too"
+    assert not [path for path in (tmp_path / "run").rglob("*") if path.stat().st_mode & 0o077], "their owner's alone"
     launcher.until_gone()

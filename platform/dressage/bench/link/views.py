@@ -6,11 +6,15 @@ from rest_framework.response import Response
 
 from dressage.bench.documents import job_for_worker
 from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
-from dressage.bench.services import LEASE_S, give_up, take, take_result
-from dressage.common.problems import Problem, conflict, validated
+from dressage.bench.services import LEASE_S, give_up, require_open, take, take_result
+from dressage.bench.tokens import bench_token
+from dressage.common.problems import Problem, conflict, not_found, validated
 from dressage.rewards.models import BenchJob
+from dressage.rewards.models.bench import BenchState
+from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.version import VersionedLinkView
+from trainer_core.link.admission import Admission
 from trainer_core.link.bench import BenchLease, BenchResult
 
 
@@ -33,10 +37,33 @@ class BenchLinkView(VersionedLinkView):
         return job
 
 
+class BenchTokenView(VersionedLinkView):
+    """A worker of the cluster is given the token of a job that waits."""
+
+    authentication_classes = (ClusterAuthentication,)
+    permission_classes = (IsCluster,)
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, job_id: str) -> Response:
+        """The token, until a worker has taken the job: one that did not hear the answer asks again."""
+        state = BenchJob.objects.filter(pk=job_id).values_list("state", flat=True).first()
+        if state is None:
+            raise not_found("bench job")
+        if state != BenchState.QUEUED:
+            raise conflict(f"The job is {state}: its token is not given out.", code="token_taken")
+        return Response(Admission(token=bench_token(job_id)).wire())
+
+    def give_up(self, reason: str) -> None:
+        """Fail the job, unless there is none or it is over."""
+        if BenchJob.objects.filter(pk=self.kwargs["job_id"]).exists():
+            give_up(self.kwargs["job_id"], reason)
+
+
 class BenchTakeView(BenchLinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, job_id: str) -> Response:
         """Samples and definitions to score. Takes the job; 409 when it is over."""
+        require_open(self.job)
         try:
             job = job_for_worker(self.job, LEASE_S)
         except Problem as problem:

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 
 from dressage.common.problems import conflict
 from dressage.common.secrets import secret_hash
-from dressage.runs.models import Attempt
+from dressage.runs.models import Attempt, Run
+from dressage.runs.states import ACTIVE
 from dressage.runs.tokens import PREFIX
 
 
@@ -41,7 +42,21 @@ class IsOwnRun(BasePermission):
         return True
 
 
-def require_current(attempt: Attempt, newest: int) -> None:
-    """Raises a 409 problem for an attempt that has been given up or followed by another: its worker ends itself."""
-    if attempt.fenced or attempt.number != newest:
-        raise conflict(f"Attempt {attempt.number} has been given up; the run is at {newest}.", code="stale_attempt")
+def require_current(attempt: Attempt, run: Run) -> None:
+    """Require that the attempt is the one that works on the run now.
+
+    Raises:
+        Problem: 409 for an attempt that has been given up, followed by another, or has ended: its token opens nothing
+            any more, and its worker ends itself.
+    """
+    if attempt.fenced or attempt.number != run.attempt:
+        detail = f"Attempt {attempt.number} has been given up; the run is at {run.attempt}."
+        raise conflict(detail, code="stale_attempt")
+    if has_ended(attempt, run):
+        detail = f"Attempt {attempt.number} has ended; the run is {run.state}."
+        raise conflict(detail, code="attempt_ended")
+
+
+def has_ended(attempt: Attempt, run: Run) -> bool:
+    """Whether the attempt, or its run, is over."""
+    return attempt.ended_at is not None or run.state not in ACTIVE

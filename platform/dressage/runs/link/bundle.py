@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from django.db.models.functions import Now
+
 from dressage.common.problems import conflict
 from dressage.runs import references, reward_versions
 from dressage.runs.attempts import LEASE_S
@@ -10,6 +12,19 @@ from dressage.runs.states import ControlState
 from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, Resume, RewardRef
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
+
+
+def hand_out(attempt: Attempt) -> Bundle:
+    """The bundle, with the keys of judges while the attempt has not begun: its worker fetches them once.
+
+    Until the attempt's first sync nobody knows whether the worker has heard the answer, so it may ask again. An attempt
+    that has begun under an earlier release is given them once. Raises a 422 problem when a reference is gone.
+    """
+    document = bundle(attempt)
+    if attempt.first_sync_at is not None and attempt.keys_given_at is not None:
+        return document.without_keys()
+    Attempt.objects.filter(pk=attempt.pk).update(keys_given_at=Now())
+    return document
 
 
 def bundle(attempt: Attempt) -> Bundle:

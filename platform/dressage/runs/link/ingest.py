@@ -8,6 +8,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
 from pydantic import ValidationError
 
 from dressage.common.actors import Actor
@@ -18,11 +19,13 @@ from dressage.runs.documents import checkpoint_document
 from dressage.runs.lifecycle import TransitionRefused, transition
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
-from dressage.runs.states import By, DesiredState, RunState
+from dressage.runs.states import FINISHED, By, DesiredState, RunState
 from dressage.telemetry.store import Bulk, encode, write
 from trainer_core.link import events as link
 from trainer_core.link.base import first_fault
 from trainer_core.link.events import LinkEvent
+
+logger = structlog.get_logger(__name__)
 
 _PACE_MEMORY = 0.8
 
@@ -37,8 +40,11 @@ class Ingest:
         """Whether browsers have something new to see."""
 
     def take(self, events: list[LinkEvent]) -> None:
-        """Take new events, in order, and write them."""
+        """Take new events, in order, and write them. Nothing counts that comes after the run's end."""
         for event in events:
+            if self.run.state in FINISHED:
+                logger.warning("event after the end", run=self.run.id, attempt=self.attempt.number, kind=event.kind)
+                continue
             try:
                 data = link.event_data(event)
                 getattr(self, f"_{event.kind}")(event, data)

@@ -15,7 +15,7 @@ from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.models import Attempt, Control, Run
-from dressage.runs.states import ControlState
+from dressage.runs.states import FINISHED, ControlState
 from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
@@ -28,15 +28,20 @@ logger = structlog.get_logger(__name__)
 def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     """Take over what is new and answer what the worker shall do, from what is in the database then.
 
+    An attempt that has ended by its own word is answered once more where it repeats that word, because the answer was
+    lost: nothing is written or renewed then.
+
     Raises:
-        Problem: 409 when the attempt has been given up; 400 when an event is missing between the acknowledged ones
-            and these. In both cases nothing was changed.
+        Problem: 409 when the attempt has been given up or has ended; 400 when an event is missing between the
+            acknowledged ones and these. In both cases nothing was changed.
     """
     run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
     attempt = Attempt.objects.get(pk=attempt_id)
-    require_current(attempt, run.attempt)
     if body.attempt != attempt.number:
         raise Problem(403, "Not allowed", f"This token is for attempt {attempt.number}.", code="foreign_token")
+    if _repeats_its_end(run, attempt, body):
+        return SyncAnswer(acked_seq=attempt.acked_seq, commands=(), desired_state=run.desired_state, lease_s=LEASE_S)
+    require_current(attempt, run)
     fresh = new_events(body.events, attempt.acked_seq)
     if fresh:
         ingest = Ingest(run, attempt)
@@ -58,6 +63,12 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         desired_state=run.desired_state,
         lease_s=LEASE_S,
     )
+
+
+def _repeats_its_end(run: Run, attempt: Attempt, body: SyncRequest) -> bool:
+    """Whether a worker that has ended the run itself sends again what it ended with."""
+    ended_it = run.state in FINISHED and attempt.number == run.attempt and not attempt.fenced
+    return ended_it and bool(body.events) and body.events[-1].seq == attempt.acked_seq
 
 
 def new_events(events: tuple[LinkEvent, ...], acked_seq: int) -> list[LinkEvent]:

@@ -5,16 +5,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dressage.common.problems import not_found, validated
+from dressage.common.problems import conflict, not_found, validated
 from dressage.datasets.selectors import version_by_ref
 from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
-from dressage.runs.link.bundle import bundle
+from dressage.runs.link.bundle import hand_out
+from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
 from dressage.runs.link.version import VersionedLinkView
 from dressage.runs.models import Attempt
 from dressage.runs.references import dataset_references
+from dressage.runs.tokens import link_token
+from trainer_core.link.admission import Admission
 from trainer_core.link.sync import SyncRequest
 from trainer_core.spec import RunSpec
 
@@ -38,6 +41,33 @@ class LinkView(VersionedLinkView):
         fail_attempt(self.attempt.id, reason)
 
 
+class AttemptTokenView(VersionedLinkView):
+    """A worker of the cluster is given the token of an attempt that has not begun."""
+
+    authentication_classes = (ClusterAuthentication,)
+    permission_classes = (IsCluster,)
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, run_id: str, number: int) -> Response:
+        """The token, until the attempt's first sync: a worker that did not hear the answer asks again."""
+        attempt = self._attempt()
+        require_current(attempt, attempt.run)
+        if attempt.first_sync_at is not None:
+            raise conflict(f"Attempt {number} has begun: its token is not given out again.", code="token_taken")
+        return Response(Admission(token=link_token(run_id, number)).wire())
+
+    def give_up(self, reason: str) -> None:
+        """Fail the run, unless the attempt is not the run's present one."""
+        fail_attempt(self._attempt().id, reason)
+
+    def _attempt(self) -> Attempt:
+        found = Attempt.objects.select_related("run").filter(run=self.kwargs["run_id"], number=self.kwargs["number"])
+        attempt = found.first()
+        if attempt is None:
+            raise not_found("attempt")
+        return attempt
+
+
 class SyncView(LinkView):
     @extend_schema(exclude=True)
     def post(self, request: Request, run_id: str) -> Response:
@@ -49,8 +79,8 @@ class BundleView(LinkView):
     @extend_schema(exclude=True)
     def get(self, request: Request, run_id: str) -> Response:
         """Bundle that the attempt starts from."""
-        require_current(self.attempt, self.attempt.run.attempt)
-        return Response(bundle(self.attempt).wire())
+        require_current(self.attempt, self.attempt.run)
+        return Response(hand_out(self.attempt).wire())
 
 
 class LinkDatasetView(LinkView):
@@ -58,7 +88,7 @@ class LinkDatasetView(LinkView):
     def get(self, request: Request, run_id: str, ref: str) -> FileResponse:
         """The Parquet file of a dataset version that the run's spec names."""
         run = self.attempt.run
-        require_current(self.attempt, run.attempt)
+        require_current(self.attempt, run)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
             raise not_found("dataset version")
         try:

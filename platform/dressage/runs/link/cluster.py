@@ -1,0 +1,38 @@
+"""The authentication of the cluster itself: who may ask for the token of an attempt or of a bench job."""
+
+import hmac
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from trainer_core.link.admission import SCHEME, proof
+
+CLUSTER = "cluster"
+"""``request.auth`` of a worker that has proved to belong to the cluster."""
+
+
+class ClusterAuthentication(BaseAuthentication):
+    """``Authorization: Cluster <proof for this address>``."""
+
+    def authenticate(self, request: Request) -> tuple[Any, str]:
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        expected = proof(settings.CLUSTER_SECRET, settings.LINK_URL, request.path_info)
+        if scheme.lower() != SCHEME.lower() or not hmac.compare_digest(given.strip().encode(), expected.encode()):
+            detail = "Only the cluster may ask for a token: is DRESSAGE_CLUSTER_SECRET the same on both sides?"
+            raise AuthenticationFailed(detail, code="invalid_token")
+        return AnonymousUser(), CLUSTER
+
+    def authenticate_header(self, request: Request) -> str:
+        return f'{SCHEME} realm="link"'
+
+
+class IsCluster(BasePermission):
+    """Nobody but a worker that has proved to belong to the cluster."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return request.auth == CLUSTER

@@ -1,0 +1,89 @@
+"""The task that starts an attempt: it asks for the token, tells it to the actor alone, and may come twice."""
+
+from typing import Any
+
+import pytest
+
+from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
+from trainer_core.link.admission import attempt_path
+from worker import tasks
+
+
+class Actor:
+    """A controller as the task sees it."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[Any, ...]] = []
+        self.told: list[tuple[str, str]] = []
+
+    def make(self, name: str, actor_class: type, arguments: tuple[object, ...]) -> "Actor":
+        self.made.append((name, *arguments))
+        return self
+
+    @property
+    def begin(self) -> Any:
+        class Method:
+            remote = staticmethod(lambda *told: self.told.append(told) or len(self.told) == 1)
+
+        return Method
+
+
+@pytest.fixture
+def actor(monkeypatch: pytest.MonkeyPatch) -> Actor:
+    """Ray, as far as the task needs it, with one actor that does not work."""
+    found = Actor()
+    monkeypatch.setattr(tasks.cluster.ray, "is_initialized", lambda: True)
+    monkeypatch.setattr(tasks.cluster, "find", lambda name: found if found.made else None)
+    monkeypatch.setattr(tasks, "_make", found.make)
+    monkeypatch.setattr(tasks.ray, "get", lambda answer: answer)
+    monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET", CLUSTER_SECRET)
+    return found
+
+
+def test_the_token_is_fetched_and_told_to_the_actor_alone(actor: Actor, platform: PlatformDouble) -> None:
+    assert tasks.start("r", 1, platform.url) is True
+    assert platform.asked == [attempt_path("r", 1)]
+    assert actor.made == [("run-r-1", "r", 1)], "what Ray's head keeps holds no secret"
+    assert actor.told == [(platform.url, platform.token)]
+
+
+def test_a_message_that_comes_twice_makes_one_actor(actor: Actor, platform: PlatformDouble) -> None:
+    assert tasks.start("r", 1, platform.url) is True
+    assert tasks.start("r", 1, platform.url) is False
+    assert len(actor.made) == 1
+
+
+def test_an_actor_that_was_never_told_to_begin_is_told_by_the_next_message(
+    actor: Actor, platform: PlatformDouble
+) -> None:
+    actor.make("run-r-1", object, ("r", 1))  # whoever made it was killed then
+    assert tasks.start("r", 1, platform.url) is True
+    assert (len(actor.made), len(actor.told)) == (1, 1)
+
+
+def test_a_message_of_before_has_the_token_in_it(actor: Actor, platform: PlatformDouble) -> None:
+    assert tasks.start("r", 1, platform.url, "lnk_of_before") is True
+    assert tasks.bench("b", platform.url, token="bnc_of_before") is False  # the actor of this test has begun
+    assert platform.asked == []
+    assert [token for _, token in actor.told] == ["lnk_of_before", "bnc_of_before"]
+
+
+def test_without_the_secret_nothing_is_made(
+    actor: Actor, platform: PlatformDouble, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET", "another secret")
+    assert tasks.start("r", 1, platform.url) is False
+    monkeypatch.delenv("DRESSAGE_CLUSTER_SECRET")
+    assert tasks.start("r", 1, platform.url) is False
+    assert actor.made == []
+    assert "run-r-1 does not begin: the platform gives no token: 401" in caplog.text
+    assert "run-r-1 cannot begin: Neither DRESSAGE_CLUSTER_SECRET nor" in caplog.text
+
+
+def test_a_platform_that_is_away_is_asked_by_the_next_message(
+    actor: Actor, platform: PlatformDouble, caplog: pytest.LogCaptureFixture
+) -> None:
+    platform.close()
+    assert tasks.start("r", 1, platform.url) is False
+    assert "gives no token: Connect" in caplog.text
+    assert actor.made == []
