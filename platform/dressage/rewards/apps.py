@@ -8,3 +8,9 @@ class RewardsConfig(AppConfig):
 
     name = "dressage.rewards"
     label = "rewards"
+
+    def ready(self) -> None:
+        from dressage.common.sealing import register_sealed
+        from dressage.rewards.judges.services import seal_keys_anew
+
+        register_sealed(seal_keys_anew)

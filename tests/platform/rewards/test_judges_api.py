@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection
 from rest_framework.test import APIClient
 
@@ -212,13 +213,15 @@ def test_keys_are_bound_to_the_secret_of_the_installation(settings: Any, admin: 
     with pytest.raises(UnsealError):
         unseal(sealed[:-2] + "AA")
     create(admin)
-    old, settings.SECRET_KEY = settings.SECRET_KEY, "another-secret"
+    settings.SECRET_KEY = "another-secret"
+    assert unseal(sealed) == KEY, "the keys of judges do not hang on the key of sessions"
+    old, settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEY_FILE.read_text(), (Fernet.generate_key().decode(),)
     with pytest.raises(UnsealError):
         unseal(sealed)
     [fault] = missing(team, RewardDefinition.model_validate(rubric("strict")), "definition")
     assert fault["pointer"] == "/definition/components/0/grader/endpoint"
     assert fault["detail"] == "The key of the judge endpoint 'strict' cannot be read any more: enter it again."
-    settings.SECRET_KEY_FALLBACKS = [old]
+    settings.ENCRYPTION_KEYS = (*settings.ENCRYPTION_KEYS, old)
     assert unseal(sealed) == KEY
 
 

@@ -7,9 +7,10 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import conflict, invalid
+from dressage.common.sealing import Resealed, hold_keys
 from dressage.common.slugs import slug_for
 from dressage.policies.selectors import policy_by_name
-from dressage.rewards.judges.secrets import seal
+from dressage.rewards.judges.secrets import UnsealError, seal, unseal
 from dressage.rewards.judges.usage import user_of_judge
 from dressage.rewards.models import JudgeEndpoint
 from dressage.teams.models import Team
@@ -68,6 +69,22 @@ def delete_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint) -> 
     locked.delete()
 
 
+def seal_keys_anew() -> Resealed:
+    """Seal every stored key under the newest encryption key. For a rotation, in its transaction."""
+    count, unreadable = 0, []
+    for endpoint in (
+        JudgeEndpoint.objects.select_for_update(of=("self",)).select_related("team").exclude(api_key_sealed="")
+    ):
+        try:
+            endpoint.api_key_sealed = seal(unseal(endpoint.api_key_sealed))
+        except UnsealError:
+            unreadable.append(f"the key of the judge endpoint {endpoint.slug} of the team {endpoint.team.slug}")
+            continue
+        endpoint.save(update_fields=["api_key_sealed"])
+        count += 1
+    return Resealed(count, tuple(unreadable))
+
+
 def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
     address = endpoint.base_url
     for name in _PLAIN:
@@ -75,6 +92,7 @@ def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
             value = fields[name]
             setattr(endpoint, name, "" if value is None and name in ("base_url", "policy") else value)
     if "api_key" in fields:
+        hold_keys()
         endpoint.api_key_sealed = seal(fields["api_key"]) if fields["api_key"] else ""
     if bool(endpoint.base_url) == bool(endpoint.policy):
         raise invalid("/base_url", "Give either base_url or policy.")

@@ -20,7 +20,7 @@ class JudgeEndpoint(TeamModel):
     """Slug of a policy of the team that the cluster serves with vLLM."""
     model = models.CharField(max_length=200)
     api_key_sealed = models.TextField(blank=True)
-    """The key, encrypted; see ``dressage.rewards.judges.secrets``. Empty when there is none."""
+    """The key, encrypted; see ``dressage.common.sealing``. Empty when there is none."""
     max_in_flight = models.PositiveIntegerField(default=32)
     timeout_s = models.FloatField(default=60.0)
     retries = models.PositiveIntegerField(default=3)

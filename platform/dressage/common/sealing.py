@@ -1,0 +1,102 @@
+"""Secrets of teams at rest: Fernet (AES-128-CBC with HMAC-SHA256) under keys that lie outside of the database.
+
+The keys come from ``DRESSAGE_ENCRYPTION_KEYS``, else from a file of the data folder. The first seals, all of them open.
+Whoever seals in a transaction calls ``hold_keys`` before: a rotation waits for it, and it for a rotation.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import connection, transaction
+
+from dressage.embedded.private_files import secret_in, write_secret
+
+_ROTATION_LOCK = 0x6472_6573_7361_6B79
+"""Advisory lock: shared by those who seal, held alone by a rotation."""
+
+
+class UnsealError(ValueError):
+    """A stored secret cannot be read: its key is not among those of the installation, or it has been tampered with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resealed:
+    """What became of stored secrets."""
+
+    count: int = 0
+    """Those that are sealed under the first key now."""
+    unreadable: tuple[str, ...] = ()
+    """Names of those that no key opens; they are left as they were."""
+
+    def __add__(self, other: "Resealed") -> "Resealed":
+        return Resealed(self.count + other.count, self.unreadable + other.unreadable)
+
+
+Reseal = Callable[[], Resealed]
+"""Seals every stored secret of a room anew."""
+_ROOMS: list[Reseal] = []
+
+
+def register_sealed(reseal: Reseal) -> None:
+    """Have a room's secrets sealed anew by each rotation. For ``AppConfig.ready``; harmless when called twice."""
+    if reseal not in _ROOMS:
+        _ROOMS.append(reseal)
+
+
+def seal(secret: str) -> str:
+    """``secret``, encrypted."""
+    return _box(_keys()).encrypt(secret.encode()).decode()
+
+
+def unseal(sealed: str, older: tuple[Fernet, ...] = ()) -> str:
+    """Open what was sealed.
+
+    Args:
+        sealed: what ``seal`` has made.
+        older: further keys, of before the installation had these.
+
+    Raises:
+        UnsealError: no key opens it.
+    """
+    try:
+        return _box(_keys(), older).decrypt(sealed.encode()).decode()
+    except InvalidToken as error:
+        raise UnsealError("The stored secret was sealed under a key that is not here.") from error
+
+
+def hold_keys() -> None:
+    """Keep a rotation away until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_ROTATION_LOCK])
+
+
+def rotate() -> Resealed:
+    """Seal everything under a new key, and forget the keys of before unless something is left that they may open.
+
+    Keys of the environment are for whoever has set them to change: then everything is sealed under the first.
+    """
+    own_file = not settings.ENCRYPTION_KEYS
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ROTATION_LOCK])
+        if own_file:
+            write_secret(settings.ENCRYPTION_KEY_FILE, "\n".join([_new_key(), *_keys()]))
+        done = sum((reseal() for reseal in _ROOMS), Resealed())
+    if own_file and not done.unreadable:
+        write_secret(settings.ENCRYPTION_KEY_FILE, _keys()[0])
+    return done
+
+
+def _keys() -> tuple[str, ...]:
+    """The installation's keys, newest first; read at each use, since a rotation is another process."""
+    return settings.ENCRYPTION_KEYS or tuple(secret_in(settings.ENCRYPTION_KEY_FILE, _new_key()).split())
+
+
+def _box(keys: tuple[str, ...], older: tuple[Fernet, ...] = ()) -> MultiFernet:
+    return MultiFernet([*(Fernet(key) for key in keys), *older])
+
+
+def _new_key() -> str:
+    return Fernet.generate_key().decode()
