@@ -26,12 +26,14 @@ class RayHead:
             token.touch(mode=0o600)
             token.write_text(secrets.token_hex(32))
         head = cls(home=home, port=_free_port())
-        shutil.rmtree(head._temp, ignore_errors=True)
+        for left in (head._temp, socket_dir(home, "ray")):  # the latter of releases before
+            shutil.rmtree(left, ignore_errors=True)
         return head
 
     @property
     def _temp(self) -> Path:
-        return socket_dir(self.home, "ray")
+        # Ray opens its folder to everybody: another one, which is closed, lies around it. Names are as short as can be.
+        return socket_dir(self.home, "r") / "t"
 
     @property
     def address(self) -> str:
