@@ -12,6 +12,7 @@ from dressage.bench.samples import collect
 from dressage.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, validated
 from dressage.rewards import needs
@@ -27,6 +28,7 @@ class BenchJobsView(ApiView):
 
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 429)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listRewardBenches", tags=["rewards"], responses=BenchJobRowSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:

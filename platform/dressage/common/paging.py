@@ -9,17 +9,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.problems import invalid
+from dressage.common.query import Parameter, Query, Text, Whole
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+LIMIT = Whole(name="limit", least=1, most=MAX_LIMIT, default=DEFAULT_LIMIT, description="Largest number of rows.")
+AFTER = Text(name="after", longest=40, code="invalid_cursor", description="Id of the last row seen.")
 
 
-def limit_of(request: Request, default: int = DEFAULT_LIMIT, maximum: int = MAX_LIMIT) -> int:
-    """The ``limit`` parameter; a problem when it is not a number from 1 to ``maximum``."""
-    text = request.query_params.get("limit", str(default))
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= maximum:
-        raise invalid("/limit", f"limit must be a whole number from 1 to {maximum}.")
-    return int(text)
+def page_query(*parameters: Parameter) -> Query:
+    """The query of a list by cursor, with further parameters of its own."""
+    return Query.of(AFTER, LIMIT, *parameters)
 
 
 class CursorPage(BasePagination):
@@ -29,18 +29,15 @@ class CursorPage(BasePagination):
     """
 
     ordering: tuple[str, ...] = ("-created_at", "-id")
-    default_limit = DEFAULT_LIMIT
-    max_limit = MAX_LIMIT
     has_more = False
     next_id: str | None = None
 
     def paginate_queryset(  # type: ignore[override]  # a cursor is a condition: lists cannot be paged by it
         self, queryset: QuerySet, request: Request, view: Any = None
     ) -> list[Any]:
-        """The rows of this page. Raises a 422 problem for an unknown cursor or a bad limit."""
-        limit = limit_of(request, self.default_limit, self.max_limit)
-        after = request.query_params.get("after")
-        if after:
+        """The rows of this page, as ``view.query`` asks for them. Raises a 422 problem for an unknown cursor."""
+        limit, after = view.query["limit"], view.query["after"]
+        if after is not None:
             queryset = queryset.filter(self._past(self._anchor(queryset, after)))
         rows = list(queryset.order_by(*self.ordering)[: limit + 1])
         self.has_more = len(rows) > limit
@@ -53,19 +50,6 @@ class CursorPage(BasePagination):
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return page_schema(schema)
-
-    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        return [
-            {"name": "after", "in": "query", "schema": {"type": "string"}, "description": "Id of the last row seen."},
-            {
-                "name": "limit",
-                "in": "query",
-                "schema": {
-                    "type": "integer", "minimum": 1, "maximum": self.max_limit, "default": self.default_limit
-                },
-                "description": "Largest number of rows.",
-            },
-        ]  # fmt: skip
 
     def _anchor(self, queryset: QuerySet, after: str) -> Model:
         field = queryset.model._meta.pk

@@ -11,6 +11,7 @@ from rest_framework.serializers import DictField, JSONField
 from dressage.common import documents, pydantic_schema  # noqa: F401  (register themselves)
 from dressage.common.json_component import JSON_REFERENCE, register_json
 from dressage.common.permissions import AllowAny
+from dressage.common.query import NOTHING
 from dressage.common.serializers import ProblemSerializer, PydanticField
 
 __all__ = ["ProblemAutoSchema", "PydanticField"]
@@ -34,6 +35,8 @@ class ProblemAutoSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         parameters = list(super().get_override_parameters())
+        declared = getattr(self.view, "queries", {}).get(self.method, NOTHING)
+        parameters += [parameter.documented() for parameter in declared.parameters.values()]
         handler = getattr(self.view, self.method.lower(), None)
         if getattr(handler, "accepts_idempotency_key", False):
             parameters.append(
@@ -89,8 +92,8 @@ class ProblemAutoSchema(AutoSchema):
             statuses |= {"401", "403"}
         if "{" in self.path:
             statuses.add("404")
-        if self.method in ("POST", "PUT", "PATCH") or self._is_list_view():
-            statuses.add("422")
+        if self.method in ("POST", "PUT", "PATCH") or hasattr(self.view, "queries"):
+            statuses.add("422")  # a body, or a query with what the operation does not take
         if getattr(handler, "accepts_idempotency_key", False):
             statuses.add("409")
         return sorted(statuses)

@@ -3,16 +3,15 @@
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
-from dressage.common.paging import MAX_LIMIT, limit_of
+from dressage.common.paging import LIMIT, page_query
 from dressage.common.permissions import IsEditor
-from dressage.common.problems import invalid
+from dressage.common.query import Query, Whole
 from dressage.datasets import selectors, services
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
@@ -35,6 +34,7 @@ class DatasetsView(ApiView):
     parser_classes = (MultiPartParser,)
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 413)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listDatasets", tags=["datasets"], responses=DatasetSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
@@ -105,22 +105,29 @@ class DatasetVersionView(ApiView):
 class DatasetRowsView(ApiView):
     """The rows of a version."""
 
+    queries = {
+        "GET": Query.of(
+            Whole(
+                name="after",
+                most=10**11,
+                what="the index of a row",
+                code="invalid_cursor",
+                description="Index of the last row seen.",
+            ),
+            LIMIT,
+        )
+    }
+
     @extend_schema(
         operation_id="listDatasetRows",
         tags=["datasets"],
-        parameters=[
-            OpenApiParameter("after", OpenApiTypes.INT, description="Index of the last row seen."),
-            OpenApiParameter("limit", OpenApiTypes.INT, description=f"Largest number of rows, at most {MAX_LIMIT}."),
-        ],
         responses=DatasetRowPageSerializer,
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Rows in the order of the upload."""
         version = selectors.version(request.team, dataset_id, number)
-        limit, after = limit_of(request), request.query_params.get("after", "")
-        if after and not (after.isascii() and after.isdigit() and len(after) < 12):
-            raise invalid("/after", "after must be the index of a row.", code="invalid_cursor")
-        start = int(after) + 1 if after else 0
+        limit, after = self.query["limit"], self.query["after"]
+        start = 0 if after is None else after + 1
         rows = selectors.rows(version, start, limit)
         more = start + len(rows) < version.rows and bool(rows)
         document = {"object": "list", "data": rows, "has_more": more, "next": rows[-1]["index"] if more else None}

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
 from dressage.rewards import selectors, services, trial
@@ -29,6 +30,7 @@ class RewardsView(ApiView):
 
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listRewards", tags=["rewards"], responses=RewardSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:

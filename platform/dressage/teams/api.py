@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from dressage.common.actors import Actor
 from dressage.common.paging import CursorPage
 from dressage.common.permissions import RoleByMethod
+from dressage.common.query import NOTHING, Query
 from dressage.common.roles import Role
 from dressage.teams.models import Team, User
 
@@ -25,11 +26,22 @@ class TeamRequest(Request):
 
 
 class ApiView(RoleByMethod, APIView):
-    """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer."""
+    """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer.
+
+    ``queries`` declares the query parameters of each method; ``self.query`` holds their values. Others are refused.
+    """
 
     request: TeamRequest
     pagination_class: ClassVar[type[CursorPage]] = CursorPage
     problem_statuses: ClassVar[dict[str, tuple[int, ...]]] = {}
+    queries: ClassVar[dict[str, Query]] = {}
+    query: dict[str, Any]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Let the caller in, then read the query. Raises a 422 problem for what the operation does not take."""
+        super().initial(request, *args, **kwargs)
+        method = "GET" if request.method == "HEAD" else request.method or ""
+        self.query = self.queries.get(method, NOTHING).read(request.query_params)
 
     def body(self, serializer_class: type[BaseSerializer]) -> dict[str, Any]:
         """The validated body. Raises a 422 problem that names each fault."""
@@ -41,4 +53,5 @@ class ApiView(RoleByMethod, APIView):
         """One page of ``queryset``."""
         paginator = self.pagination_class()
         rows = paginator.paginate_queryset(queryset, self.request, self)
-        return paginator.get_paginated_response(serializer_class(rows, many=True).data)
+        document = serializer_class(rows, many=True, context={"role": self.request.role}).data
+        return paginator.get_paginated_response(document)

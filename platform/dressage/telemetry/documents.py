@@ -8,6 +8,10 @@ from typing_extensions import TypedDict
 from dressage.common.document_schema import Moment
 from dressage.common.times import iso
 from dressage.telemetry.models import Event, Rollout
+from trainer_core.link.events import KINDS
+
+EVENT_KINDS = tuple(sorted({*KINDS, "control", "desired", "run"}))
+"""Kinds of events: those of workers, and what the platform itself tells."""
 
 
 class EventDocument(TypedDict):

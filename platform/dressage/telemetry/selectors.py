@@ -1,5 +1,6 @@
 """Reads of telemetry."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NotRequired
 
@@ -96,10 +97,10 @@ def _describe(name: str) -> MetricNameDocument:
     }
 
 
-def events(run_id: str, kind: str = "") -> QuerySet[Event]:
-    """The run's events, of all kinds or of those named, separated by commas."""
+def events(run_id: str, kinds: Collection[str] | None = None) -> QuerySet[Event]:
+    """The run's events, of all kinds or of those named."""
     found = Event.objects.filter(run_id=run_id)
-    return found.filter(kind__in=kind.split(",")) if kind else found
+    return found if kinds is None else found.filter(kind__in=kinds)
 
 
 def rollouts(run_id: str, line: Line, *, superseded: bool = False) -> QuerySet[Rollout]:

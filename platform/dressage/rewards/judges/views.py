@@ -5,6 +5,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
 from dressage.rewards.judges import selectors, services
 from dressage.rewards.judges.serializers import (
@@ -20,6 +21,7 @@ class JudgeEndpointsView(ApiView):
 
     roles = {"POST": IsAdmin}
     problem_statuses = {"POST": (409,)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listJudgeEndpoints", tags=["rewards"], responses=JudgeEndpointSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:

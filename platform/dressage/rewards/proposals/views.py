@@ -1,11 +1,12 @@
 """REST views of proposals."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
-from dressage.common.problems import invalid
+from dressage.common.query import Choice, Text
 from dressage.rewards.models.proposal import ProposalState
 from dressage.rewards.proposals import selectors, services
 from dressage.rewards.proposals.serializers import (
@@ -22,21 +23,22 @@ from dressage.teams.api import ApiView, TeamRequest
 class ProposalsView(ApiView):
     """All proposals for a reward's rubrics."""
 
+    queries = {
+        "GET": page_query(
+            Choice(name="state", choices=ProposalState.values, description="Only those in this state."),
+            Text(name="run", longest=40, description="Only those of this run."),
+        )
+    }
+
     @extend_schema(
         operation_id="listRubricProposals",
         tags=["rewards"],
-        parameters=[
-            OpenApiParameter("state", str, enum=ProposalState.values, description="Only those in this state."),
-            OpenApiParameter("run", str, description="Only those of this run."),
-        ],
         responses=RubricProposalSerializer(many=True),
     )
     def get(self, request: TeamRequest, reward_id: str) -> Response:
         """Items that runs have proposed, newest first."""
-        state = request.query_params.get("state", "")
-        if state and state not in ProposalState.values:
-            raise invalid("/state", f"state must be one of {', '.join(ProposalState.values)}.")
-        found = selectors.proposals(reward_of(request.team, reward_id), state, request.query_params.get("run", ""))
+        reward = reward_of(request.team, reward_id)
+        found = selectors.proposals(reward, self.query["state"] or "", self.query["run"] or "")
         return self.page(found, RubricProposalSerializer)
 
 

@@ -1,15 +1,14 @@
 """Runs: list, create, read, rename."""
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
-from dressage.common.paging import CursorPage
+from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor
-from dressage.common.problems import invalid
+from dressage.common.query import Words
 from dressage.common.roles import Role
 from dressage.runs import selectors, services
 from dressage.runs.documents import live_run_document
@@ -23,23 +22,22 @@ class RunsView(ApiView):
 
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
+    queries = {
+        "GET": page_query(
+            Words(name="state", choices=RunState.values, description="Only runs in these states, separated by commas.")
+        )
+    }
 
     @extend_schema(
         operation_id="listRuns",
         tags=["runs"],
-        parameters=[
-            OpenApiParameter("state", OpenApiTypes.STR, description="Only runs in these states, separated by commas.")
-        ],
         responses=LiveRunSerializer(many=True),
     )
     def get(self, request: TeamRequest) -> Response:
         """The team's runs, newest first, without their specs."""
         found = selectors.runs(request.team)
-        if wanted := request.query_params.get("state"):
-            states = wanted.split(",")
-            if unknown := [state for state in states if state not in RunState.values]:
-                raise invalid("/state", f"There is no state {unknown[0]!r}; use {', '.join(RunState.values)}.")
-            found = found.filter(state__in=states)
+        if self.query["state"] is not None:
+            found = found.filter(state__in=self.query["state"])
         page = CursorPage()
         rows = page.paginate_queryset(found, request, self)
         return page.get_paginated_response([live_run_document(run) for run in rows])

@@ -3,7 +3,7 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from dressage.common.paging import CursorPage
+from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsAdmin
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
@@ -21,6 +21,7 @@ class AuditView(ApiView):
 
     roles = {"GET": IsAdmin}
     pagination_class = NewestFirst
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listAuditEntries", tags=["audit"], responses=AuditEntrySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
