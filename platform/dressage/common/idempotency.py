@@ -20,9 +20,11 @@ from rest_framework.response import Response
 
 from dressage.common.models import StoredResponse
 from dressage.common.problems import Problem, conflict
+from dressage.common.sealing import UnsealError, seal, unseal
 
 HEADER = "Idempotency-Key"
 KEPT_FOR = timedelta(hours=24)
+_SEALED = "sealed"
 Handler = Callable[..., Response]
 
 
@@ -32,7 +34,18 @@ def idempotent(handler: Handler) -> Handler:
     Raises:
         Problem: 422 for a malformed key or one used with another body; 409 while the first request still runs.
     """
+    return _decorated(handler, personal=False)
 
+
+def idempotent_for_its_caller(handler: Handler) -> Handler:
+    """Decorates as ``idempotent`` does, where the answer holds a secret or what not every role may see.
+
+    The answer is stored encrypted, and told again only to the one who asked first, while their role is the same.
+    """
+    return _decorated(handler, personal=True)
+
+
+def _decorated(handler: Handler, *, personal: bool) -> Handler:
     @functools.wraps(handler)
     def wrapped(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         key = request.headers.get(HEADER)
@@ -40,15 +53,18 @@ def idempotent(handler: Handler) -> Handler:
             return handler(view, request, *args, **kwargs)
         if not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
             raise Problem(422, "Invalid request", f"{HEADER} must be 1 to 255 printable ASCII characters.")
-        return _once(request, key, lambda: handler(view, request, *args, **kwargs))
+        return _once(request, key, lambda: handler(view, request, *args, **kwargs), personal=personal)
 
     # Read by the schema.
     wrapped.accepts_idempotency_key = True  # type: ignore[attr-defined]
     return wrapped
 
 
-def _once(request: Request, key: str, run: Callable[[], Response]) -> Response:
+def _once(request: Request, key: str, run: Callable[[], Response], *, personal: bool) -> Response:
     team, path, body = request.team, request.path, fingerprint(request)  # type: ignore[attr-defined]
+    if personal:
+        caller = f"{request.actor.kind}\0{request.actor.id}\0{request.role}"  # type: ignore[attr-defined]
+        body = hashlib.sha256(f"{body}\0{caller}".encode()).hexdigest()
     with transaction.atomic():
         if not _try_lock(f"{team.id}\0{path}\0{key}"):
             raise conflict(
@@ -64,17 +80,28 @@ def _once(request: Request, key: str, run: Callable[[], Response]) -> Response:
                     "This Idempotency-Key was used with another body.",
                     code="idempotency_key_reused",
                 )
-            return Response(stored.body, status=stored.status, headers={"Idempotency-Replayed": "true"})
+            return Response(_opened(stored), status=stored.status, headers={"Idempotency-Replayed": "true"})
         response = run()
+        text = JSONRenderer().render(response.data).decode()
         StoredResponse.objects.create(
             team=team,
             path=path,
             key=key,
             fingerprint=body,
             status=response.status_code,
-            body=json.loads(JSONRenderer().render(response.data)),
+            body={_SEALED: seal(text)} if personal else json.loads(text),
         )
         return response
+
+
+def _opened(stored: StoredResponse) -> Any:
+    if not isinstance(stored.body, dict) or stored.body.keys() != {_SEALED}:
+        return stored.body
+    try:
+        return json.loads(unseal(stored.body[_SEALED]))
+    except UnsealError as error:
+        detail = "The first answer cannot be read any more: the installation's encryption key has changed since."
+        raise conflict(detail, code="idempotency_unreadable") from error
 
 
 def fingerprint(request: Request) -> str:

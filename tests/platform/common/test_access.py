@@ -17,6 +17,7 @@ from rest_framework.test import APIClient
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
 from dressage.common.actors import Actor
+from dressage.common.models import StoredResponse
 from dressage.common.roles import Role
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import create_dataset
@@ -27,6 +28,8 @@ from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.models import ApiToken, Membership, Team
 from dressage.teams.services import create_token
+from tests.platform.queries import check_queries
+from tests.platform.retries import WITHOUT_KEY, check_retry
 from trainer_core.rewards import RewardDefinition
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
@@ -267,6 +270,82 @@ def test_other_teams_see_nothing(
     elif operation.method == "GET" and operation.path not in ("rewards/schema", "audit/verification"):
         text = call(client, operation, ids).content.decode()
         assert not [value for value in ids.values() if value in text]
+
+
+@pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), "session"])
+def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str], path: str) -> None:
+    client = api("admin")
+    before = snapshot()
+    name = "/api/v1/" + path.replace("}", "_id}").replace("versions/1", "versions/{number}")
+    assert check_queries(client, "/api/v1/" + path.format(**ids), openapi()["paths"][name]["get"], {}) > 0
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "9" * 10, "9" * 19, "9" * 30, "9" * 4300, "0" * 4300, "٣", "nan"])
+def test_numbers_in_paths_that_are_none(api: Callable[..., APIClient], ids: dict[str, str], number: str) -> None:
+    for rest in ("", "/rows"):
+        path = f"/api/v1/datasets/{ids['dataset']}/versions/{number}{rest}"
+        assert api("viewer").get(path).status_code == 404
+
+
+def test_every_reading_operation_is_walked() -> None:
+    """By the test above, or by its like in ``tests/platform/runs/test_access.py``, whose lists are complete."""
+    from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
+
+    walked = {"/api/v1/session"} | {
+        "/api/v1/" + o.path.replace("}", "_id}").replace("versions/1", "versions/{number}")
+        for o in (*OPERATIONS, *OF_RUNS)
+        if o.method == "GET"
+    }
+    assert {path for path, methods in openapi()["paths"].items() if "get" in methods} == walked
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [o for o in OPERATIONS if o.method == "POST" and f"/api/v1/{o.path}" not in WITHOUT_KEY and o.status < 300],
+    ids=lambda operation: operation.path,
+)
+def test_a_retry_gets_the_first_answer(
+    api: Callable[..., APIClient], ids: dict[str, str], operation: Operation
+) -> None:
+    client = api("admin")
+    check_retry(client, lambda: call(client, operation, ids), snapshot)
+
+
+def test_every_operation_that_makes_something_takes_a_key() -> None:
+    """Those that are listed here are walked by the test above, and by its likes in ``tests/platform/runs``."""
+    without = {
+        path
+        for path, methods in openapi()["paths"].items()
+        if "post" in methods
+        and not any(
+            p["name"] == "Idempotency-Key" and p["in"] == "header" for p in methods["post"].get("parameters", [])
+        )
+    }
+    assert without == set(WITHOUT_KEY)
+
+
+def test_two_tokens_are_not_made_by_one_key(api: Callable[..., APIClient]) -> None:
+    """The secret is told again to the one who asked, to no other, and lies nowhere in clear."""
+    first, second = api("admin"), api("admin")
+    body, key = {"name": "ci", "role": "viewer"}, {"HTTP_IDEMPOTENCY_KEY": "k"}
+    made = first.post("/api/v1/tokens", body, format="json", **key)
+    assert (made.status_code, first.post("/api/v1/tokens", body, format="json", **key).json()) == (201, made.json())
+    refused = second.post("/api/v1/tokens", body, format="json", **key)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert ApiToken.objects.count() == 1
+    stored = StoredResponse.objects.get().body
+    assert stored.keys() == {"sealed"}
+    assert made.json()["secret"] not in stored["sealed"]
+
+
+def test_a_sealed_answer_of_another_secret_is_refused(api: Callable[..., APIClient], settings: Any) -> None:
+    client, body, key = api("admin"), {"name": "ci", "role": "viewer"}, {"HTTP_IDEMPOTENCY_KEY": "k"}
+    assert client.post("/api/v1/tokens", body, format="json", **key).status_code == 201
+    StoredResponse.objects.update(body={"sealed": "nonsense"})
+    answer = client.post("/api/v1/tokens", body, format="json", **key)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "idempotency_unreadable")
+    assert ApiToken.objects.count() == 1
 
 
 def test_refs_are_of_the_team(api: Callable[..., APIClient], ids: dict[str, str], other_team: Team, team: Team) -> None:

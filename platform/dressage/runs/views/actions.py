@@ -25,6 +25,7 @@ class ActionView(ApiView):
 
 class StartView(ActionView):
     @extend_schema(operation_id="startRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """Queue a draft."""
         services.start_run(request.team, request.actor, run_id)
@@ -33,6 +34,7 @@ class StartView(ActionView):
 
 class PauseView(ActionView):
     @extend_schema(operation_id="pauseRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """Ask the run to stand still after its step."""
         services.pause_run(request.team, request.actor, run_id)
@@ -41,6 +43,7 @@ class PauseView(ActionView):
 
 class ResumeView(ActionView):
     @extend_schema(operation_id="resumeRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """Let a paused run go on, or a failed one go on from its last checkpoint."""
         services.resume_run(request.team, request.actor, run_id)
@@ -49,6 +52,7 @@ class ResumeView(ActionView):
 
 class CancelView(ActionView):
     @extend_schema(operation_id="cancelRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """End a run for good."""
         services.cancel_run(request.team, request.actor, run_id)
@@ -57,6 +61,7 @@ class CancelView(ActionView):
 
 class SaveView(ActionView):
     @extend_schema(operation_id="checkpointRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """Ask for a checkpoint after the present step."""
         services.request_checkpoint(request.team, request.actor, run_id)

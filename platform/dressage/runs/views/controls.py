@@ -10,7 +10,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
-from dressage.common.paging import CursorPage
+from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.problems import Problem
 from dressage.runs import branches, controls, selectors, staging
@@ -75,6 +75,7 @@ class ControlsView(ApiView):
     pagination_class = ControlPage
     roles = {"POST": IsOperator}
     problem_statuses = {"POST": (409, 412, 428)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listControls", tags=["controls"], responses=ControlSerializer(many=True))
     def get(self, request: TeamRequest, run_id: str) -> Response:
@@ -118,6 +119,7 @@ class CancelControlView(ApiView):
     problem_statuses = {"POST": (409,)}
 
     @extend_schema(operation_id="cancelControl", tags=["controls"], request=None, responses={200: ControlSerializer})
+    @idempotent
     def post(self, request: TeamRequest, run_id: str, control_id: str) -> Response:
         """Take back a staged control, and with it what was staged together with it."""
         control = controls.cancel_control(request.team, request.actor, run_id, control_id)

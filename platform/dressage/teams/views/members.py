@@ -4,6 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
+from dressage.common.idempotency import idempotent_for_its_caller
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
 from dressage.teams import selectors, services
@@ -32,6 +34,7 @@ class MembersView(ApiView):
 
     roles = {"POST": IsAdmin}
     problem_statuses = {"POST": (409,)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listMembers", tags=["team"], responses=MemberSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
@@ -41,6 +44,7 @@ class MembersView(ApiView):
     @extend_schema(
         operation_id="addMember", tags=["team"], request=AddMemberSerializer, responses={201: NewMemberSerializer}
     )
+    @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
         """Add a member. A new user's password is generated and shown this once."""
         fields = self.body(AddMemberSerializer)

@@ -4,6 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
+from dressage.common.idempotency import idempotent_for_its_caller
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
 from dressage.teams import selectors, services
@@ -15,6 +17,7 @@ class TokensView(ApiView):
     """The team's tokens."""
 
     roles = {"GET": IsAdmin, "POST": IsAdmin}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listTokens", tags=["tokens"], responses=TokenSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
@@ -24,6 +27,7 @@ class TokensView(ApiView):
     @extend_schema(
         operation_id="createToken", tags=["tokens"], request=CreateTokenSerializer, responses={201: NewTokenSerializer}
     )
+    @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
         """Make a token. Its secret is shown this once."""
         fields = self.body(CreateTokenSerializer)

@@ -1,0 +1,31 @@
+"""Requests that are sent twice with one Idempotency-Key, for the tests that walk all operations that make something."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rest_framework.test import APIClient
+
+WITHOUT_KEY = {
+    "/api/v1/session": "signs in: the answer sets cookies, which only a new sign-in can",
+    "/api/v1/session/team": "sets the team of the session: doing it twice is the same as once",
+    "/api/v1/session/password": "makes nothing, and works outside of any team; the old password is good only once",
+    "/api/v1/rewards/try": "computes and stores nothing",
+    "/api/v1/spec/validate": "checks and stores nothing",
+    "/api/v1/spec/plan": "computes and stores nothing",
+    "/api/v1/fine_tuning/alpha/graders/validate": "checks and stores nothing",
+    "/api/v1/fine_tuning/alpha/graders/run": "computes; OpenAI's clients send no key",
+}
+"""Operations of POST that take no key, and why."""
+
+
+def check_retry(client: APIClient, call: Callable[[], Any], snapshot: Callable[[], Any]) -> None:
+    """Send a request twice with one key: the second gets the first answer, and changes nothing."""
+    client.credentials(HTTP_IDEMPOTENCY_KEY="the same")
+    first = call()
+    before = snapshot()
+    again = call()
+    assert first.status_code < 300, first.content
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert again.headers.get("Idempotency-Replayed") == "true"
+    assert snapshot() == before
+    client.credentials()
