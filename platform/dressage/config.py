@@ -51,7 +51,7 @@ class Config(BaseSettings):
     max_active_runs: int = Field(default=1, ge=1, alias="MAX_ACTIVE_RUNS")
     """Runs that train at the same time; the others wait in the queue."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
-    """Further folders, separated by colons, under which base policies may be registered."""
+    """Further folders, separated by colons, under which every team may register base policies."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
     """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
     none, but this machine itself while the console is reached on it alone."""

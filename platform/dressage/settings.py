@@ -13,7 +13,9 @@ HOME = config.home.resolve()
 DATASET_ROOT = HOME / "datasets"
 POLICY_ROOT = HOME / "policies"
 RUN_ROOT = HOME / "runs"
-POLICY_ROOTS: list[Path] = [POLICY_ROOT, RUN_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
+# Shared by all teams, and only read. What runs write is never among them: it belongs to the team of the run.
+POLICY_ROOTS: list[Path] = [POLICY_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
+TEAM_POLICY_ROOT = HOME / "team-policies"
 MAX_ACTIVE_RUNS = config.max_active_runs
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url

@@ -34,18 +34,14 @@ class PolicyFacts:
     """Hash over the names and hashes of the configuration, tokenizer and weight files."""
 
 
-def inspect(path: str, roots: list[Path]) -> PolicyFacts:
-    """The facts of the folder at ``path``.
+def inspect(folder: Path) -> PolicyFacts:
+    """The facts of a folder whose place is settled: see ``folders.require_open``.
 
     Raises:
-        UnfitFolder: it lies outside ``roots`` once links are followed, is incomplete or damaged, holds its weights
-            only as pickles, or wants code of its own to be run.
+        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, or wants code of its own to be run.
     """
-    folder = _inside(Path(path), roots)
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
-    for file in folder.iterdir():
-        _inside(file, roots)
     _refuse_code(folder)
     config = _read_json(folder / "config.json")
     weights = _weights(folder)
@@ -63,17 +59,6 @@ def inspect(path: str, roots: list[Path]) -> PolicyFacts:
         bytes=sum(file.stat().st_size for file in weights),
         sha256=_fingerprint(folder, weights),
     )
-
-
-def _inside(path: Path, roots: list[Path]) -> Path:
-    """The path with links followed, if it is under a root. Says the same for a missing path outside of them."""
-    try:
-        resolved = path.resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise UnfitFolder("The path cannot be read.") from error
-    if not path.is_absolute() or not any(resolved.is_relative_to(root) for root in roots):
-        raise UnfitFolder(f"{path} is not under a folder of policies: {', '.join(str(root) for root in roots)}.")
-    return resolved
 
 
 def _refuse_code(folder: Path) -> None:
@@ -109,8 +94,10 @@ def _count_parameters(file: Path) -> int:
     try:
         with safe_open(file, framework="numpy") as tensors:
             return sum(prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+    except SafetensorError as error:
         raise UnfitFolder(f"{file.name} is damaged: {error}") from error
+    except OSError as error:  # its own words would name the place
+        raise UnfitFolder(f"{file.name} cannot be read ({error.strerror or type(error).__name__}).") from error
 
 
 def _read_json(file: Path) -> dict[str, Any]:

@@ -15,6 +15,11 @@ class Policy(TeamModel):
     slug = models.CharField(max_length=63)
     name = models.CharField(max_length=120)
     path = models.CharField(max_length=1000)
+    """Folder with links followed. Only admins are shown it."""
+    run = models.CharField(max_length=40, null=True)
+    """The team's run in whose folder it lies, as up to November 2026 policies could be registered."""
+    checkpoint = models.CharField(max_length=40, null=True)
+    """The team's checkpoint whose weights it has."""
     architecture = models.CharField(max_length=120)
     parameters = models.PositiveBigIntegerField()
     vocab_size = models.PositiveIntegerField()

@@ -5,6 +5,7 @@ from pathlib import Path
 from django.db.models import QuerySet
 
 from dressage.common.problems import not_found
+from dressage.policies.folders import ClosedFolder, require_still_open
 from dressage.policies.models import Policy
 from dressage.teams.models import Team
 from trainer_core.planning.policy_size import PolicySize
@@ -24,14 +25,19 @@ def policy(team: Team, policy_id: str) -> Policy:
 
 
 def policy_by_name(team: Team, name: str) -> Policy:
-    """The policy that a spec names by its slug.
+    """The policy that a spec names by its slug. Its folder is checked again, since what lies there may have changed.
 
     Raises:
         LookupError: with a sentence for the one who wrote the spec.
     """
-    found = policies(team).filter(slug=name).first() if "\0" not in name else None
+    found = policies(team).select_related("team").filter(slug=name).first() if "\0" not in name else None
     if found is None:
         raise LookupError(f"There is no policy {name!r} in this team.")
+    try:
+        require_still_open(found)
+    except ClosedFolder as error:
+        remedy = "Register it anew, from a folder or a checkpoint of this team."
+        raise LookupError(f"The policy {name!r} is refused: {error}. {remedy}") from error
     return found
 
 

@@ -1,15 +1,22 @@
 """Bodies of the policies' endpoints."""
 
+from typing import Any
+
 from rest_framework import serializers
 
+from dressage.common.roles import Role
 from dressage.common.serializers import SlugField
+from dressage.policies.models import Policy
 
 
 class PolicySerializer(serializers.Serializer):
     id = serializers.CharField()
     slug = serializers.CharField(help_text="How a run spec names it.")
     name = serializers.CharField()
-    path = serializers.CharField()
+    path = serializers.CharField(required=False, help_text="Folder on the platform's machine. Only admins see it.")
+    checkpoint = serializers.CharField(
+        allow_null=True, help_text="The checkpoint whose weights it has; null for a folder that was registered."
+    )
     architecture = serializers.CharField()
     parameters = serializers.IntegerField(help_text="Numbers in the stored tensors.")
     vocab_size = serializers.IntegerField()
@@ -19,8 +26,21 @@ class PolicySerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
 
+    def to_representation(self, instance: Policy) -> dict[str, Any]:
+        document: dict[str, Any] = super().to_representation(instance)
+        if self.context.get("role") != Role.ADMIN:
+            del document["path"]
+        return document
+
 
 class RegisterPolicySerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
     slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
     path = serializers.CharField(max_length=1000, help_text="Hugging Face folder on the platform's machine.")
+
+
+class NamePolicySerializer(serializers.Serializer):
+    """Names of a policy that is made from a checkpoint."""
+
+    name = serializers.CharField(max_length=120)
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")

@@ -1,55 +1,101 @@
 """Writes of policies."""
 
+import shutil
 from pathlib import Path
+from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
+from dressage.common.ids import new_id
 from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
-from dressage.policies.inspection import UnfitFolder, inspect
+from dressage.policies.folders import ClosedFolder, own_root, require_open
+from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect
 from dressage.policies.models import Policy
+from dressage.policies.snapshots import SnapshotError, copy_checkpoint
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
-
-
-def policy_roots() -> list[Path]:
-    """Folders under which policies may lie, with links followed."""
-    roots: list[Path] = settings.POLICY_ROOTS
-    return [root.resolve() for root in roots]
 
 
 def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, slug: str | None = None) -> Policy:
     """Register a Hugging Face folder as a base policy.
 
     Raises:
-        Problem: 422 when the folder is unfit, 409 when the slug is taken.
+        Problem: 422 when the folder is unfit or not open to the team, 409 when the slug is taken.
     """
     slug = slug_for(name, slug)
     try:
-        facts = inspect(str(path), policy_roots())
-    except UnfitFolder as error:
+        folder = require_open(team, Path(path))
+        facts = inspect(folder)
+        require_open(team, folder)  # it may have been replaced by a link while it was read
+    except (ClosedFolder, UnfitFolder) as error:
         raise invalid("/path", str(error), code="unfit_policy") from error
-    with transaction.atomic():
-        Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-        if Policy.objects.for_team(team).filter(slug=slug).exists():
-            detail = f"There is already a policy {slug!r}. Choose another slug."
-            raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
-        policy = Policy.objects.create(
-            team=team,
-            slug=slug,
-            name=name,
-            path=str(facts.path),
-            architecture=facts.architecture,
-            parameters=facts.parameters,
-            vocab_size=facts.vocab_size,
-            max_position_embeddings=facts.max_position_embeddings,
-            bytes=facts.bytes,
-            sha256=facts.sha256,
-            created_by=actor.label,
-        )
-        after = {"slug": slug, "path": policy.path, "sha256": policy.sha256}
-        record_audit(team, actor, "policy.register", "policy", policy.id, after=after)
+    return _store(team, actor, slug, name, facts)
+
+
+def register_checkpoint(
+    team: Team, actor: Actor, name: str, *, slug: str | None, checkpoint: str, folder: Path, manifest_sha256: str
+) -> Policy:
+    """Register a copy of a checkpoint's weights as a base policy of the team, which outlives the checkpoint.
+
+    Args:
+        team: the owner of the checkpoint: the caller has looked it up within the team.
+        actor: who registers it.
+        name: what people call it.
+        slug: how specs name it; made from the name when None.
+        checkpoint: the checkpoint's id.
+        folder: its folder, with links followed.
+        manifest_sha256: hash of its manifest, as recorded.
+
+    Raises:
+        Problem: 409 when the slug is taken or the files are not those that were recorded, 422 when they are no policy.
+    """
+    slug = slug_for(name, slug)
+    _require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
+    policy_id = new_id(Policy.id_prefix)
+    target = own_root(team) / policy_id
+    try:
+        copy_checkpoint(folder, target, manifest_sha256)
+        return _store(team, actor, slug, name, inspect(target.resolve()), id=policy_id, checkpoint=checkpoint)
+    except SnapshotError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise conflict(f"The checkpoint cannot become a policy: {error}.", code="checkpoint_gone") from error
+    except UnfitFolder as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise invalid("", str(error), code="unfit_policy") from error
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+
+
+@transaction.atomic
+def _store(team: Team, actor: Actor, slug: str, name: str, facts: PolicyFacts, **origin: Any) -> Policy:
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    _require_free(team, slug)
+    policy = Policy.objects.create(
+        team=team,
+        slug=slug,
+        name=name,
+        path=str(facts.path),
+        architecture=facts.architecture,
+        parameters=facts.parameters,
+        vocab_size=facts.vocab_size,
+        max_position_embeddings=facts.max_position_embeddings,
+        bytes=facts.bytes,
+        sha256=facts.sha256,
+        created_by=actor.label,
+        **origin,
+    )
+    after = {"slug": slug, "path": policy.path, "sha256": policy.sha256}
+    if policy.checkpoint:
+        after["checkpoint"] = policy.checkpoint
+    record_audit(team, actor, "policy.register", "policy", policy.id, after=after)
     return policy
+
+
+def _require_free(team: Team, slug: str) -> None:
+    if Policy.objects.for_team(team).filter(slug=slug).exists():
+        detail = f"There is already a policy {slug!r}. Choose another slug."
+        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])

@@ -4,7 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent
+from dressage.common.idempotency import idempotent_for_its_caller
+from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.policies import selectors, services
 from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
@@ -16,6 +17,7 @@ class PoliciesView(ApiView):
 
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listPolicies", tags=["policies"], responses=PolicySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
@@ -28,11 +30,11 @@ class PoliciesView(ApiView):
         request=RegisterPolicySerializer,
         responses={201: PolicySerializer},
     )
-    @idempotent
+    @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
         """Register a local Hugging Face folder with safetensors weights. Nothing in it is run."""
         policy = services.register_policy(request.team, request.actor, **self.body(RegisterPolicySerializer))
-        return Response(PolicySerializer(policy).data, status=status.HTTP_201_CREATED)
+        return Response(PolicySerializer(policy, context={"role": request.role}).data, status=status.HTTP_201_CREATED)
 
 
 class PolicyView(ApiView):
@@ -41,4 +43,5 @@ class PolicyView(ApiView):
     @extend_schema(operation_id="getPolicy", tags=["policies"], responses=PolicySerializer)
     def get(self, request: TeamRequest, policy_id: str) -> Response:
         """A base policy."""
-        return Response(PolicySerializer(selectors.policy(request.team, policy_id)).data)
+        policy = selectors.policy(request.team, policy_id)
+        return Response(PolicySerializer(policy, context={"role": request.role}).data)

@@ -1,13 +1,13 @@
 """Needs of a definition besides itself: judges that it asks and reward models that it loads."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dressage.common.errors import FieldError, join
 from dressage.common.problems import Problem
-from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.judges.selectors import for_workers as judge_for_workers
 from dressage.rewards.judges.selectors import judge_endpoints, unfit
@@ -83,13 +83,16 @@ def for_workers(team: Team, definitions: Iterable[RewardDefinition], endpoints: 
         endpoints: further judges that it asks.
 
     Raises:
-        Problem: 422 for a judge that is not fit for use. What is gone is left out: its grader says so.
+        Problem: 422 for a judge that is not fit for use. What is gone or refused is left out: its grader says so.
     """
     definitions = list(definitions)
     asked = {slug for definition in definitions for slug in definition.endpoints} | set(endpoints)
     loaded = {slug for definition in definitions for slug in definition.reward_models}
     judges = judge_endpoints(team).filter(slug__in=asked).select_related("team")
-    models = Policy.objects.for_team(team).filter(slug__in=loaded)
+    models = []
+    for name in sorted(loaded):
+        with suppress(LookupError):
+            models.append(policy_by_name(team, name))
     return Needs(
         judges={judge.slug: judge_for_workers(judge) for judge in judges},
         reward_models={policy.slug: Path(policy.path) for policy in models},

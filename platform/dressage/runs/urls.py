@@ -20,6 +20,7 @@ urlpatterns = [
     path("runs/<str:run_id>/controls/<str:control_id>/rewind", controls.RewindControlView.as_view()),
     path("runs/<str:run_id>/checkpoints", checkpoints.CheckpointsView.as_view()),
     path("checkpoints/<str:checkpoint_id>/download", checkpoints.DownloadCheckpointView.as_view()),
+    path("checkpoints/<str:checkpoint_id>/policy", checkpoints.CheckpointPolicyView.as_view()),
     path("spec/schema", spec.SpecSchemaView.as_view()),
     path("spec/recipes", spec.RecipesView.as_view()),
     path("spec/validate", spec.ValidateSpecView.as_view()),

@@ -40,7 +40,8 @@ def folder(root: Path) -> Path:
 
 @pytest.fixture
 def editor(api: Callable[..., APIClient]) -> APIClient:
-    return api("editor")
+    """Someone who may register; an admin, since the path is shown to no other."""
+    return api("admin")
 
 
 def register(client: APIClient, path: Path | str, **fields: str) -> Any:
@@ -55,6 +56,7 @@ def test_register(editor: APIClient, folder: Path) -> None:
         "slug": "starter",
         "name": "Starter",
         "path": str(folder),
+        "checkpoint": None,
         "architecture": "Qwen3ForCausalLM",
         "parameters": 264,
         "vocab_size": 32,
@@ -162,7 +164,7 @@ def weights_elsewhere(folder: Path) -> None:
         (no_vocabulary, "config.json has no usable vocab_size."),
         (no_architecture, "config.json names no architecture."),
         (no_tokenizer, "The folder has no tokenizer"),
-        (weights_elsewhere, "is not under a folder of policies"),
+        (weights_elsewhere, "model.safetensors leads to a place that does not belong to this team"),
     ],
 )
 def test_unfit_folders(editor: APIClient, folder: Path, spoil: Callable[[Path], None], words: str) -> None:

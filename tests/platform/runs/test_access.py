@@ -16,6 +16,8 @@ from rest_framework.test import APIClient
 from dressage.common.roles import Role
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.teams.models import Team
+from tests.platform.queries import check_queries
+from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.runs.fixtures import Worker, spec_document
 from tests.trainer_core.planning.rates_for_planning import BY_HAND
 
@@ -54,6 +56,8 @@ OPERATIONS = [
     Operation("POST", "runs/{run}/controls/{control}/rewind", "editor", 201, {}),
     Operation("GET", "runs/{run}/checkpoints", "viewer", 200),
     Operation("GET", "checkpoints/{checkpoint}/download", "viewer", 200),
+    # The checkpoint of these tests has no weights; test_team_weights.py has one that becomes a policy.
+    Operation("POST", "checkpoints/{checkpoint}/policy", "editor", 409, {"name": "n"}),
     Operation("GET", "spec/schema", "viewer", 200),
     Operation("GET", "spec/recipes", "viewer", 200),
     Operation("POST", "spec/validate", "viewer", 200, {"spec": SPEC}),
@@ -187,6 +191,41 @@ def test_ids_of_another_run_are_not_found(
     for operation in OPERATIONS:
         if "{control}" in operation.path:
             assert call(operator, operation, mixed).status_code == 404
+
+
+@pytest.mark.parametrize("path", [operation.path for operation in OPERATIONS if operation.method == "GET"])
+def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str], path: str) -> None:
+    documented = openapi()["paths"]["/api/v1/" + path.replace("}", "_id}")]["get"]
+    needed = {"keys": "critic/score/mean"} if path.endswith("metrics") else {}
+    client = api("admin")
+    before = without_sign_ins()
+    assert check_queries(client, "/api/v1/" + path.format(**ids), documented, needed) > 0
+    assert without_sign_ins() == before
+
+
+@pytest.mark.parametrize(
+    "operation",
+    # Those that are refused here are sent twice in test_a_staged_control_is_cancelled_once and test_team_weights.py.
+    [o for o in OPERATIONS if o.method == "POST" and f"/api/v1/{o.path}" not in WITHOUT_KEY and o.status < 300],
+    ids=lambda operation: operation.path,
+)
+def test_a_retry_gets_the_first_answer(
+    api: Callable[..., APIClient], ids: dict[str, str], operation: Operation
+) -> None:
+    client = api("admin")
+    check_retry(client, lambda: call(client, operation, ids), without_sign_ins)
+
+
+def test_a_staged_control_is_cancelled_once(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
+    client = api("admin")
+    path = f"/api/v1/runs/{ids['run']}/controls"
+    staged = client.post(path, CONTROL, format="json", headers={"If-Match": "1"}).json()["id"]
+    check_retry(client, lambda: client.post(f"{path}/{staged}/cancel", format="json"), without_sign_ins)
+    assert Control.objects.get(pk=staged).state == "cancelled"
+
+
+def without_sign_ins() -> list[Any]:
+    return [row for row in snapshot() if "last_login" not in row]
 
 
 def test_starting_at_creation_needs_an_operator(api: Callable[..., APIClient], nouns: object) -> None:

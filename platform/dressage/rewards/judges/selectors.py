@@ -41,8 +41,8 @@ def unfit(endpoint: JudgeEndpoint) -> str | None:
             policy_by_name(endpoint.team, endpoint.policy)
     except UnsealError:
         return f"The key of the judge endpoint {endpoint.slug!r} cannot be read any more: enter it again."
-    except LookupError:
-        return f"The judge endpoint {endpoint.slug!r} serves the policy {endpoint.policy!r}, which is gone."
+    except LookupError as error:
+        return f"The judge endpoint {endpoint.slug!r} serves a policy that cannot be used: {error}"
     return None
 
 

@@ -1,21 +1,45 @@
 """Checkpoints: list and download."""
 
 import re
+from pathlib import Path
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.paging import CursorPage
+from dressage.common.idempotency import idempotent_for_its_caller
+from dressage.common.paging import CursorPage, page_query
+from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem
+from dressage.common.query import Flag, Query
+from dressage.policies.serializers import NamePolicySerializer, PolicySerializer
+from dressage.policies.services import register_checkpoint
 from dressage.runs import selectors
 from dressage.runs.archive import Archive
 from dressage.runs.documents import checkpoint_document
+from dressage.runs.models import Checkpoint
 from dressage.runs.serializers import CheckpointSerializer
 from dressage.teams.api import ApiView, TeamRequest
 
 _TRAINING_STATE = frozenset({"training", "manifest.json"})
+
+
+def own_folder(checkpoint: Checkpoint) -> Path:
+    """The checkpoint's folder with links followed. Raises a 410 problem unless it is there, in its run's folder."""
+    try:
+        folder = checkpoint.folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise _gone() from error
+    if not folder.is_relative_to(checkpoint.run.run_dir.resolve()):
+        raise _gone()
+    return folder
+
+
+def _gone() -> Problem:
+    detail = "The files of this checkpoint have been deleted, as `checkpoint.keep_last` asks."
+    return Problem(410, "Gone", detail, code="checkpoint_gone")
 
 
 class CheckpointPage(CursorPage):
@@ -26,6 +50,7 @@ class CheckpointPage(CursorPage):
 
 class CheckpointsView(ApiView):
     pagination_class = CheckpointPage
+    queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listCheckpoints", tags=["checkpoints"], responses=CheckpointSerializer(many=True))
     def get(self, request: TeamRequest, run_id: str) -> Response:
@@ -36,34 +61,53 @@ class CheckpointsView(ApiView):
         return page.get_paginated_response([checkpoint_document(checkpoint) for checkpoint in rows])
 
 
+class CheckpointPolicyView(ApiView):
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 410)}
+
+    @extend_schema(
+        operation_id="registerCheckpoint",
+        tags=["checkpoints"],
+        request=NamePolicySerializer,
+        responses={201: PolicySerializer},
+    )
+    @idempotent_for_its_caller
+    def post(self, request: TeamRequest, checkpoint_id: str) -> Response:
+        """Register the weights of a checkpoint as a base policy: a copy, each file of which has its recorded hash."""
+        checkpoint = selectors.checkpoint(request.team, checkpoint_id)
+        policy = register_checkpoint(
+            request.team,
+            request.actor,
+            checkpoint=checkpoint.id,
+            folder=own_folder(checkpoint),
+            manifest_sha256=checkpoint.manifest_sha256,
+            **self.body(NamePolicySerializer),
+        )
+        document = PolicySerializer(policy, context={"role": request.role}).data
+        return Response(document, status=status.HTTP_201_CREATED)
+
+
 class DownloadCheckpointView(ApiView):
     problem_statuses = {"GET": (410,)}
+    queries = {
+        "GET": Query.of(Flag(name="training", description="Also the optimizer state and the manifest of hashes."))
+    }
 
     @extend_schema(
         operation_id="downloadCheckpoint",
         tags=["checkpoints"],
-        parameters=[
-            OpenApiParameter(
-                "training", OpenApiTypes.BOOL, description="Also the optimizer state and the manifest of hashes."
-            )
-        ],
         responses={(200, "application/x-tar"): OpenApiTypes.BINARY},
     )
     def get(self, request: TeamRequest, checkpoint_id: str) -> StreamingHttpResponse:
         """The Hugging Face folder as a .tar file, streamed."""
         checkpoint = selectors.checkpoint(request.team, checkpoint_id)
-        whole = request.query_params.get("training", "").lower() in ("1", "true")
+        whole = self.query["training"]
         label = re.sub(r"[^A-Za-z0-9_\-]+", "-", checkpoint.run.name).strip("-")[:60] or "run"
         name = f"{label}-step-{checkpoint.step}"
-        root = checkpoint.run.run_dir.resolve()
         try:
-            folder = checkpoint.folder.resolve(strict=True)
-            if not folder.is_relative_to(root):
-                raise FileNotFoundError(folder)
-            archive = Archive(folder, name, frozenset() if whole else _TRAINING_STATE)
+            archive = Archive(own_folder(checkpoint), name, frozenset() if whole else _TRAINING_STATE)
         except FileNotFoundError as error:
-            detail = "The files of this checkpoint have been deleted, as `checkpoint.keep_last` asks."
-            raise Problem(410, "Gone", detail, code="checkpoint_gone") from error
+            raise _gone() from error
         response = StreamingHttpResponse(archive.stream(), content_type="application/x-tar")
         response["Content-Length"] = str(archive.size)
         response["Content-Disposition"] = f'attachment; filename="{name}.tar"'

@@ -1,0 +1,109 @@
+"""Folders that a team may take weights from. Asked when a policy is registered, and again whenever it is used."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from dressage.policies.models import Policy
+from dressage.teams.models import Team
+
+
+class ClosedFolder(ValueError):
+    """The team may not take weights from there. The message says why, and names no place on the machine."""
+
+
+OUTSIDE = (
+    "The path is not in a folder of policies that is open to this team. Ask who operates the platform (POLICY_ROOTS); "
+    "a checkpoint becomes a policy by its id."
+)
+
+
+def own_root(team: Team) -> Path:
+    """Folder of the team alone: of policies made from its checkpoints, and of what an operator puts there for it."""
+    return Path(settings.TEAM_POLICY_ROOT) / team.id
+
+
+def require_open(team: Team, path: Path) -> Path:
+    """The folder at ``path`` with links followed, whose files may be the team's policy.
+
+    Raises:
+        ClosedFolder: the path, or what a file in it leads to, lies outside of the team's roots. It says the same for a
+            missing path outside of them.
+    """
+    roots = [root.resolve() for root in (*settings.POLICY_ROOTS, own_root(team))]
+    folder = _resolved(path)
+    if not path.is_absolute() or not _under(folder, roots) or _is_closed(folder, [own_root(team)]):
+        raise ClosedFolder(OUTSIDE)
+    _require_own_files(folder, roots, [own_root(team)])
+    return folder
+
+
+def require_still_open(policy: Policy) -> None:
+    """Check a registered folder again, since it, or a link on its way, may have been replaced. One that is gone passes.
+
+    Raises:
+        ClosedFolder: it is not, or no longer, a folder from which the policy's team may take weights.
+    """
+    path, team = Path(policy.path), policy.team
+    own = [own_root(team), *([Path(settings.RUN_ROOT) / policy.run] if policy.run else [])]
+    roots = [root.resolve() for root in (*settings.POLICY_ROOTS, *own)]
+    folder = _resolved(path)
+    # A folder stays usable when an operator takes its root off the list, but not when it has become another one.
+    if _is_closed(folder, own) or not (folder == path or _under(folder, roots)):
+        raise ClosedFolder("its folder does not belong to this team")
+    _require_own_files(folder, [*roots, folder], own)
+
+
+def _require_own_files(folder: Path, roots: list[Path], own: list[Path]) -> None:
+    if not folder.is_dir():
+        return
+    shared = []
+    for file in folder.iterdir():
+        resolved = _resolved(file)
+        if not _under(resolved, roots) or _is_closed(resolved, own):
+            raise ClosedFolder(f"{file.name} leads to a place that does not belong to this team")
+        facts = resolved.stat() if resolved.is_file() else None
+        if facts is not None and facts.st_nlink > 1:
+            shared.append((file.name, (facts.st_dev, facts.st_ino)))
+    if shared:
+        closed = set(_files_of_others(own))
+        for name, identity in shared:
+            if identity in closed:
+                raise ClosedFolder(f"{name} is a file that does not belong to this team")
+
+
+def _is_closed(path: Path, own: list[Path]) -> bool:
+    """Whether the path lies among what teams have written, and not in the team's own part of it."""
+    return _under(path, _written_by_teams()) and not _under(path, [root.resolve() for root in own])
+
+
+def _written_by_teams() -> list[Path]:
+    return [Path(root).resolve() for root in (settings.RUN_ROOT, settings.TEAM_POLICY_ROOT, settings.DATASET_ROOT)]
+
+
+def _files_of_others(own: list[Path]) -> Iterator[tuple[int, int]]:
+    """(device, inode) of every file that a hard link could give away. Only asked for files with several names."""
+    mine = [root.resolve() for root in own]
+    for root in _written_by_teams():
+        for place, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if not _under(Path(place, name), mine)]
+            for name in names:
+                try:
+                    facts = os.lstat(Path(place, name))
+                except FileNotFoundError:
+                    continue  # a worker has deleted it meanwhile
+                if facts.st_nlink > 1:
+                    yield facts.st_dev, facts.st_ino
+
+
+def _under(path: Path, roots: list[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ClosedFolder("The path cannot be read.") from error

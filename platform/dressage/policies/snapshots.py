@@ -1,0 +1,78 @@
+"""A copy of a checkpoint's Hugging Face folder. What is copied is what was hashed, whatever happens to the names."""
+
+import hashlib
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+"""Of the manifest, as ``trainer_core.update.saving.integrity`` writes it; the web tier cannot import that: torch."""
+_CHUNK = 4 << 20
+_MAX_MANIFEST_BYTES = 16 << 20
+
+
+class SnapshotError(ValueError):
+    """The checkpoint cannot be copied. The message says why, and names no place on the machine."""
+
+
+def copy_checkpoint(source: Path, target: Path, manifest_sha256: str) -> None:
+    """Copy the files at the top of ``source`` that its manifest lists, and check the hash of each while it is copied.
+
+    Args:
+        source: the checkpoint's folder, with links followed.
+        target: a folder that does not exist.
+        manifest_sha256: hash of the manifest, as it was recorded when the checkpoint was announced.
+
+    Raises:
+        SnapshotError: the manifest is another one, or a file is missing, a link, or not what the manifest lists.
+        OSError: the disk is full or cannot be written.
+    """
+    try:
+        folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SnapshotError("its files are no longer on the disk") from error
+    try:
+        files = _listed(folder, manifest_sha256)
+        target.mkdir(parents=True, mode=0o700)
+        for name, expected in files.items():
+            with _open(folder, name) as reader, (target / name).open("xb") as writer:
+                digest = hashlib.sha256()
+                while chunk := reader.read(_CHUNK):
+                    digest.update(chunk)
+                    writer.write(chunk)
+            if digest.hexdigest() != expected:
+                raise SnapshotError(f"{name} was changed after the checkpoint was written")
+    finally:
+        os.close(folder)
+
+
+def _listed(folder: int, manifest_sha256: str) -> dict[str, str]:
+    """(name, SHA-256) of the files at the top of the folder: without the training state and adapters below it."""
+    with _open(folder, MANIFEST) as reader:
+        text = reader.read(_MAX_MANIFEST_BYTES)
+    if hashlib.sha256(text).hexdigest() != manifest_sha256:
+        raise SnapshotError("its manifest is not the one that was recorded")
+    try:
+        document: dict[str, Any] = json.loads(text)
+        files = {str(name): str(entry["sha256"]) for name, entry in document["files"].items()}
+        known = document["format"] == FORMAT
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SnapshotError("its manifest cannot be read") from error
+    if not known:
+        raise SnapshotError("its manifest is of another format")
+    return {name: digest for name, digest in files.items() if "/" not in name and name not in ("", ".", "..")}
+
+
+def _open(folder: int, name: str) -> BinaryIO:
+    """A regular file right in the folder that was opened; links are refused, and nothing else is waited for."""
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except (OSError, ValueError) as error:
+        raise SnapshotError(f"{name} is missing or a link") from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise SnapshotError(f"{name} is no file")
+    return os.fdopen(file, "rb")
