@@ -17,11 +17,11 @@ export const session = {
 
 export const team = {
   members: (signal: Signal) => api.listMembers({ limit: 200 }, { signal }),
-  addMember: (body: G.AddMemberRequest) => api.addMember(body),
+  addMember: (body: G.AddMemberRequest) => api.addMember(body, key()),
   changeRole: (id: string, role: G.Member["role"]) => api.changeMemberRole(id, { role }),
   removeMember: (id: string) => api.removeMember(id),
   tokens: (signal: Signal) => api.listTokens({ limit: 200 }, { signal }),
-  createToken: (body: G.CreateTokenRequest) => api.createToken(body),
+  createToken: (body: G.CreateTokenRequest) => api.createToken(body, key()),
   revokeToken: (id: string) => api.revokeToken(id),
   audit: (after: string | null, signal: Signal) => api.listAuditEntries({ limit: 50, ...page(after) }, { signal }),
   verifyAudit: (signal: Signal) => api.verifyAudit({ signal }),
@@ -75,6 +75,8 @@ export const judges = {
 export const policies = {
   list: (signal: Signal) => api.listPolicies({ limit: 200 }, { signal }),
   register: (name: string, path: string) => api.registerPolicy({ name, path }, key()),
+  fromCheckpoint: (checkpoint: string, name: string, idempotencyKey: string) =>
+    api.registerCheckpoint(checkpoint, { name }, key(idempotencyKey)),
 };
 
 export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint";
@@ -95,7 +97,7 @@ export const runs = {
   fork: (id: string, body: { name: string; spec: Spec; checkpoint: string | null }, idempotencyKey: string) =>
     api.forkRun(id, body, key(idempotencyKey)),
   rename: (id: string, name: string) => api.updateRun(id, { name }),
-  act: (id: string, act: RunAct) => ACTS[act](id),
+  act: (id: string, act: RunAct) => ACTS[act](id, key()),
   checkpoints: (id: string, signal: Signal) => api.listCheckpoints(id, { limit: 200 }, { signal }),
 };
 
@@ -116,7 +118,7 @@ export const controls = {
     );
     return "data" in staged ? staged.data : [staged];
   },
-  cancel: (id: string, control: string) => api.cancelControl(id, control),
+  cancel: (id: string, control: string) => api.cancelControl(id, control, key()),
   revert: (id: string, control: string, revision: number) =>
     api.revertControl(id, control, {}, key(), { headers: { "If-Match": `"${revision}"` } }),
   rewind: (id: string, control: string) => api.rewindControl(id, control, {}, key()),

@@ -9,9 +9,13 @@ import type {
   AcceptProposalRequest,
   AcceptRubricProposalHeaders,
   AcceptedProposal,
+  AddMemberHeaders,
   AddMemberRequest,
   AuditVerification,
   BenchJob,
+  CancelControlHeaders,
+  CancelRunHeaders,
+  CheckpointRunHeaders,
   ChooseTeamRequest,
   Control,
   CreateBenchJobRequest,
@@ -27,6 +31,7 @@ import type {
   CreateRewardVersionRequest,
   CreateRunHeaders,
   CreateRunRequest,
+  CreateTokenHeaders,
   CreateTokenRequest,
   Dataset,
   DatasetRowPage,
@@ -59,6 +64,7 @@ import type {
   Member,
   MetricNameList,
   Metrics,
+  NamePolicyRequest,
   NewMember,
   NewToken,
   PaginatedAuditEntryList,
@@ -78,12 +84,15 @@ import type {
   PatchedChangeRoleRequest,
   PatchedUpdateJudgeEndpointRequest,
   PatchedUpdateRunRequest,
+  PauseRunHeaders,
   Plan,
   PlanRequestRequest,
   Policy,
   RecipeList,
+  RegisterCheckpointHeaders,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
+  ResumeRunHeaders,
   RetireProposalRequest,
   RetireRubricProposalHeaders,
   RetiredProposal,
@@ -99,6 +108,7 @@ import type {
   StageControlHeaders,
   StageOneOrSeveralRequest,
   Staged,
+  StartRunHeaders,
   TargetList,
   Team,
   TryRewardRequest,
@@ -152,6 +162,22 @@ export const downloadCheckpoint = (
       {url: `/api/v1/checkpoints/${checkpointId}/download`, method: 'GET',
         params,
         responseType: 'blob'
+    },
+      options);
+    }
+  
+/**
+ * Register the weights of a checkpoint as a base policy: a copy, each file of which has its recorded hash.
+ */
+export const registerCheckpoint = (
+    checkpointId: string,
+    namePolicyRequest: NamePolicyRequest,
+    headers?: RegisterCheckpointHeaders,
+ options?: SecondParameter<typeof http<Policy>>,) => {
+      return http<Policy>(
+      {url: `/api/v1/checkpoints/${checkpointId}/policy`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: namePolicyRequest
     },
       options);
     }
@@ -604,9 +630,11 @@ export const updateRun = (
  */
 export const cancelRun = (
     runId: string,
+    headers?: CancelRunHeaders,
  options?: SecondParameter<typeof http<Run>>,) => {
       return http<Run>(
-      {url: `/api/v1/runs/${runId}/cancel`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/cancel`, method: 'POST',
+      headers
     },
       options);
     }
@@ -616,9 +644,11 @@ export const cancelRun = (
  */
 export const checkpointRun = (
     runId: string,
+    headers?: CheckpointRunHeaders,
  options?: SecondParameter<typeof http<Run>>,) => {
       return http<Run>(
-      {url: `/api/v1/runs/${runId}/checkpoint`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/checkpoint`, method: 'POST',
+      headers
     },
       options);
     }
@@ -675,9 +705,11 @@ export const stageControl = (
 export const cancelControl = (
     runId: string,
     controlId: string,
+    headers?: CancelControlHeaders,
  options?: SecondParameter<typeof http<Control>>,) => {
       return http<Control>(
-      {url: `/api/v1/runs/${runId}/controls/${controlId}/cancel`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/controls/${controlId}/cancel`, method: 'POST',
+      headers
     },
       options);
     }
@@ -777,9 +809,11 @@ export const listMetricNames = (
  */
 export const pauseRun = (
     runId: string,
+    headers?: PauseRunHeaders,
  options?: SecondParameter<typeof http<Run>>,) => {
       return http<Run>(
-      {url: `/api/v1/runs/${runId}/pause`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/pause`, method: 'POST',
+      headers
     },
       options);
     }
@@ -789,9 +823,11 @@ export const pauseRun = (
  */
 export const resumeRun = (
     runId: string,
+    headers?: ResumeRunHeaders,
  options?: SecondParameter<typeof http<Run>>,) => {
       return http<Run>(
-      {url: `/api/v1/runs/${runId}/resume`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/resume`, method: 'POST',
+      headers
     },
       options);
     }
@@ -815,9 +851,11 @@ export const listRollouts = (
  */
 export const startRun = (
     runId: string,
+    headers?: StartRunHeaders,
  options?: SecondParameter<typeof http<Run>>,) => {
       return http<Run>(
-      {url: `/api/v1/runs/${runId}/start`, method: 'POST'
+      {url: `/api/v1/runs/${runId}/start`, method: 'POST',
+      headers
     },
       options);
     }
@@ -982,10 +1020,11 @@ export const listMembers = (
  */
 export const addMember = (
     addMemberRequest: AddMemberRequest,
+    headers?: AddMemberHeaders,
  options?: SecondParameter<typeof http<NewMember>>,) => {
       return http<NewMember>(
       {url: `/api/v1/teams/current/members`, method: 'POST',
-      headers: {'Content-Type': 'application/json', },
+      headers: {'Content-Type': 'application/json', ...headers},
       data: addMemberRequest
     },
       options);
@@ -1036,10 +1075,11 @@ export const listTokens = (
  */
 export const createToken = (
     createTokenRequest: CreateTokenRequest,
+    headers?: CreateTokenHeaders,
  options?: SecondParameter<typeof http<NewToken>>,) => {
       return http<NewToken>(
       {url: `/api/v1/tokens`, method: 'POST',
-      headers: {'Content-Type': 'application/json', },
+      headers: {'Content-Type': 'application/json', ...headers},
       data: createTokenRequest
     },
       options);
@@ -1060,6 +1100,7 @@ export const revokeToken = (
 export type ListAuditEntriesResult = NonNullable<Awaited<ReturnType<typeof listAuditEntries>>>
 export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudit>>>
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>
+export type RegisterCheckpointResult = NonNullable<Awaited<ReturnType<typeof registerCheckpoint>>>
 export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatasets>>>
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>

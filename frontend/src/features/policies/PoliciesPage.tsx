@@ -70,9 +70,11 @@ function PolicyCard({ policy }: { policy: Policy }) {
           ["Registered", formatAgo(policy.created_at)],
         ]}
       />
-      <Text size="xs" c="dimmed" mt="sm" className={`mono ${ui.hash}`} title={policy.path}>
-        {policy.path}
-      </Text>
+      {policy.path !== undefined && (
+        <Text size="xs" c="dimmed" mt="sm" className={`mono ${ui.hash}`} title={policy.path}>
+          {policy.path}
+        </Text>
+      )}
       <Text size="xs" c="dimmed" className={`mono ${ui.hash}`} title={policy.sha256}>
         sha256 {policy.sha256}
       </Text>

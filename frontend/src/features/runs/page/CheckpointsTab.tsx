@@ -9,6 +9,7 @@ import { formatAgo, formatBytes } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { Nothing } from "@/ui/Nothing";
 import { TableFrame } from "@/ui/TableFrame";
+import { CheckpointPolicy } from "./CheckpointPolicy";
 
 const REASONS: Record<string, string> = {
   schedule: "by schedule",
@@ -89,6 +90,7 @@ function Actions({ run, row, editor }: { run: Run; row: Checkpoint; editor: bool
       >
         Download
       </Button>
+      {editor && <CheckpointPolicy run={run} row={row} />}
       {editor && (
         <Anchor component={Link} to={`/runs/new?fork=${run.id}&checkpoint=${row.id}`} size="xs">
           <Group gap={4} wrap="nowrap">

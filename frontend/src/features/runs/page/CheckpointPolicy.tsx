@@ -1,0 +1,72 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconBrain } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { policies } from "@/api/client";
+import type { Checkpoint, Run } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
+import { newKey } from "@/lib/key";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+
+/** Makes a base policy of a checkpoint: a copy, which stays when the checkpoint is deleted. */
+export function CheckpointPolicy({ run, row }: { run: Run; row: Checkpoint }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="default"
+        leftSection={<IconBrain size={13} />}
+        onClick={open}
+        data-testid="checkpoint-policy"
+      >
+        Make it a policy
+      </Button>
+      <Modal opened={opened} onClose={close} title={`Make a policy of step ${row.step}`}>
+        <Form run={run} row={row} onDone={close} />
+      </Modal>
+    </>
+  );
+}
+
+function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => void }) {
+  const [name, setName] = useState(`${run.name} step ${row.step}`.slice(0, 120));
+  // One key for all tries of this form: a try whose answer was lost has made the policy.
+  const [key] = useState(newKey);
+  const client = useQueryClient();
+  const make = useSubmit({
+    mutationFn: () => policies.fromCheckpoint(row.id, name, key),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["policies"] });
+      onDone();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    make.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {restError(make.error, ["/name", "/slug"]) !== null && <ErrorState error={make.error} />}
+        <Text size="sm">The weights are copied, each file checked against its hash. Runs can begin with them.</Text>
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={event => setName(event.currentTarget.value)}
+          error={fieldError(make.error, "/name") ?? fieldError(make.error, "/slug")}
+          maxLength={120}
+          required
+          data-autofocus
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={make.isPending}>
+            Make the policy
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
