@@ -101,7 +101,7 @@ def snapshot() -> tuple[Any, ...]:
     rows = [
         {name: value for name, value in row.items() if name not in ("last_login", "last_used_at")}
         for model in models
-        for row in model.objects.order_by("pk").values()
+        for row in model._default_manager.order_by("pk").values()
     ]
     return rows, BenchJob.objects.count()
 
@@ -297,7 +297,7 @@ def test_a_folder_that_is_replaced_after_it_was_registered_is_refused(
 def test_an_own_checkpoint_becomes_a_policy_by_its_id(
     api: Clients, checkpoint: Checkpoint, team: Team, settings: Any
 ) -> None:
-    key = {"HTTP_IDEMPOTENCY_KEY": "k"}
+    key: dict[str, Any] = {"HTTP_IDEMPOTENCY_KEY": "k"}
     path, body = f"/api/v1/checkpoints/{checkpoint.id}/policy", {"name": "Best so far"}
     admin, editor = api("admin"), api("editor")
     assert api("viewer").post(path, body, format="json").status_code == 403
@@ -317,8 +317,8 @@ def test_an_own_checkpoint_becomes_a_policy_by_its_id(
     (checkpoint.folder / "model.safetensors").write_bytes(b"changed")
     shutil.rmtree(checkpoint.folder)
     assert (folder / "model.safetensors").read_bytes() == kept
-    body = {"name": "next", "spec": spec_document(policy={"base": "best-so-far"})}
-    assert editor.post("/api/v1/runs", body, format="json").status_code == 201
+    new_run = {"name": "next", "spec": spec_document(policy={"base": "best-so-far"})}
+    assert editor.post("/api/v1/runs", new_run, format="json").status_code == 201
     assert admin.post(path, {"name": "Again"}, format="json").status_code == 410
 
 
@@ -401,7 +401,8 @@ def test_paths_are_shown_to_admins_alone(api: Clients, places: Path, team: Team)
             assert (str(places) in text) is shown, (role, path)
     # The answer to an admin's request is not told again to others who know its key.
     admin, editor = api("admin"), api("editor")
-    body, key = {"name": "More", "path": str(places / "good")}, {"HTTP_IDEMPOTENCY_KEY": "k"}
+    body = {"name": "More", "path": str(places / "good")}
+    key: dict[str, Any] = {"HTTP_IDEMPOTENCY_KEY": "k"}
     first = admin.post("/api/v1/policies", body, format="json", **key)
     assert admin.post("/api/v1/policies", body, format="json", **key).json() == first.json()
     answer = editor.post("/api/v1/policies", body, format="json", **key)

@@ -5,12 +5,13 @@ is refused when it is used next.
 """
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import migrations, models
 
 
-def tie_to_runs(apps, schema_editor):
+def tie_to_runs(apps: Any, schema_editor: Any) -> None:
     roots = [Path(settings.RUN_ROOT), Path(settings.RUN_ROOT).resolve()]
     runs, checkpoints = apps.get_model("runs", "Run"), apps.get_model("runs", "Checkpoint")
     for policy in apps.get_model("policies", "Policy").objects.all():
