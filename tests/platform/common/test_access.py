@@ -292,9 +292,10 @@ def test_every_reading_operation_is_walked() -> None:
     """By the test above, or by its like in ``tests/platform/runs/test_access.py``, whose lists are complete."""
     from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
 
+    every: list[Any] = [*OPERATIONS, *OF_RUNS]
     walked = {"/api/v1/session"} | {
         "/api/v1/" + o.path.replace("}", "_id}").replace("versions/1", "versions/{number}")
-        for o in (*OPERATIONS, *OF_RUNS)
+        for o in every
         if o.method == "GET"
     }
     assert {path for path, methods in openapi()["paths"].items() if "get" in methods} == walked
@@ -328,19 +329,21 @@ def test_every_operation_that_makes_something_takes_a_key() -> None:
 def test_two_tokens_are_not_made_by_one_key(api: Callable[..., APIClient]) -> None:
     """The secret is told again to the one who asked, to no other, and lies nowhere in clear."""
     first, second = api("admin"), api("admin")
-    body, key = {"name": "ci", "role": "viewer"}, {"HTTP_IDEMPOTENCY_KEY": "k"}
+    body = {"name": "ci", "role": "viewer"}
+    key: dict[str, Any] = {"HTTP_IDEMPOTENCY_KEY": "k"}
     made = first.post("/api/v1/tokens", body, format="json", **key)
     assert (made.status_code, first.post("/api/v1/tokens", body, format="json", **key).json()) == (201, made.json())
     refused = second.post("/api/v1/tokens", body, format="json", **key)
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "idempotency_key_reused")
     assert ApiToken.objects.count() == 1
-    stored = StoredResponse.objects.get().body
+    stored: Any = StoredResponse.objects.get().body
     assert stored.keys() == {"sealed"}
     assert made.json()["secret"] not in stored["sealed"]
 
 
 def test_a_sealed_answer_of_another_secret_is_refused(api: Callable[..., APIClient], settings: Any) -> None:
-    client, body, key = api("admin"), {"name": "ci", "role": "viewer"}, {"HTTP_IDEMPOTENCY_KEY": "k"}
+    client, body = api("admin"), {"name": "ci", "role": "viewer"}
+    key: dict[str, Any] = {"HTTP_IDEMPOTENCY_KEY": "k"}
     assert client.post("/api/v1/tokens", body, format="json", **key).status_code == 201
     StoredResponse.objects.update(body={"sealed": "nonsense"})
     answer = client.post("/api/v1/tokens", body, format="json", **key)
