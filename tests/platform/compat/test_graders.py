@@ -242,3 +242,12 @@ def test_who_may(live_server: Any, team: Team, actor: Actor) -> None:
     stranger = openai.OpenAI(base_url=f"{live_server.url}/api/v1", api_key="drs_wrong", max_retries=0)
     with pytest.raises(openai.AuthenticationError):
         stranger.fine_tuning.alpha.graders.validate(grader=CHECK)
+
+
+@pytest.mark.parametrize("path", ["validate", "run"])
+def test_a_formula_that_is_nested_too_deeply_is_refused(api: Callable[..., Any], path: str) -> None:
+    grader = {"type": "multi", "name": "deep", "graders": {"a": CHECK}, "calculate_output": "-" * 1900 + "a"}
+    body = {"grader": grader, **({"model_sample": "x", "item": {"answer": "x"}} if path == "run" else {})}
+    response = api("editor").post(f"/api/v1/fine_tuning/alpha/graders/{path}", body, format="json")
+    told = "the formula is nested more than 300 levels deep: write it with fewer operators"
+    assert (response.status_code, response.json()["errors"]) == (422, [{"pointer": "/grader", "detail": told}])

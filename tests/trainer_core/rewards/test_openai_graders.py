@@ -100,6 +100,30 @@ def test_bad_formulas_are_refused(formula: str) -> None:
         ADAPTER.validate_python({**MULTI, "calculate_output": formula})
 
 
+@pytest.mark.parametrize(
+    "formula", ["-" * 1900 + "same", "+".join(["same"] * 390), "[" + "-" * 250 + "same]", "(" * 199 + "1" + ")" * 199]
+)
+def test_deep_formulas_are_refused_or_computed_whatever_the_stack(formula: str) -> None:
+    """Python's own limits would depend on how deep the caller stands."""
+
+    def verdict(depth: int) -> str:
+        if depth:
+            return verdict(depth - 1)
+        try:
+            ADAPTER.validate_python({**MULTI, "calculate_output": formula})
+        except ValidationError as error:
+            return str(error.errors()[0]["msg"])
+        return "accepted"
+
+    assert verdict(0) == verdict(400)
+
+
+def test_the_deepest_formula_is_told_and_computed() -> None:
+    with pytest.raises(ValidationError, match="nested more than 300 levels deep"):
+        ADAPTER.validate_python({**MULTI, "calculate_output": "-" * 1900 + "same"})
+    assert graded({**MULTI, "calculate_output": "-" * 298 + "same"}, "Paris", {"answer": "Paris"}) == 1.0
+
+
 @pytest.mark.parametrize(("how", "expected"), [("sum", 2.5), ("product", 0.0), ("min", 0.0), ("gate", 0.5)])
 def test_composite(how: str, expected: float) -> None:
     parts = [

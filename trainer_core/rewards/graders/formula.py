@@ -17,6 +17,8 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "log": math.log,
 }
 _LONGEST = 2000
+_DEEPEST = 300
+"""Levels of a formula: with more, reading it could exhaust Python's stack."""
 
 
 def names(formula: str) -> set[str]:
@@ -24,11 +26,15 @@ def names(formula: str) -> set[str]:
     if len(formula) > _LONGEST:
         raise ValueError(f"the formula is longer than {_LONGEST} characters")
     try:
-        tree = _parse(formula)
-    except (SyntaxError, RecursionError, MemoryError) as error:
+        tree: ast.expr | None = _parse(formula)
+    except (SyntaxError, MemoryError) as error:
         raise ValueError(f"not a formula: {error}") from error
+    except RecursionError:  # how deep Python reads depends on how deep its caller stands; this far, never
+        tree = None
+    if tree is None or _depth(tree) > _DEEPEST:
+        raise ValueError(f"the formula is nested more than {_DEEPEST} levels deep: write it with fewer operators")
     found: set[str] = set()
-    _check(tree, found)
+    _check(tree, found, _python(formula))
     return found
 
 
@@ -36,30 +42,43 @@ def compute(formula: str, values: Mapping[str, float]) -> float:
     """The value of ``formula``. Raises GraderError where it has none: a division by zero, the root of −1."""
     try:
         return float(_value(_parse(formula), values))
-    except (ArithmeticError, ValueError, TypeError) as error:
+    except (ArithmeticError, ValueError, TypeError, RecursionError) as error:
         raise GraderError(f"{formula!r} has no value here: {error}") from error
 
 
 def _parse(formula: str) -> ast.expr:
-    return ast.parse(formula.replace("^", "**").strip(), mode="eval").body
+    return ast.parse(_python(formula), mode="eval").body
 
 
-def _check(node: ast.expr, found: set[str]) -> None:
+def _python(formula: str) -> str:
+    return formula.replace("^", "**").strip()
+
+
+def _depth(tree: ast.expr) -> int:
+    """Levels of ``tree``, counted without recursion."""
+    levels, level = 0, [tree]
+    while level:
+        levels, level = levels + 1, [c for node in level for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
+    return levels
+
+
+def _check(node: ast.expr, found: set[str], source: str) -> None:
     match node:
         case ast.Constant(value=int() | float()):
             return
         case ast.Name(id=name):
             found.add(name)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=inner):
-            _check(inner, found)
+            _check(inner, found, source)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(), right=right):
-            _check(left, found)
-            _check(right, found)
+            _check(left, found, source)
+            _check(right, found, source)
         case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in _FUNCTIONS:
             for argument in arguments:
-                _check(argument, found)
+                _check(argument, found, source)
         case _:
-            raise ValueError(f"{ast.unparse(node)!r} is not allowed: + - * / ^ and {', '.join(_FUNCTIONS)} are")
+            text = ast.get_source_segment(source, node) or type(node).__name__
+            raise ValueError(f"{text[:60]!r} is not allowed: + - * / ^ and {', '.join(_FUNCTIONS)} are")
 
 
 def _value(node: ast.expr, values: Mapping[str, float]) -> float:

@@ -30,7 +30,8 @@ def _paragraphs(text: str, given: Mapping[str, Any]) -> bool:
 
 
 def _keywords(text: str, given: Mapping[str, Any]) -> bool:
-    return all(str(word).casefold() in text.casefold() for word in given["keywords"])
+    folded = text.casefold()
+    return all(str(word).casefold() in folded for word in given["keywords"])
 
 
 def _frequency(text: str, given: Mapping[str, Any]) -> bool:
@@ -58,7 +59,8 @@ def _is_json(text: str, given: Mapping[str, Any]) -> bool:
 
 
 def _bullets(text: str, given: Mapping[str, Any]) -> bool:
-    return len(re.findall(r"^\s*[*\-][^*\-\n]", text, re.MULTILINE)) == int(given["num_bullets"])
+    # White space of the same line only: with that of lines before, blank lines would cost the square of their number.
+    return len(re.findall(r"^[^\S\n]*[*\-][^*\-\n]", text, re.MULTILINE)) == int(given["num_bullets"])
 
 
 def _sections(text: str, given: Mapping[str, Any]) -> bool:
@@ -71,7 +73,12 @@ def _end(text: str, given: Mapping[str, Any]) -> bool:
 
 
 def _title(text: str, given: Mapping[str, Any]) -> bool:
-    return any(title.strip("<> ") for title in re.findall(r"<<[^\n]+>>", text))
+    # Searched by hand: of the expression ``<<.+>>``, each ``<<`` would look at the rest of its line.
+    for line in text.split("\n"):
+        start, end = line.find("<<"), line.rfind(">>")
+        if start >= 0 and end >= start + 3 and line[start:end].strip("<> "):
+            return True
+    return False
 
 
 CHECKS: dict[str, Check] = {

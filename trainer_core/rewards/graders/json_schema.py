@@ -1,34 +1,22 @@
 """JSON of an asked shape."""
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from jsonschema import (  # type: ignore[import-untyped]
-    Draft202012Validator,
-    SchemaError,
-    ValidationError,
-    validators,
-)
 from pydantic import field_validator
-from referencing import Registry
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders.pattern import check_pattern, found
+from trainer_core.rewards.graders.pattern import check_pattern
+from trainer_core.rewards.graders.schema_references import check_references
+from trainer_core.rewards.graders.schema_validator import first_fault, fits
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
 _MAX_TEXT = 200_000
-
-
-def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[ValidationError]:
-    if validator.is_type(value, "string") and not found(pattern, value):
-        yield ValidationError("does not match")
-
-
-_Validator = validators.extend(Draft202012Validator, {"pattern": _pattern})
+_SHALLOW = 50
+"""With fewer brackets it is not the text's depth that exhausts Python's stack."""
 
 
 class JsonSchemaGrader(GraderModel):
@@ -42,10 +30,13 @@ class JsonSchemaGrader(GraderModel):
     @classmethod
     def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
         try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            raise ValueError(f"not a JSON Schema: {error.message}") from error
-        _check(schema)
+            fault = first_fault(schema)
+            _check(schema)
+            check_references(schema)
+        except RecursionError:
+            raise ValueError("the schema is nested too deeply") from None
+        if fault is not None:
+            raise ValueError(f"not a JSON Schema: {fault}")
         return schema
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
@@ -57,18 +48,17 @@ class JsonSchemaGrader(GraderModel):
             return 0.0
         try:
             value = json.loads(text, parse_constant=_refuse)
-            return float(_validator(json.dumps(self.json_schema)).is_valid(value))
-        except (ValueError, RecursionError):
+            return float(fits(json.dumps(self.json_schema), value))
+        except RecursionError as error:
+            if text.count("[") + text.count("{") < _SHALLOW:
+                raise GraderError("the schema cannot be applied: it leads back to itself without end") from error
+            return 0.0
+        except ValueError:
             return 0.0
         except GraderError:
             raise
         except Exception as error:
             raise GraderError(f"the schema cannot be applied: {error}") from error
-
-
-@lru_cache(maxsize=64)
-def _validator(schema: str) -> Any:
-    return _Validator(json.loads(schema), registry=Registry())
 
 
 def _refuse(constant: str) -> float:
