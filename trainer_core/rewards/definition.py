@@ -73,10 +73,10 @@ class RewardDefinition(SpecModel):
         """The policies that the parts use as reward models, in order, each once."""
         return _once(str(getattr(leaf, "policy", "")) for leaf in self._leaves() if leaf.tool == "models")
 
-    def load(self) -> None:
-        """Load what the parts use in this process: else the first sample pays for it with its time."""
-        for leaf in self._leaves():
-            leaf.load()
+    @property
+    def has_pure_parts(self) -> bool:
+        """Whether a part needs no tool at all."""
+        return any(leaf.tool is None for leaf in self._leaves())
 
     def _leaves(self) -> Iterator[Grader]:
         for component in self.components:

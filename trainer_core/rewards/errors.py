@@ -11,6 +11,20 @@ class GraderError(Exception):
     """A reward that cannot be computed, through no merit or fault of the policy. The message says why."""
 
 
+class GraderStopped(Exception):
+    """A grade that could not be finished within its limits. Never forgiven and never a zero, whatever its component
+    says of errors. The message names the grader and the limit."""
+
+
+class GraderBug(Exception):
+    """An error that a grader in another process did not raise on purpose. The message is ``Type: message``."""
+
+    def __init__(self, message: str, traceback: str) -> None:
+        """``traceback``: as Python prints it there."""
+        super().__init__(message)
+        self.traceback = traceback
+
+
 def kind(error: str) -> str:
     """The error without what varies: numbers and addresses."""
     return _VARYING.sub("#", error)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainer_core.rewards.definition import RewardDefinition
-from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.errors import GraderError, GraderStopped
 from trainer_core.rewards.graders import grade
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.sample import Sample, split_thinking
@@ -59,6 +59,8 @@ def score(
             if not math.isfinite(value):
                 raise GraderError(f"the grade is {value}, not a finite number")
             parts[component.name] = value
+        except GraderStopped as stopped:  # forgiven by no component
+            error, stop = error or f"{component.name}: {stopped}", stop or component.on_error == "stop"
         except GraderError as failure:
             message = f"{component.name}: {failure}"
             if component.on_error == "zero":

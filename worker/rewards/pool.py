@@ -15,6 +15,7 @@ from trainer_core.link.reward import RewardVersion, Versions
 from worker.cluster.notify import Notify
 from worker.messages.chunk import Chunk
 from worker.rewards.worker import Scored, failed
+from worker.scoring.pure import longest_s
 
 SPARE_S = 30.0
 """Time a chunk may take beyond the time-outs of its trajectories before its worker counts as hung."""
@@ -90,7 +91,7 @@ class RewardPool:
 
     def result(self, pending: PendingScores) -> Scored:
         """Wait for a chunk's scores. After a second failure its completions carry the error."""
-        limit = self._timeout_s * sum(map(len, pending.versions)) + SPARE_S
+        limit = longest_s(self._timeout_s) * sum(map(len, pending.versions)) + SPARE_S
         for attempt in range(TRIES):
             try:
                 ray.get(self.started[pending.worker], timeout=START_S)

@@ -15,9 +15,12 @@ from worker.judge.reward_models import MOST_AT_ONCE, LocalRewardModels
 from worker.judge.use import Tally, Use
 from worker.sandbox import capability
 from worker.scoring.jails import Jails
+from worker.scoring.pure import PureProcesses
 from worker.scoring.scorer import Scorer
 
 MOST_JAILS = 8
+MOST_PURE = 4
+"""Processes for graders that need no tool; they start when they are needed."""
 MOST_WAITING = 512
 """Samples in hand at once in one process."""
 
@@ -41,11 +44,11 @@ class EquippedScorer:
 
         Raises:
             JailError: this machine has no strong jail.
-            StartError: a judge or a reward model cannot be had.
+            StartError: a judge or a reward model cannot be had, or the processes for pure graders cannot start.
         """
         definitions, self._tally = list(definitions), Tally()
         with ExitStack() as opened:
-            tools, width = self._open(definitions, setup, opened)
+            tools, width = self._open(definitions, setup, timeout_s, opened)
             self.scorer = Scorer(tools, timeout_s, min(width, MOST_WAITING))
             opened.callback(self.scorer.close)
             self._opened = opened.pop_all()
@@ -58,10 +61,14 @@ class EquippedScorer:
         """End the scorer and its tools."""
         self._opened.close()
 
-    def _open(self, definitions: list[RewardDefinition], setup: ToolSetup, opened: ExitStack) -> tuple[Tools, int]:
+    def _open(
+        self, definitions: list[RewardDefinition], setup: ToolSetup, timeout_s: float, opened: ExitStack
+    ) -> tuple[Tools, int]:
         """The tools, which ``opened`` ends, and how many samples may wait for them at once."""
-        for definition in definitions:
-            definition.load()
+        pure = PureProcesses(max(1, min(MOST_PURE, (os.cpu_count() or 1) // setup.processes)), timeout_s)
+        opened.callback(pure.close)
+        if any(definition.has_pure_parts for definition in definitions):
+            pure.start()
         jails = judges = models = None
         width = 1
         wanted = {policy for definition in definitions for policy in definition.reward_models}
@@ -79,4 +86,4 @@ class EquippedScorer:
             jails, width = Jails(size, any(one.needs_packages for one in definitions)), max(width, 2 * size)
             opened.callback(jails.close)
             jails.start()
-        return Tools(jails, judges, models), width
+        return Tools(jails, judges, models, pure), width

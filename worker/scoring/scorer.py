@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.errors import GraderBug
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import Sample, Score, score
+from trainer_core.rewards.trace import shown
 from worker.judge.clock import TimedOut
-from worker.scoring.trace import shown
 from worker.scoring.watch import Watchdog
 
 
@@ -73,6 +74,8 @@ class Scorer:
             )
         except TimedOut:
             result = self.late()
+        except GraderBug as bug:  # in another process
+            result, trace = failed(str(bug)), bug.traceback
         except Exception as error:
             # A grader's bug is this sample's error: it is shown, counted, and pauses a run when frequent.
             result, trace = failed(f"{type(error).__name__}: {error}"), shown(error)

@@ -11,8 +11,10 @@ import pytest
 
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
+from tests.support.odd_graders import KeyErrorGrader, replace
 from trainer_core.link import version
 from trainer_core.link.admission import proof
+from trainer_core.rewards.graders import ExactGrader
 from worker.bench import link
 from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
@@ -220,26 +222,17 @@ def test_a_platform_that_stumbles_gets_its_result(done: Any, monkeypatch: pytest
 
 
 def test_the_end_of_a_long_traceback_is_told(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Any, sample: Any, item: Any) -> float:
-        raise KeyError("x" * 30_000 + "end")
-
-    monkeypatch.setattr("trainer_core.rewards.graders.exact.ExactGrader.grade", broken)
+    replace(monkeypatch, ExactGrader, KeyErrorGrader(message="x" * 30_000 + "end"))
     (row,) = done(job("long", EXACT)).results[0]["results"]
     assert row[0]["error"].startswith("KeyError: 'xxx") and len(row[0]["error"]) == 10_000
     assert row[0]["traceback"].endswith("end'\n") and len(row[0]["traceback"]) == 10_000
 
 
 def test_a_traceback_names_no_folder_of_the_machine(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Any, sample: Any, item: Any) -> float:
-        try:
-            return float(json.loads("{"))
-        except ValueError as error:
-            raise KeyError("verdict") from error
-
-    monkeypatch.setattr("trainer_core.rewards.graders.exact.ExactGrader.grade", broken)
+    replace(monkeypatch, ExactGrader, KeyErrorGrader(message="verdict"))
     (row,) = done(job("trace", EXACT)).results[0]["results"]
     files = re.findall(r'File "(.*)", line', row[0]["traceback"])
-    assert {"json/decoder.py", "trainer_core/rewards/score.py", "tests/worker/bench/test_bench_jobs.py"} <= set(files)
+    assert {"json/decoder.py", "trainer_core/rewards/graders/__init__.py", "tests/support/odd_graders.py"} <= set(files)
     assert not [file for file in files if file.startswith("/")]
     assert "return float(json.loads" in row[0]["traceback"]
 

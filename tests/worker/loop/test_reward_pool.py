@@ -55,6 +55,7 @@ def test_a_fresh_worker_may_take_its_time_to_come_up(
     told: list[str] = []
 
     monkeypatch.setattr("worker.rewards.pool.SPARE_S", 1.0)
+    monkeypatch.setattr("worker.rewards.pool.longest_s", lambda cpu_s: cpu_s)
     pool = made(tmp_path, told)
     pending = pool.submit(chunk, [{}], [8], [["r@1"]])
     get = ray.get

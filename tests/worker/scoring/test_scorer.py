@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
+from tests.support.odd_graders import KeyErrorGrader, OddGrader, SlowToLoadGrader, replace
 from trainer_core.link.judge import JudgeEndpoint
 from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.graders.exact import ExactGrader
@@ -93,26 +95,33 @@ def test_waiting_for_ones_turn_costs_no_time(server: JudgeServer, bench: Callabl
     assert max(one.seconds for one in graded) > 1.9
 
 
-def test_a_grader_that_never_ends_is_interrupted(
+def test_a_grader_that_never_ends_is_ended(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spin(self: Any, sample: Sample, item: Any) -> float:
-        if sample.output_text != "spin":
-            return 1.0
-        while True:
-            try:
-                while True:
-                    pass
-            except Exception:  # swallows all that an ordinary grader might
-                pass
-
-    monkeypatch.setattr(ExactGrader, "grade", spin)
-    pure, both = definition({"type": "exact"}), definition({"type": "exact"}, JUDGED)
-    opened = bench(pure, both, timeout_s=2.0)
-    graded = opened.scorer.score([job(pure, "a"), job(pure, "spin"), job(pure, "b"), job(both, "spin"), job(both, "c")])
+    replace(monkeypatch, ExactGrader, OddGrader(deed="spin"))
+    pure, both = definition({"type": "exact"}), definition({"type": "exact"}, JUDGED, on_error="zero")
+    opened = bench(pure, both, timeout_s=1.0)
+    texts = [(pure, "a"), (pure, "misbehave"), (pure, "b"), (both, "misbehave"), (both, "c")]
+    graded = opened.scorer.score([job(reward, text) for reward, text in texts])
     assert [one.score.reward for one in graded] == [1.0, None, 1.0, None, 1.5]
-    assert graded[1].score.error == graded[3].score.error == "the reward took longer than 2 s"
+    told = "part0: the exact grader used more than 1 s of processor time and was ended"
+    assert graded[1].score.error == graded[3].score.error == told
     wait_until(lambda: not any(thread.name == "sample" for thread in threading.enumerate()), 30)
+    family = psutil.Process().children(recursive=True)
+    children = [child for child in family if any("rewards.isolated" in word for word in child.cmdline())]
+    assert len(children) >= 2
+    opened.close()
+    wait_until(lambda: not any(child.is_running() for child in children), 30)
+
+
+def test_time_in_a_grading_process_is_not_the_samples_time(
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sample's clock is of the wall; it would run out on a busy machine."""
+    replace(monkeypatch, ExactGrader, OddGrader(deed="nap"))
+    pure = definition({"type": "exact"})
+    (graded,) = bench(pure, timeout_s=0.5).scorer.score([job(pure, "misbehave")])
+    assert (graded.score.reward, graded.seconds > 0.6) == (1.0, True)
 
 
 def compute(seconds: float) -> None:
@@ -133,10 +142,7 @@ def test_many_short_limits_leave_no_stray_interruption(bench: Callable[..., Equi
 def test_a_bug_is_an_error_with_its_traceback(
     bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Any, sample: Sample, item: Any) -> float:
-        raise KeyError("nothing")
-
-    monkeypatch.setattr(ExactGrader, "grade", broken)
+    replace(monkeypatch, ExactGrader, KeyErrorGrader(message="nothing"))
     pure = definition({"type": "exact"})
     (graded,) = bench(pure).scorer.score([job(pure, "a")])
     assert graded.score.error == "KeyError: 'nothing'"
@@ -178,12 +184,13 @@ def test_a_jail_that_died_comes_up_again_on_nobodys_time(monkeypatch: pytest.Mon
     assert graded.seconds > 2.0
 
 
-def test_what_graders_load_costs_no_sample_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded: list[str] = []
-    monkeypatch.setattr("trainer_core.rewards.graders.language.load", lambda: loaded.append("detector"))
-    opened = EquippedScorer([definition({"type": "exact"}), definition({"type": "language"})], ToolSetup(), 10.0)
-    opened.close()
-    assert loaded == ["detector"]
+def test_what_graders_load_costs_no_sample_its_time(
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace(monkeypatch, ExactGrader, SlowToLoadGrader())
+    pure = definition({"type": "exact"})
+    (graded,) = bench(pure, timeout_s=0.2).scorer.score([job(pure, "a")])
+    assert (graded.score.reward, graded.score.error) == (1.0, None)
 
 
 def test_a_workbench_leaves_no_thread_behind(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:

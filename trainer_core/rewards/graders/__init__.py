@@ -74,7 +74,10 @@ def grade(grader: Grader, sample: Sample, item: Mapping[str, Any], tools: Tools 
     Raises:
         GraderError: the reward cannot be computed. JailError, which is one, where a jail is needed and there is none;
             JudgeError where a judge is.
+        GraderStopped: a grader exceeded its limits in the process that ``tools`` has for it.
     """
+    if tools.pure is not None and all(leaf.tool is None for leaf in leaves(grader)):
+        return tools.pure.grade(grader, sample, item)
     if isinstance(grader, MultiGrader | CompositeGrader):
         return grader.combine(lambda part: grade(part, sample, item, tools))
     if grader.tool is None:

@@ -1,10 +1,21 @@
-"""Tools that graders may be given. The worker brings all of it; the web tier has none of it."""
+"""Tools that graders may be given. The worker brings all of it; the web tier only processes for pure graders."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.jail import Jail
 from trainer_core.rewards.graders.judge import Judges
 from trainer_core.rewards.graders.reward_model import RewardModels
+from trainer_core.rewards.sample import Sample
+
+
+class PureGrading(Protocol):
+    """Grades by graders that need no tool, in a process that can be ended."""
+
+    def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any]) -> float:
+        """The grade. Raises GraderError as the grader does, GraderStopped where it exceeds its limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +28,5 @@ class Tools:
     """Language models that judge, by endpoint."""
     models: RewardModels | None = None
     """Reward models, by policy."""
+    pure: PureGrading | None = None
+    """Where graders that need no tool are graded; None: in this process."""
