@@ -12,6 +12,9 @@ from django.core.asgi import get_asgi_application
 http = get_asgi_application()
 
 from dressage.monitoring.routing import websocket_urlpatterns  # noqa: E402  (the apps must be loaded first)
+from dressage.rewards.grading import start_early  # noqa: E402
+
+start_early()
 
 application = ProtocolTypeRouter(
     {

@@ -1,12 +1,13 @@
 """Routes: the API, and the console for everything else."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from dressage.common.openapi_view import OpenAPIView
 from dressage.console import console
 
 urlpatterns = [
-    path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/schema", OpenAPIView.as_view(), name="schema"),
     path("api/v1/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("dressage.teams.urls")),
     path("api/v1/", include("dressage.datasets.urls")),

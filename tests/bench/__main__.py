@@ -40,6 +40,7 @@ SCRIPTS = {
     "query": "telemetry_query.py",
     "sandbox": "sandbox.py",
     "graders": "graders.py",
+    "isolated": "isolated_graders.py",
     "judge": "judge.py",
 }
 """Benchmarks that bring a platform of their own."""

@@ -1,17 +1,18 @@
 """A quick try in the web tier: scores pasted samples by pure graders, in bounded time."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dressage.rewards.grading import Grading, SpentError, grading
+from dressage.teams.models import Team
 from trainer_core.rewards import RewardDefinition, Sample, split_thinking
+from trainer_core.rewards.errors import GraderBug
+from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import Score, score
 
 MAX_SAMPLES = 50
 MAX_TEXT = 100_000
-MAX_SECONDS = 5.0
-"""Samples whose turn comes later are not scored. A grader bounds its own time besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +26,30 @@ class Pasted:
 
 
 def try_out(
+    team: Team,
     definition: RewardDefinition,
     samples: Sequence[Pasted],
     *,
     thinking_start: str,
     thinking_end: str,
-    max_seconds: float = MAX_SECONDS,
 ) -> list[Score]:
-    """One score per sample; an error, never a zero, for those that could not be scored."""
-    deadline = time.monotonic() + max_seconds
+    """One score per sample; an error, never a zero, for those that could not be scored.
+
+    Raises:
+        Problem: 429 or 503 where too many wait for a process to grade in.
+    """
     results = []
-    for pasted in samples:
-        if time.monotonic() >= deadline:
-            results.append(Score(reward=None, error=f"not scored: the samples before took {max_seconds:g} s"))
-            continue
-        thinking, answer = split_thinking(pasted.output_text, thinking_start, thinking_end)
-        sample = Sample(pasted.output_text, thinking, answer, pasted.completion_tokens, pasted.finish_reason)
-        results.append(score(definition, sample, pasted.item))
+    with grading(team) as process:
+        for pasted in samples:
+            thinking, answer = split_thinking(pasted.output_text, thinking_start, thinking_end)
+            sample = Sample(pasted.output_text, thinking, answer, pasted.completion_tokens, pasted.finish_reason)
+            results.append(_scored(process, definition, sample, pasted.item))
     return results
+
+
+def _scored(process: Grading, definition: RewardDefinition, sample: Sample, item: Mapping[str, Any]) -> Score:
+    try:
+        process.check()
+        return score(definition, sample, item, Tools(pure=process))
+    except (SpentError, GraderBug) as error:
+        return Score(reward=None, error=str(error))

@@ -1,5 +1,6 @@
 """REST views of rewards."""
 
+from functools import cache
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -83,6 +84,7 @@ class TryRewardView(ApiView):
     """A quick try of pure graders."""
 
     roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (429, 503)}
 
     @extend_schema(
         operation_id="tryReward", tags=["rewards"], request=TryRewardSerializer, responses=TryRewardResultSerializer
@@ -95,7 +97,9 @@ class TryRewardView(ApiView):
         if definition.needs_length:
             self._require_lengths(fields["samples"])
         samples = [trial.Pasted(**sample) for sample in fields["samples"]]
-        results = trial.try_out(definition, samples, thinking_start=tags["start"], thinking_end=tags["end"])
+        results = trial.try_out(
+            request.team, definition, samples, thinking_start=tags["start"], thinking_end=tags["end"]
+        )
         return Response(TryRewardResultSerializer({"results": results}).data)
 
     def _stored(self, ref: str) -> RewardDefinition:
@@ -122,4 +126,10 @@ class RewardSchemaView(ApiView):
     @extend_schema(operation_id="getRewardSchema", tags=["rewards"], responses=OpenApiTypes.OBJECT)
     def get(self, request: TeamRequest) -> Response:
         """JSON Schema of reward definitions, from which the console draws its form."""
-        return Response(RewardDefinition.model_json_schema())
+        return Response(_schema())
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    """The schema; nobody may change it."""
+    return RewardDefinition.model_json_schema()

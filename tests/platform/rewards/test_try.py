@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from dressage.rewards import grading
 from dressage.rewards.models import Reward
-from dressage.rewards.trial import Pasted, try_out
-from trainer_core.rewards import RewardDefinition
+from dressage.teams.models import Team
+from tests.support.hostile_inputs import chain
+from trainer_core.rewards.isolated.places import Places
+from trainer_core.rewards.isolated.process import Limits
 
 MIXED = {
     "components": [
@@ -96,14 +99,59 @@ def test_refused(bench: Callable[..., Any], body: dict[str, Any], pointer: str) 
     assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
 
 
-def test_time_is_bounded_and_what_was_not_scored_says_so() -> None:
-    samples = [Pasted("24", {"answer": "24"})] * 3
-    results = try_out(
-        RewardDefinition.model_validate(MIXED), samples, thinking_start="<t>", thinking_end="</t>", max_seconds=0
-    )
-    assert [(result.reward, result.error) for result in results] == [
-        (None, "not scored: the samples before took 0 s")
-    ] * 3
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (Limits(cpu_s=0.0, wall_s=30.0), "not scored: what came before took 0 s of processor time"),
+        (Limits(cpu_s=5.0, wall_s=0.0), "not scored: what came before took 0 s; the machine is busy, try again"),
+    ],
+)
+def test_time_is_bounded_and_what_was_not_scored_says_so(
+    bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, limits: Limits, told: str
+) -> None:
+    monkeypatch.setattr(grading, "REQUEST", limits)
+    results = bench(definition=MIXED, samples=[sample("24")] * 3).json()["results"]
+    assert [(result["reward"], result["error"]) for result in results] == [(None, told)] * 3
+
+
+def test_those_who_ask_too_much_are_told_when_to_come_again(
+    bench: Callable[..., Any], team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowded = Places(1, most_waiting_per_key=0)
+    monkeypatch.setattr(grading, "places", lambda: crowded)
+    body = {"definition": MIXED, "samples": [sample("24")]}
+    try:
+        with crowded.place(str(team.pk)):
+            own = bench(**body)
+        full = Places(1, most_waiting=0)
+        monkeypatch.setattr(grading, "places", lambda: full)
+        with full.place("others"):
+            everybody = bench(**body)
+        assert bench(**body).json()["results"][0]["reward"] == 1.0
+    finally:
+        crowded.close()
+        full.close()
+    assert (own.status_code, own.headers["Retry-After"]) == (429, "1")
+    assert own.json()["type"].endswith(":too_many_tries")
+    assert own.json()["detail"].startswith("Your team tries out too many rewards at once: ")
+    assert (everybody.status_code, everybody.headers["Retry-After"]) == (503, "1")
+    assert everybody.json()["type"].endswith(":graders_busy")
+
+
+def test_a_chain_of_references_is_refused_with_its_place(bench: Callable[..., Any]) -> None:
+    grader = {"type": "json_schema", "json_schema": chain(18)}
+    definition = {"components": [{"name": "shape", "grader": grader}]}
+    response = bench(definition=definition, samples=[sample("1")])
+    told = "/$ref: '#/$defs/d0' leads to more than 10000 subschemas once all references are written out"
+    assert response.status_code == 422
+    assert response.json()["errors"] == [{"pointer": "/definition/components/0/grader/json_schema", "detail": told}]
+    assert Reward.objects.count() == 0
+
+
+def test_many_open_brackets_are_scored(bench: Callable[..., Any]) -> None:
+    definition = {"components": [{"name": "tongue", "grader": {"type": "language", "language": "en"}}]}
+    results = bench(definition=definition, samples=[sample("\\(" * 25_000)]).json()["results"]
+    assert (results[0]["reward"], results[0]["error"]) == (1.0, None)
 
 
 def test_a_pattern_that_explodes_is_an_error_not_a_zero(bench: Callable[..., Any]) -> None:

@@ -1,6 +1,7 @@
 """OpenAI's answer to ``graders/run``."""
 
 import json
+import re
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -71,8 +72,8 @@ class GraderRunDocument(TypedDict):
 
 _UNREADABLE = "the judge's answer is"
 """Beginnings of the errors of ``trainer_core.rewards.graders.judge`` for answers that are not of the asked form."""
-_TOO_SLOW = "the reward took longer"
-"""Beginning of the error of a score that ran into its time-out."""
+_TOO_SLOW = re.compile(r"the reward took longer|the \w+ grader (used more than|did not end within)|not scored: ")
+"""Beginnings of the errors of a score that ran into a limit of time."""
 _JUDGES = ("rubric", "label_model", "score_model", "reward_model")
 
 
@@ -138,7 +139,7 @@ def _errors(grader: Grader, ran: Ran, error: str | None, text: str) -> GraderErr
     if error is None:
         return errors
     failed = parts_of(grader).get(ran.failed or "")
-    if ran.late or error.startswith(_TOO_SLOW):
+    if ran.late or _TOO_SLOW.match(error):
         errors["unresponsive_reward_error"] = True
         errors["other_error_details"] = error
     elif error.startswith("the row has no"):

@@ -14,10 +14,10 @@ from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
+from dressage.rewards.trial import Pasted, try_out
 from dressage.teams.models import Team
-from trainer_core.rewards import RewardDefinition, Sample, split_thinking
+from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import Grader
-from trainer_core.rewards.score import score
 
 WAIT_S = 60.0
 """Longest time that a caller waits for the cluster."""
@@ -50,7 +50,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
 
     Raises:
         Problem: 422 for a grader that looks at the length, which text alone does not tell; 429 when too many bench
-            jobs are open.
+            jobs are open or too many of the team's graders run, 503 when too many of all teams do.
     """
     parts = parts_of(grader)
     definition = as_definition(parts)
@@ -58,8 +58,9 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
         raise invalid("/grader", "This grader looks at the number of tokens, which a text alone does not tell.")
     started = time.monotonic()
     if _is_pure(definition):
-        thinking, answer = split_thinking(text, TAGS["start"], TAGS["end"])
-        result = score(definition, Sample(text, thinking, answer, None), item)
+        [result] = try_out(
+            team, definition, [Pasted(text, item)], thinking_start=TAGS["start"], thinking_end=TAGS["end"]
+        )
         return _ran(parts, result.parts, result.error, time.monotonic() - started)
     job = create_bench_job(
         team,

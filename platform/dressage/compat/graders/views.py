@@ -35,7 +35,7 @@ class RunGraderView(ApiView):
     """A grader at work."""
 
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (429,)}
+    problem_statuses = {"POST": (429, 503)}
 
     @extend_schema(
         operation_id="runGrader", tags=["compat"], request=RunGraderSerializer, responses=GraderRunSerializer

@@ -1,0 +1,30 @@
+"""The OpenAPI document, made once: it is the same for everybody, and takes half a second of processor time."""
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+class OpenAPIView(SpectacularAPIView):
+    """The document, as YAML or JSON."""
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer it in the form that the client accepts."""
+        renderer = request.accepted_renderer
+        charset = f"; charset={renderer.charset}" if renderer.charset else ""
+        return HttpResponse(
+            _document(type(renderer)),
+            content_type=f"{request.accepted_media_type}{charset}",
+            headers={"Content-Disposition": f'inline; filename="{self._get_filename(request, None)}"'},
+        )
+
+
+@cache
+def _document(renderer: type[BaseRenderer]) -> bytes:
+    schema = OpenAPIView.generator_class().get_schema(request=None, public=True)
+    document: bytes = renderer().render(schema, renderer_context={})
+    return document

@@ -1,0 +1,105 @@
+"""Pure graders in the web tier: in processes of their own, which editors of all teams share fairly.
+
+A grader that computes without end takes one process until its processor time is up, and nothing of this one.
+"""
+
+import atexit
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection
+
+from dressage.common.problems import Problem
+from dressage.teams.models import Team
+from trainer_core.rewards.errors import GraderStopped
+from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.isolated.places import NoPlace, Places
+from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.sample import Sample
+
+PROCESSES = 3
+"""Grading processes of one web process."""
+MOST_PER_TEAM = 2
+"""A team holds no more at once: there is always one for the others."""
+MOST_WAITING, MOST_WAITING_PER_TEAM = 24, 6
+"""Requests that wait for a process, each of which holds a thread."""
+WAIT_S = 20.0
+NICE = 10
+"""Graders stand back behind the web process itself."""
+GRADE = Limits(cpu_s=2.0, wall_s=20.0)
+"""Limits of one grade."""
+REQUEST = Limits(cpu_s=5.0, wall_s=30.0)
+"""Limits of all grades of one request."""
+
+
+class SpentError(GraderStopped):
+    """The request has used all of its time."""
+
+
+class Grading:
+    """Implements ``trainer_core.rewards.graders.tools.PureGrading`` within the limits of one request."""
+
+    def __init__(self, process: GradingProcess) -> None:
+        self._process, self._spent_s = process, process.spent_s
+        self._end = time.monotonic() + REQUEST.wall_s
+
+    def check(self) -> None:
+        """Raises SpentError where all time is used."""
+        if self._process.spent_s - self._spent_s >= REQUEST.cpu_s:
+            raise SpentError(f"not scored: what came before took {REQUEST.cpu_s:g} s of processor time")
+        if time.monotonic() >= self._end:
+            raise SpentError(f"not scored: what came before took {REQUEST.wall_s:g} s; the machine is busy, try again")
+
+    def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any]) -> float:
+        self.check()
+        return self._process.grade(grader, sample, item, GRADE)
+
+
+@lru_cache(maxsize=1)
+def places() -> Places:
+    """The processes of this web process."""
+    made = Places(
+        PROCESSES,
+        most_per_key=MOST_PER_TEAM,
+        most_waiting=MOST_WAITING,
+        most_waiting_per_key=MOST_WAITING_PER_TEAM,
+        template=TemplateProcess(nice=NICE),
+    )
+    atexit.register(made.close)
+    return made
+
+
+def start_early() -> None:
+    """Load the graders in the background, so that the first who tries one does not wait for it."""
+    threading.Thread(target=places().template.start, name="load graders", daemon=True).start()
+
+
+@contextmanager
+def grading(team: Team) -> Iterator[Grading]:
+    """A process for one request of a team.
+
+    Raises:
+        Problem: 429 where too many of the team's requests wait, 503 where too many of all teams do; both say when to
+            try again.
+    """
+    if not connection.in_atomic_block:
+        connection.close()  # those who wait must not keep connections from everybody else
+    try:
+        with places().place(str(team.pk), WAIT_S) as process:
+            yield Grading(process)
+    except NoPlace as error:
+        raise _problem(error) from error
+
+
+def _problem(error: NoPlace) -> Problem:
+    headers = {"Retry-After": str(error.retry_after_s)}
+    again = f"Try again in {error.retry_after_s} s."
+    if error.own:
+        detail = f"Your team tries out too many rewards at once: {error}. {again}"
+        return Problem(429, "Too many requests", detail, code="too_many_tries", headers=headers)
+    detail = f"All processes that grade are in use: {error}. {again}"
+    return Problem(503, "Service unavailable", detail, code="graders_busy", headers=headers)
