@@ -4,8 +4,8 @@ from functools import cache
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
@@ -17,14 +17,15 @@ class OpenAPIView(SpectacularAPIView):
         renderer = request.accepted_renderer
         charset = f"; charset={renderer.charset}" if renderer.charset else ""
         return HttpResponse(
-            _document(type(renderer)),
+            _document(f"{type(renderer).__module__}.{type(renderer).__name__}"),
             content_type=f"{request.accepted_media_type}{charset}",
             headers={"Content-Disposition": f'inline; filename="{self._get_filename(request, None)}"'},
         )
 
 
 @cache
-def _document(renderer: type[BaseRenderer]) -> bytes:
+def _document(renderer: str) -> str | bytes:
+    """``renderer``: dotted name of its class."""
     schema = OpenAPIView.generator_class().get_schema(request=None, public=True)
-    document: bytes = renderer().render(schema, renderer_context={})
+    document: str | bytes = import_string(renderer)().render(schema, renderer_context={})
     return document

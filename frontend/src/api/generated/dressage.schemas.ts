@@ -1451,30 +1451,6 @@ export const ModePlanModeEnum = {
 } as const;
 
 /**
- * Made from the name when omitted.
- * @minLength 1
- * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
- */
-export type NamePolicyRequestSlug = string | null;
-
-/**
- * Names of a policy that is made from a checkpoint.
- */
-export interface NamePolicyRequest {
-  /**
-   * @minLength 1
-   * @maxLength 120
-   */
-  name: string;
-  /**
-   * Made from the name when omitted.
-   * @minLength 1
-   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
-   */
-  slug?: NamePolicyRequestSlug;
-}
-
-/**
  * Generated password of a new user, shown this once; null for a user who has one.
  */
 export type NewMemberPassword = string | null;
@@ -1922,20 +1898,12 @@ export interface PlanRequestRequest {
   price?: number;
 }
 
-/**
- * The checkpoint whose weights it has; null for a folder that was registered.
- */
-export type PolicyCheckpoint = string | null;
-
 export interface Policy {
   id: string;
   /** How a run spec names it. */
   slug: string;
   name: string;
-  /** Folder on the platform's machine. Only admins see it. */
-  path?: string;
-  /** The checkpoint whose weights it has; null for a folder that was registered. */
-  checkpoint: PolicyCheckpoint;
+  path: string;
   architecture: string;
   /** Numbers in the stored tensors. */
   parameters: number;
@@ -2802,8 +2770,6 @@ export interface Spec {[key: string]: Json}
 export type ListAuditEntriesParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2821,18 +2787,9 @@ export type DownloadCheckpointParams = {
 training?: boolean;
 };
 
-export type RegisterCheckpointHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
 export type ListDatasetsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2860,14 +2817,10 @@ export type CreateDatasetVersionHeaders = {
 export type ListDatasetRowsParams = {
 /**
  * Index of the last row seen.
- * @minimum 0
- * @maximum 100000000000
  */
 after?: number;
 /**
- * Largest number of rows.
- * @minimum 1
- * @maximum 200
+ * Largest number of rows, at most 200.
  */
 limit?: number;
 };
@@ -2875,8 +2828,6 @@ limit?: number;
 export type ListJudgeEndpointsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2897,8 +2848,6 @@ export type CreateJudgeEndpointHeaders = {
 export type ListPoliciesParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2919,8 +2868,6 @@ export type RegisterPolicyHeaders = {
 export type ListRewardsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2941,8 +2888,6 @@ export type CreateRewardHeaders = {
 export type ListRubricProposalsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -2953,8 +2898,6 @@ after?: string;
 limit?: number;
 /**
  * Only those of this run.
- * @minLength 1
- * @maxLength 40
  */
 run?: string;
 /**
@@ -2968,8 +2911,8 @@ export type ListRubricProposalsState = typeof ListRubricProposalsState[keyof typ
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListRubricProposalsState = {
-  proposed: 'proposed',
   accepted: 'accepted',
+  proposed: 'proposed',
   retired: 'retired',
 } as const;
 
@@ -2997,8 +2940,6 @@ export type CreateRewardVersionHeaders = {
 export type ListRewardBenchesParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3021,8 +2962,6 @@ export type GetRewardSchema200 = {[key: string]: unknown};
 export type ListRunsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3044,25 +2983,9 @@ export type CreateRunHeaders = {
 'Idempotency-Key'?: string;
 };
 
-export type CancelRunHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
-export type CheckpointRunHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
 export type ListCheckpointsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3076,8 +2999,6 @@ limit?: number;
 export type ListControlsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3099,13 +3020,6 @@ export type StageControlHeaders = {
 'If-Match': string;
 };
 
-export type CancelControlHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
 export type RevertControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
@@ -3123,8 +3037,6 @@ export type RewindControlHeaders = {
 export type ListEventsParams = {
 /**
  * `seq` of the last event seen.
- * @minimum 0
- * @maximum 9223372036854776000
  */
 after?: number;
 /**
@@ -3132,9 +3044,7 @@ after?: number;
  */
 kind?: string;
 /**
- * Largest number of rows.
- * @minimum 1
- * @maximum 200
+ * Largest number of events.
  */
 limit?: number;
 /**
@@ -3148,8 +3058,8 @@ export type ListEventsOrder = typeof ListEventsOrder[keyof typeof ListEventsOrde
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListEventsOrder = {
-  desc: 'desc',
   asc: 'asc',
+  desc: 'desc',
 } as const;
 
 export type ForkRunHeaders = {
@@ -3169,9 +3079,7 @@ from?: number;
  */
 keys: string;
 /**
- * Most buckets.
- * @minimum 1
- * @maximum 10000
+ * Most buckets, up to 10000.
  */
 max_points?: number;
 /**
@@ -3198,31 +3106,13 @@ export const GetMetricsX = {
   tokens: 'tokens',
 } as const;
 
-export type PauseRunHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
-export type ResumeRunHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
-};
-
 export type ListRolloutsParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
  * Only this prompt group.
- * @minLength 1
- * @maxLength 200
  */
 group_id?: string;
 /**
@@ -3241,14 +3131,10 @@ min_reward?: number;
 order?: ListRolloutsOrder;
 /**
  * Only this source.
- * @minLength 1
- * @maxLength 200
  */
 source?: string;
 /**
  * Only this step.
- * @minimum 0
- * @maximum 2147483647
  */
 step?: number;
 /**
@@ -3262,27 +3148,31 @@ export type ListRolloutsOrder = typeof ListRolloutsOrder[keyof typeof ListRollou
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListRolloutsOrder = {
-  step: 'step',
-  reward: 'reward',
+  '-length': '-length',
   '-reward': '-reward',
   length: 'length',
-  '-length': '-length',
+  reward: 'reward',
+  step: 'step',
 } as const;
 
-export type StartRunHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
+export type SchemaRetrieveParams = {
+format?: SchemaRetrieveFormat;
 };
+
+export type SchemaRetrieveFormat = typeof SchemaRetrieveFormat[keyof typeof SchemaRetrieveFormat];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const SchemaRetrieveFormat = {
+  json: 'json',
+  yaml: 'yaml',
+} as const;
 
 export type GetSpecSchema200 = {[key: string]: unknown};
 
 export type ListMembersParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3291,20 +3181,11 @@ after?: string;
  * @maximum 200
  */
 limit?: number;
-};
-
-export type AddMemberHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
 };
 
 export type ListTokensParams = {
 /**
  * Id of the last row seen.
- * @minLength 1
- * @maxLength 40
  */
 after?: string;
 /**
@@ -3313,12 +3194,5 @@ after?: string;
  * @maximum 200
  */
 limit?: number;
-};
-
-export type CreateTokenHeaders = {
-/**
- * A retry with the same key gets the first answer.
- */
-'Idempotency-Key'?: string;
 };
 

@@ -1,0 +1,35 @@
+"""The OpenAPI document and the schemas are made once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from dressage.common import openapi_view
+from dressage.runs.views import spec
+from trainer_core.spec import RunSpec
+
+
+def test_the_document_is_made_once_for_each_form(
+    anonymous: APIClient, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openapi_view._document.cache_clear()
+    as_json = anonymous.get("/api/v1/schema?format=json")
+    as_yaml = anonymous.get("/api/v1/schema")
+    assert as_json.headers["Content-Type"] == "application/vnd.oai.openapi+json"
+    assert as_yaml.headers["Content-Type"] == "application/vnd.oai.openapi; charset=utf-8"
+    assert as_yaml.headers["Content-Disposition"] == 'inline; filename="Dressage.yaml"'
+    assert yaml.safe_load(as_yaml.content)["paths"].keys() == as_json.json()["paths"].keys() > {"/api/v1/runs"}
+    monkeypatch.setattr(SchemaGenerator, "get_schema", None)
+    assert anonymous.get("/api/v1/schema?format=json").content == as_json.content
+    assert anonymous.get("/api/v1/schema").content == as_yaml.content
+
+
+def test_the_schema_of_specs_is_made_once(api: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    spec._schema.cache_clear()
+    first = api("viewer").get("/api/v1/spec/schema")
+    monkeypatch.setattr(RunSpec, "model_json_schema", None)
+    assert api("viewer").get("/api/v1/spec/schema").content == first.content
