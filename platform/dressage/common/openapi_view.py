@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.module_loading import import_string
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
@@ -12,6 +13,7 @@ from rest_framework.request import Request
 class OpenAPIView(SpectacularAPIView):
     """The document, as YAML or JSON."""
 
+    @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer it in the form that the client accepts."""
         renderer = request.accepted_renderer

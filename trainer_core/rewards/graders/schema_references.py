@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from referencing import Registry
-from referencing._core import Resolver
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
@@ -49,7 +48,7 @@ class _Graph:
         """(place, reference, node that it leads to)."""
         self._edges: dict[int, list[int]] = {}
         resolver = Registry().resolver_with_root(DRAFT202012.create_resource(root))
-        todo: list[tuple[dict[str, Any], Place, Resolver[Any]]] = [(root, (), resolver)]
+        todo: list[tuple[dict[str, Any], Place, Any]] = [(root, (), resolver)]
         while todo:
             node, place, resolver = todo.pop()
             if id(node) in self._edges:

@@ -3155,19 +3155,6 @@ export const ListRolloutsOrder = {
   step: 'step',
 } as const;
 
-export type SchemaRetrieveParams = {
-format?: SchemaRetrieveFormat;
-};
-
-export type SchemaRetrieveFormat = typeof SchemaRetrieveFormat[keyof typeof SchemaRetrieveFormat];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const SchemaRetrieveFormat = {
-  json: 'json',
-  yaml: 'yaml',
-} as const;
-
 export type GetSpecSchema200 = {[key: string]: unknown};
 
 export type ListMembersParams = {

@@ -104,7 +104,6 @@ import type {
   RewindRequest,
   Run,
   RunGraderRequest,
-  SchemaRetrieveParams,
   Session,
   StageControlHeaders,
   StageOneOrSeveralRequest,
@@ -874,19 +873,6 @@ export const listTargets = (
     }
   
 /**
- * Answer it in the form that the client accepts.
- */
-export const schemaRetrieve = (
-    params?: SchemaRetrieveParams,
- options?: SecondParameter<typeof http<void>>,) => {
-      return http<void>(
-      {url: `/api/v1/schema`, method: 'GET',
-        params
-    },
-      options);
-    }
-  
-/**
  * Who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent.
  */
 export const getSession = (
@@ -1163,7 +1149,6 @@ export type ResumeRunResult = NonNullable<Awaited<ReturnType<typeof resumeRun>>>
 export type ListRolloutsResult = NonNullable<Awaited<ReturnType<typeof listRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>
 export type ListTargetsResult = NonNullable<Awaited<ReturnType<typeof listTargets>>>
-export type SchemaRetrieveResult = NonNullable<Awaited<ReturnType<typeof schemaRetrieve>>>
 export type GetSessionResult = NonNullable<Awaited<ReturnType<typeof getSession>>>
 export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
