@@ -15,6 +15,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
 from worker.learner.weights import WeightBundle, probe_sequences, publish
 from worker.messages.columns import Column
@@ -52,6 +53,7 @@ class LearnerWorker:
             world_size: number of ranks.
             threads: CPU threads; one by default, because the rollout engine has the other core.
         """
+        keep_new_files_private()  # it writes checkpoints
         os.environ["LOCAL_RANK"] = str(rank)
         # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
