@@ -66,3 +66,24 @@ def test_acknowledged_rows_survive_kill_and_password_is_needed(home: Path) -> No
         server.wait(timeout=20)
     assert (home / "postgres-password").stat().st_mode & 0o077 == 0
     assert postgres.sockets.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root runs PostgreSQL as another user")
+def test_a_cluster_that_nobody_owned_is_taken_back(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in home.parents[:3]:
+        folder.chmod(0o755)
+    postgres = EmbeddedPostgres(home)
+    with monkeypatch.context() as before:
+        before.setattr("dressage.embedded.postgres._runs_as_nobody", lambda: True)
+        postgres.prepare()
+    assert postgres.data.stat().st_uid == 65534
+    postgres.take_back()
+    assert {path.lstat().st_uid for path in (postgres.data, *postgres.data.rglob("*"), postgres.sockets)} == {0}
+    home.chmod(0o700)
+    server = subprocess.Popen(postgres.command, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        with _connect(postgres.url) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
