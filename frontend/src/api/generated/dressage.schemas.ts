@@ -1451,6 +1451,30 @@ export const ModePlanModeEnum = {
 } as const;
 
 /**
+ * Made from the name when omitted.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type NamePolicyRequestSlug = string | null;
+
+/**
+ * Names of a policy that is made from a checkpoint.
+ */
+export interface NamePolicyRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  /**
+   * Made from the name when omitted.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug?: NamePolicyRequestSlug;
+}
+
+/**
  * Generated password of a new user, shown this once; null for a user who has one.
  */
 export type NewMemberPassword = string | null;
@@ -1898,12 +1922,20 @@ export interface PlanRequestRequest {
   price?: number;
 }
 
+/**
+ * The checkpoint whose weights it has; null for a folder that was registered.
+ */
+export type PolicyCheckpoint = string | null;
+
 export interface Policy {
   id: string;
   /** How a run spec names it. */
   slug: string;
   name: string;
-  path: string;
+  /** Folder on the platform's machine. Only admins see it. */
+  path?: string;
+  /** The checkpoint whose weights it has; null for a folder that was registered. */
+  checkpoint: PolicyCheckpoint;
   architecture: string;
   /** Numbers in the stored tensors. */
   parameters: number;
@@ -2770,6 +2802,8 @@ export interface Spec {[key: string]: Json}
 export type ListAuditEntriesParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2787,9 +2821,18 @@ export type DownloadCheckpointParams = {
 training?: boolean;
 };
 
+export type RegisterCheckpointHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListDatasetsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2817,10 +2860,14 @@ export type CreateDatasetVersionHeaders = {
 export type ListDatasetRowsParams = {
 /**
  * Index of the last row seen.
+ * @minimum 0
+ * @maximum 100000000000
  */
 after?: number;
 /**
- * Largest number of rows, at most 200.
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
  */
 limit?: number;
 };
@@ -2828,6 +2875,8 @@ limit?: number;
 export type ListJudgeEndpointsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2848,6 +2897,8 @@ export type CreateJudgeEndpointHeaders = {
 export type ListPoliciesParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2868,6 +2919,8 @@ export type RegisterPolicyHeaders = {
 export type ListRewardsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2888,6 +2941,8 @@ export type CreateRewardHeaders = {
 export type ListRubricProposalsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2898,6 +2953,8 @@ after?: string;
 limit?: number;
 /**
  * Only those of this run.
+ * @minLength 1
+ * @maxLength 40
  */
 run?: string;
 /**
@@ -2911,8 +2968,8 @@ export type ListRubricProposalsState = typeof ListRubricProposalsState[keyof typ
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListRubricProposalsState = {
-  accepted: 'accepted',
   proposed: 'proposed',
+  accepted: 'accepted',
   retired: 'retired',
 } as const;
 
@@ -2940,6 +2997,8 @@ export type CreateRewardVersionHeaders = {
 export type ListRewardBenchesParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2962,6 +3021,8 @@ export type GetRewardSchema200 = {[key: string]: unknown};
 export type ListRunsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2983,9 +3044,25 @@ export type CreateRunHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type CancelRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CheckpointRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListCheckpointsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -2999,6 +3076,8 @@ limit?: number;
 export type ListControlsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -3020,6 +3099,13 @@ export type StageControlHeaders = {
 'If-Match': string;
 };
 
+export type CancelControlHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type RevertControlHeaders = {
 /**
  * A retry with the same key gets the first answer.
@@ -3037,6 +3123,8 @@ export type RewindControlHeaders = {
 export type ListEventsParams = {
 /**
  * `seq` of the last event seen.
+ * @minimum 0
+ * @maximum 9223372036854776000
  */
 after?: number;
 /**
@@ -3044,7 +3132,9 @@ after?: number;
  */
 kind?: string;
 /**
- * Largest number of events.
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
  */
 limit?: number;
 /**
@@ -3058,8 +3148,8 @@ export type ListEventsOrder = typeof ListEventsOrder[keyof typeof ListEventsOrde
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListEventsOrder = {
-  asc: 'asc',
   desc: 'desc',
+  asc: 'asc',
 } as const;
 
 export type ForkRunHeaders = {
@@ -3079,7 +3169,9 @@ from?: number;
  */
 keys: string;
 /**
- * Most buckets, up to 10000.
+ * Most buckets.
+ * @minimum 1
+ * @maximum 10000
  */
 max_points?: number;
 /**
@@ -3106,13 +3198,31 @@ export const GetMetricsX = {
   tokens: 'tokens',
 } as const;
 
+export type PauseRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ResumeRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListRolloutsParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
  * Only this prompt group.
+ * @minLength 1
+ * @maxLength 200
  */
 group_id?: string;
 /**
@@ -3131,10 +3241,14 @@ min_reward?: number;
 order?: ListRolloutsOrder;
 /**
  * Only this source.
+ * @minLength 1
+ * @maxLength 200
  */
 source?: string;
 /**
  * Only this step.
+ * @minimum 0
+ * @maximum 2147483647
  */
 step?: number;
 /**
@@ -3148,18 +3262,27 @@ export type ListRolloutsOrder = typeof ListRolloutsOrder[keyof typeof ListRollou
 
 // eslint-disable-next-line @typescript-eslint/no-redeclare
 export const ListRolloutsOrder = {
-  '-length': '-length',
+  step: 'step',
+  reward: 'reward',
   '-reward': '-reward',
   length: 'length',
-  reward: 'reward',
-  step: 'step',
+  '-length': '-length',
 } as const;
+
+export type StartRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
 
 export type GetSpecSchema200 = {[key: string]: unknown};
 
 export type ListMembersParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -3170,9 +3293,18 @@ after?: string;
 limit?: number;
 };
 
+export type AddMemberHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type ListTokensParams = {
 /**
  * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
  */
 after?: string;
 /**
@@ -3181,5 +3313,12 @@ after?: string;
  * @maximum 200
  */
 limit?: number;
+};
+
+export type CreateTokenHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
 };
 
