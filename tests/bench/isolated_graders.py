@@ -11,14 +11,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.bench.report import Figure, show
 from tests.support.hostile_inputs import ANY
 from trainer_core.rewards.errors import GraderStopped
-from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 from trainer_core.rewards.sample import Sample
 
 ROUNDS = 2000
 TEXT = "The answer is <answer>24</answer>. " * 60
 SAMPLE = Sample(TEXT, None, TEXT, 500)
 ROW = {"prompt": "What is half of 48?", "answer": "24"}
-LIMITS = Limits()
+LIMITS = GradeLimits()
 ENDS = 10
 
 
@@ -42,7 +42,7 @@ def main() -> None:
     for _ in range(ENDS):
         began = time.perf_counter()
         try:
-            process.grade(slow, hostile, ROW, Limits(cpu_s=0.05))
+            process.grade(slow, hostile, ROW, GradeLimits(cpu_s=0.05))
         except GraderStopped:
             overdue.append(time.perf_counter() - began - 0.05)
     figures.append(Figure("from the end of the time to the error, median", 1000 * statistics.median(overdue), "ms"))

@@ -7,7 +7,7 @@ import pytest
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import GRADERS
-from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 
 _template = TemplateProcess()
 _process = GradingProcess(_template)
@@ -25,11 +25,11 @@ def _twice(kind: Any, original: Any) -> Any:
     @functools.wraps(original)
     def grade(self: Any, sample: Any, item: Any) -> float:
         global compared
-        elsewhere = _outcome(lambda: _process.grade(self, sample, item, Limits(cpu_s=20.0, wall_s=300.0)))
+        elsewhere = _outcome(lambda: _process.grade(self, sample, item, GradeLimits(cpu_s=20.0, wall_s=300.0)))
         here = _outcome(lambda: original(self, sample, item))
         assert elsewhere == here, f"{self!r} on {sample!r} for {item!r}"
         compared += 1
-        return original(self, sample, item)  # type: ignore[no-any-return]
+        return original(self, sample, item)
 
     return grade
 

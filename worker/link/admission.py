@@ -35,7 +35,7 @@ def fetch_token(link_url: str, path: str) -> str:
 
     Args:
         link_url: address of the platform.
-        path: of ``trainer_core.link.admission``.
+        path: address of the token, as ``trainer_core.link.admission`` spells it.
 
     Raises:
         FencedError: the platform refuses: it knows of no such work, it is over, or somebody works on it already.

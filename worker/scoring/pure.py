@@ -8,7 +8,7 @@ from typing import Any
 from trainer_core.rewards.errors import GraderStopped
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.isolated.places import Places
-from trainer_core.rewards.isolated.process import Limits
+from trainer_core.rewards.isolated.process import GradeLimits
 from trainer_core.rewards.sample import Sample
 from worker.errors import StartError
 from worker.judge.clock import outside
@@ -33,7 +33,7 @@ class PureProcesses:
     def __init__(self, size: int, cpu_s: float) -> None:
         """``cpu_s``: processor time of one grade."""
         self._places = Places(size)
-        self._limits = Limits(cpu_s, longest_s(cpu_s))
+        self._limits = GradeLimits(cpu_s, longest_s(cpu_s))
 
     def start(self) -> None:
         """Load the graders. Raises StartError."""

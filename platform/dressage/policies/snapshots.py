@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-"""Of the manifest, as ``trainer_core.update.saving.integrity`` writes it; the web tier cannot import that: torch."""
+"""Version of the manifest, as ``trainer_core.update.saving.integrity`` writes it (the web tier cannot import that)."""
 _CHUNK = 4 << 20
 _MAX_MANIFEST_BYTES = 16 << 20
 

@@ -18,7 +18,7 @@ from dressage.teams.models import Team
 from trainer_core.rewards.errors import GraderStopped
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.isolated.places import NoPlace, Places
-from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 from trainer_core.rewards.sample import Sample
 
 PROCESSES = 3
@@ -30,9 +30,9 @@ MOST_WAITING, MOST_WAITING_PER_TEAM = 24, 6
 WAIT_S = 20.0
 NICE = 10
 """Graders stand back behind the web process itself."""
-GRADE = Limits(cpu_s=2.0, wall_s=20.0)
+GRADE = GradeLimits(cpu_s=2.0, wall_s=20.0)
 """Limits of one grade."""
-REQUEST = Limits(cpu_s=5.0, wall_s=30.0)
+REQUEST = GradeLimits(cpu_s=5.0, wall_s=30.0)
 """Limits of all grades of one request."""
 
 

@@ -11,7 +11,7 @@ from dressage.rewards.models import Reward
 from dressage.teams.models import Team
 from tests.support.hostile_inputs import chain
 from trainer_core.rewards.isolated.places import Places
-from trainer_core.rewards.isolated.process import Limits
+from trainer_core.rewards.isolated.process import GradeLimits
 
 MIXED = {
     "components": [
@@ -102,12 +102,12 @@ def test_refused(bench: Callable[..., Any], body: dict[str, Any], pointer: str) 
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        (Limits(cpu_s=0.0, wall_s=30.0), "not scored: what came before took 0 s of processor time"),
-        (Limits(cpu_s=5.0, wall_s=0.0), "not scored: what came before took 0 s; the machine is busy, try again"),
+        (GradeLimits(cpu_s=0.0, wall_s=30.0), "not scored: what came before took 0 s of processor time"),
+        (GradeLimits(cpu_s=5.0, wall_s=0.0), "not scored: what came before took 0 s; the machine is busy, try again"),
     ],
 )
 def test_time_is_bounded_and_what_was_not_scored_says_so(
-    bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, limits: Limits, told: str
+    bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, limits: GradeLimits, told: str
 ) -> None:
     monkeypatch.setattr(grading, "REQUEST", limits)
     results = bench(definition=MIXED, samples=[sample("24")] * 3).json()["results"]

@@ -8,11 +8,11 @@ from tests.support.hostile_inputs import ANY, HOSTILE, Hostile
 from trainer_core.rewards import Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import GRADERS
-from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 
 LARGEST = 100_000
 """Longest text that the web tier tries, in characters."""
-LIMITS = Limits(cpu_s=2.0, wall_s=120.0)
+LIMITS = GradeLimits(cpu_s=2.0, wall_s=120.0)
 
 
 @pytest.fixture(scope="module")

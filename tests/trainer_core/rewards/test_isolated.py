@@ -19,13 +19,13 @@ from trainer_core.rewards.errors import GraderBug, GraderError, GraderStopped
 from trainer_core.rewards.graders import ExactGrader
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.isolated.places import NoPlace, Places
-from trainer_core.rewards.isolated.process import GradingProcess, Limits, TemplateProcess
+from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 from trainer_core.rewards.score import Score, score
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD, BAD = (Sample(text, None, text, 1) for text in ("24", "misbehave"))
 ROW = {"answer": "24"}
-QUICK = Limits(cpu_s=0.3, wall_s=60.0)
+QUICK = GradeLimits(cpu_s=0.3, wall_s=60.0)
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +61,16 @@ def test_grades_and_errors_are_the_graders_own(process: GradingProcess) -> None:
         ("spin_in_c", QUICK, "the odd grader used more than 0.3 s of processor time and was ended"),
         (
             "sleep",
-            Limits(cpu_s=0.3, wall_s=0.2),
+            GradeLimits(cpu_s=0.3, wall_s=0.2),
             "the odd grader did not end within 0.2 s and was stopped; it may use 0.3 s of processor time: "
             "the machine is too busy, or the grader waits",
         ),
-        ("fill", Limits(cpu_s=20.0), "the odd grader needed more than 256 MiB of memory and was ended"),
+        ("fill", GradeLimits(cpu_s=20.0), "the odd grader needed more than 256 MiB of memory and was ended"),
         ("crash", QUICK, "the process of the odd grader died (SIGSEGV)"),
     ],
 )
 def test_a_grader_at_its_limit_is_ended_and_the_next_one_is_graded(
-    process: GradingProcess, deed: str, limits: Limits, told: str
+    process: GradingProcess, deed: str, limits: GradeLimits, told: str
 ) -> None:
     before = pid(process)
     with pytest.raises(GraderStopped, match=f"^{re.escape(told)}$"):
@@ -109,7 +109,7 @@ def test_the_verdict_does_not_depend_on_the_load(process: GradingProcess) -> Non
         before = process.spent_s
         for _ in range(3):
             with pytest.raises(GraderStopped, match=r"more than 0\.3 s of processor time"):
-                process.grade(OddGrader(deed="spin"), BAD, ROW, Limits(cpu_s=0.3, wall_s=120.0))
+                process.grade(OddGrader(deed="spin"), BAD, ROW, GradeLimits(cpu_s=0.3, wall_s=120.0))
         assert process.spent_s - before == pytest.approx(0.9)
     finally:
         for hog in hogs:
@@ -170,7 +170,7 @@ def test_an_owner_that_is_killed_takes_all_of_it_along() -> None:
         "process = GradingProcess(TemplateProcess())\n"
         "child = pid(process)\n"
         "print(child, psutil.Process(child).ppid(), flush=True)\n"
-        "process.grade(OddGrader(deed='sleep'), BAD, ROW, Limits(cpu_s=60.0, wall_s=600.0))\n"
+        "process.grade(OddGrader(deed='sleep'), BAD, ROW, GradeLimits(cpu_s=60.0, wall_s=600.0))\n"
     )
     owner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert owner.stdout is not None

@@ -16,7 +16,7 @@ from trainer_core.spec.base import field
 
 _MAX_TEXT = 200_000
 _SHALLOW = 50
-"""With fewer brackets it is not the text's depth that exhausts Python's stack."""
+"""Brackets below which it is not the text's depth that exhausts Python's stack."""
 
 
 class JsonSchemaGrader(GraderModel):

@@ -33,7 +33,7 @@ def fits(schema: str, value: Any) -> bool:
 
 
 def first_fault(schema: Any) -> str | None:
-    """What is wrong with ``schema`` as a schema of draft 2020-12, or None."""
+    """The first fault of ``schema`` as a schema of draft 2020-12, or None."""
     error = next(_Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema), None)
     return None if error is None else str(error.message)
 

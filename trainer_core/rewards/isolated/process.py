@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
+import pickle  # nosec B403
 import signal
 import socket
 import subprocess
@@ -32,7 +32,7 @@ OUT_OF_MEMORY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GradeLimits:
     """Limits of one grade."""
 
     cpu_s: float = 2.0
@@ -143,8 +143,10 @@ class TemplateProcess:
 
 
 def _environment() -> dict[str, str]:
-    """What graders may know of the owner's environment: no secrets. One thread each: a process with more cannot be
-    forked safely, and would spend its processor time several times over."""
+    """The part of the owner's environment that graders may know, without secrets.
+
+    One thread each: a process with more cannot be forked safely, and would spend its processor time several times over.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     path = os.pathsep.join(filter(None, sys.path))
     return {**kept, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -165,7 +167,7 @@ class GradingProcess:
         if self._channel is None:
             self._channel, self._handle, self._told = self._template.fork()
 
-    def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any], limits: Limits) -> float:
+    def grade(self, grader: GraderModel, sample: Sample, item: Mapping[str, Any], limits: GradeLimits) -> float:
         """The grade of a grader that needs no tool.
 
         Raises:
@@ -173,9 +175,9 @@ class GradingProcess:
             GraderStopped: it was ended for a limit, or its process died.
             GraderBug: the grader raised anything else.
         """
-        from trainer_core.rewards.isolated.child import Job
+        from trainer_core.rewards.isolated.child import GradeRequest
 
-        job = pickle.dumps(Job(grader, sample, item, limits.cpu_s), protocol=pickle.HIGHEST_PROTOCOL)
+        job = pickle.dumps(GradeRequest(grader, sample, item, limits.cpu_s), protocol=pickle.HIGHEST_PROTOCOL)
         self.start()
         try:
             answer = self._ask(job, limits.wall_s)
@@ -230,7 +232,7 @@ class GradingProcess:
         answer: dict[str, Any] = json.loads(message)
         return answer
 
-    def _epitaph(self, grader: GraderModel, limits: Limits) -> str:
+    def _epitaph(self, grader: GraderModel, limits: GradeLimits) -> str:
         """The child has died: why."""
         with open(self._told, closefd=False) as pipe:
             told = pipe.read()
