@@ -86,4 +86,4 @@ class EquippedScorer:
             jails, width = Jails(size, any(one.needs_packages for one in definitions)), max(width, 2 * size)
             opened.callback(jails.close)
             jails.start()
-        return Tools(jails, judges, models, pure), width
+        return Tools(jails, judges, models, pure=pure), width
