@@ -22,6 +22,7 @@ describe("the gate between rooms", () => {
     ["a feature imports the router", "src/features/rollouts/x.ts", 'import type { RunTab } from "@/app/router";'],
     ["a page imports another's inside", "src/features/runs/page/x.ts", 'import "@/features/runs/create/CodeTab";'],
     ["a path leaves the room sideways", "src/features/runs/page/x.ts", 'import "../create/CodeTab";'],
+    ["a path leaves the room by a detour", "src/features/runs/page/x.ts", 'import "./../create/CodeTab";'],
     ["a generated type is taken past the room api", "src/ui/x.ts", 'import type {} from "@/api/generated/dressage";'],
     ["test helpers come into the console", "src/ui/x.ts", 'import "@/test/render";'],
   ])("closes where %s", async (_, path, text) => {

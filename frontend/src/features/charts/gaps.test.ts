@@ -10,9 +10,15 @@ const series = (x: number[], nan: number[] = []): MetricSeries => {
 const every = (from: number, to: number, by = 1) =>
   Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by);
 
-it("takes the steps of the run from its most complete metric, values that are no numbers included", () => {
-  expect(stepsOf({ budget: series([1, 4]), reward: series([2, 4, 5], [1, 3]) })).toEqual([1, 2, 3, 4, 5]);
+it("takes the steps of the run from its most complete metric", () => {
+  expect(stepsOf({ budget: series([1, 4]), reward: series([2, 4, 5]) })).toEqual([2, 4, 5]);
   expect(stepsOf({})).toEqual([]);
+});
+
+it("does not take the place of a value that is no number for a step between two buckets", () => {
+  const thinned = series([7, 15, 23, 31], [9, 10, 18]);
+  expect(stepsOf({ reward: thinned })).toEqual([7, 15, 23, 31]);
+  expect(gaps(thinned, stepsOf({ reward: thinned }), false)).toEqual([]);
 });
 
 it("gives a point between two steps to the later one", () => {

@@ -11,11 +11,13 @@
  */
 import type { MetricSeries } from "@/api/model";
 
-/** The x of a run's steps, in order: those of the series with the most points, values that are no numbers included. */
+/**
+ * The x of a run's steps, in order: those of the series with the most points. A bucket whose values are no numbers has
+ * an x as well; the x of the values themselves (`nan`) lie between those of the buckets and are no steps.
+ */
 export function stepsOf(series: Record<string, MetricSeries>): number[] {
-  const points = Object.values(series).map(one => [...one.x, ...one.nan]);
-  const most = points.reduce<number[]>((best, one) => (one.length > best.length ? one : best), []);
-  return [...new Set(most)].sort((a, b) => a - b);
+  const points = Object.values(series).map(one => one.x);
+  return points.reduce<number[]>((best, one) => (one.length > best.length ? one : best), []);
 }
 
 /** The number of the step that `x` belongs to: the first step at or after it. */

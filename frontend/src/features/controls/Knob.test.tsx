@@ -141,12 +141,14 @@ it("sends the revision of its first edit, and shows who was quicker where the pl
 it("takes theirs, and begins the next draft after it", async () => {
   const view = renderWith(knob([]));
   const user = await type("0.8");
+  await user.type(screen.getByLabelText("Reason for the change"), "hotter");
   view.update(knob([theirs(5)]));
   await user.click(await screen.findByRole("button", { name: "Take theirs" }));
   expect(screen.queryByTestId("control-conflict")).toBeNull();
   expect(screen.getByLabelText("Temperature")).toHaveProperty("value", "0.5");
   expect(requests).toHaveLength(0);
   await type("0.7");
+  expect(screen.getByLabelText("Reason for the change")).toHaveProperty("value", "");
   answer = () => json(202, { ...staged, revision: 6 });
   await user.click(screen.getByRole("button", { name: "Apply" }));
   await waitFor(() => expect(requests).toHaveLength(1));

@@ -36,7 +36,7 @@ describe("a draft", () => {
     // Typed anew over theirs, the same value is a change.
     const anew = edited(back, BUDGET, 32, 16, 5);
     expect(pendingChanges(anew, TARGETS, [theirs(5, BUDGET, 16)])).toEqual([{ target: BUDGET, value: 32 }]);
-    expect(anew.pinned).toBe(4);
+    expect(anew.pinned).toBe(5);
   });
 
   it("may be of null, which is a value", () => {

@@ -27,8 +27,9 @@ export function isTouched(draft: Draft, path: string): boolean {
 
 /** The draft with one more edit; `shown` is what the field showed before it, `seen` the revision shown. */
 export function edited(draft: Draft, path: string, value: Json, shown: Json, seen: number): Draft {
-  const bases = isTouched(draft, path) ? draft.bases : { ...draft.bases, [path]: shown };
-  return { ...draft, values: { ...draft.values, [path]: value }, bases, pinned: draft.pinned ?? seen };
+  const known = Object.keys(draft.values).some(one => isTouched(draft, one)) ? draft : NO_DRAFT;
+  const bases = isTouched(known, path) ? known.bases : { ...known.bases, [path]: shown };
+  return { ...known, values: { ...known.values, [path]: value }, bases, pinned: known.pinned ?? seen };
 }
 
 /** What is to be sent. */

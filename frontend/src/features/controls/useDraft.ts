@@ -62,8 +62,10 @@ export function useDraft(run: Run, targets: Target[], controls: Control[]) {
     /** Sends it over what others have done meanwhile, all of which is shown. */
     applyOver: () => send(repinned(draft, others)),
     takeTheirs: () => {
+      const rest = withoutTheirs(draft, others);
+      if (rest === NO_DRAFT) return reset();
       steer.reset();
-      setDraft(withoutTheirs(draft, others));
+      setDraft(rest);
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Json, JsonSchema, Spec } from "@/api/model";
 import { PICKERS } from "@/features/pickers/pickers";
 import { diff } from "@/features/schema-form/pointer";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
-import { newKey } from "@/lib/key";
+import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { LeaveGuard } from "@/ui/LeaveGuard";
 import { CodeTab } from "./CodeTab";
@@ -34,7 +34,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const [text, setText] = useState<TextDraft | null>(null);
   const [tab, setTab] = useState<string | null>("form");
   const [name, setName] = useState(firstName);
-  const [key, setKey] = useState(newKey);
+  const keyFor = useRequestKey();
   const [open, setOpen] = useState<Set<string>>(
     () => new Set(["policy", "data", "reward", "rollout", "thinking", "schedule", "optimizer"]),
   );
@@ -43,14 +43,13 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const errors = checked.validation?.errors ?? NO_ERRORS;
   const create = useSubmit({
     mutationFn: async (start: boolean) => {
-      if (!fork) return runs.create({ name, spec, start }, key);
-      const run = await runs.fork(fork.run, { name, spec, checkpoint: fork.checkpoint }, key);
+      if (!fork) return runs.create({ name, spec, start }, keyFor({ name, spec, start }));
+      const body = { name, spec, checkpoint: fork.checkpoint };
+      const run = await runs.fork(fork.run, body, keyFor(body));
       if (start) await runs.act(run.id, "start");
       return run;
     },
     onSuccess: run => void navigate({ to: "/runs/$runId", params: { runId: run.id }, ignoreBlocker: true }),
-    // The same key with another body is refused; a corrected document is a new request.
-    onError: () => setKey(newKey()),
   });
   const unread = text?.fault ?? null;
   const submit = (start: boolean) => {

@@ -52,7 +52,8 @@ describe("mergePoints", () => {
   it("keeps values that are no numbers as marks, and counts them as seen", () => {
     const merged = mergePoints(DATA, points(event(4, { reward: "NaN" })), 0);
     expect(merged.series.reward?.nan).toEqual([4]);
-    expect(merged.series.reward?.x).toEqual([1, 2, 3]);
+    expect(merged.series.reward?.x).toEqual([1, 2, 3, 4]);
+    expect(merged.series.reward?.mean.at(-1)).toBeNull();
     expect(mergePoints(merged, points(event(4, { reward: "NaN" })), 0)).toBe(merged);
   });
 

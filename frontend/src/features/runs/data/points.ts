@@ -54,7 +54,7 @@ export function mergePoints(data: MetricData, points: LivePoint[], origin: numbe
     if (x === null) continue;
     for (const [name, value] of Object.entries(point.metrics)) {
       const present = series[name];
-      const last = present ? Math.max(present.x.at(-1) ?? -Infinity, present.nan.at(-1) ?? -Infinity) : -Infinity;
+      const last = present?.x.at(-1) ?? -Infinity;
       if (x <= last) continue;
       if (!copied.has(name)) {
         series[name] = present ? copySeries(present) : empty();
@@ -73,14 +73,13 @@ export function needsReload(points: LivePoint[], attempt: number): boolean {
 
 function append(series: MetricSeries, x: number, value: number): void {
   series.raw_count += 1;
-  if (!Number.isFinite(value)) {
-    series.nan.push(x);
-    return;
-  }
+  const finite = Number.isFinite(value) ? value : null;
+  if (finite === null) series.nan.push(x);
+  // As the platform answers: a place without a value where nothing was finite.
   series.x.push(x);
-  series.min.push(value);
-  series.mean.push(value);
-  series.max.push(value);
+  series.min.push(finite);
+  series.mean.push(finite);
+  series.max.push(finite);
 }
 
 function copySeries(series: MetricSeries): MetricSeries {

@@ -6,7 +6,7 @@ import { type FormEvent, useState } from "react";
 import { policies } from "@/api/client";
 import type { Checkpoint, Run } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
-import { newKey } from "@/lib/key";
+import { useRequestKey } from "@/lib/useRequestKey";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 
@@ -33,11 +33,10 @@ export function CheckpointPolicy({ run, row }: { run: Run; row: Checkpoint }) {
 
 function Form({ run, row, onDone }: { run: Run; row: Checkpoint; onDone: () => void }) {
   const [name, setName] = useState(`${run.name} step ${row.step}`.slice(0, 120));
-  // One key for all tries of this form: a try whose answer was lost has made the policy.
-  const [key] = useState(newKey);
+  const keyFor = useRequestKey();
   const client = useQueryClient();
   const make = useSubmit({
-    mutationFn: () => policies.fromCheckpoint(row.id, name, key),
+    mutationFn: () => policies.fromCheckpoint(row.id, name, keyFor(name)),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["policies"] });
       onDone();
