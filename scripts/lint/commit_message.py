@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 LONGEST = 72
-_SUBJECT = re.compile(r"^[a-z0-9_.,/ -]+: \S")
+_SUBJECT = re.compile(r"^[a-z0-9_./-]+: \S")
 _MADE_BY_GIT = ("Merge ", "Revert ", "fixup! ", "squash! ", "amend! ")
 
 
@@ -17,7 +17,7 @@ def faults(message: str) -> list[str]:
         return []
     found = []
     if not _SUBJECT.match(subject):
-        found.append(f"Begin with the area, as in `worker: name the lost rank`; this begins {subject!r}.")
+        found.append(f"Begin with one area, as in `worker: name the lost rank`; this begins {subject!r}.")
     if len(subject) > LONGEST:
         found.append(f"The first line has {len(subject)} characters, {LONGEST} are the most: the rest is the body's.")
     if len(lines) > 1 and lines[1].strip():

@@ -9,7 +9,7 @@ from scripts.lint.commit_message import faults
     "message",
     [
         "worker: name the lost rank\n",
-        "worker, trainer_core: take out what nothing calls\n\nBecause of this.\n# a comment\n",
+        "trainer_core: take out what nothing calls\n\nBecause of this.\n# a comment\n",
         "docs/adr: " + "x" * 62,
         "Merge branch 'x'",
     ],
@@ -21,9 +21,10 @@ def test_well_formed(message: str) -> None:
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("", "Begin with the area"),
-        ("Fix things", "Begin with the area"),
-        ("worker:", "Begin with the area"),
+        ("", "Begin with one area"),
+        ("Fix things", "Begin with one area"),
+        ("worker:", "Begin with one area"),
+        ("worker, link: name the lost rank", "Begin with one area"),
         ("docs/adr: " + "x" * 63, "The first line has 73 characters, 72 are the most"),
         ("worker: a\nb", "Leave the second line empty."),
     ],
