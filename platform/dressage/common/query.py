@@ -6,6 +6,7 @@ answer with everything. A parameter that may be omitted has the value ``default`
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ class Unfit(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(ABC):
     """One parameter of the query."""
 
     name: str
@@ -38,9 +39,9 @@ class Parameter:
 
     type: ClassVar[dict[str, Any]] = {"type": "string"}
 
+    @abstractmethod
     def read(self, text: str) -> Any:
         """The value. Raises Unfit."""
-        raise NotImplementedError
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""

@@ -1,5 +1,6 @@
 """The link's version, in every request and answer: a worker that does not fit is refused, and its person told."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from rest_framework.request import Request
@@ -11,12 +12,12 @@ from trainer_core.link import version
 from trainer_core.link.refusal import LINK_VERSION_CODE
 
 
-class VersionedLinkView(APIView):
+class VersionedLinkView(APIView, ABC):
     """Base of the link's views: answers 409 to workers whose messages this platform does not read."""
 
+    @abstractmethod
     def give_up(self, reason: str) -> None:
         """End what the worker works on, with a sentence for the person who wants it."""
-        raise NotImplementedError
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Admit a worker: first by its token, then by its version."""
