@@ -77,16 +77,28 @@ def rotate() -> Resealed:
 
     Keys of the environment are for whoever has set them to change: then everything is sealed under the first.
     """
-    own_file = not settings.ENCRYPTION_KEYS
+    own_file, key = not settings.ENCRYPTION_KEYS, _new_key()
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ROTATION_LOCK])
+        _hold_keys_alone()
         if own_file:
-            write_secret(settings.ENCRYPTION_KEY_FILE, "\n".join([_new_key(), *_keys()]))
+            write_secret(settings.ENCRYPTION_KEY_FILE, "\n".join([key, *_keys()]))
         done = sum((reseal() for reseal in _ROOMS), Resealed())
     if own_file and not done.unreadable:
-        write_secret(settings.ENCRYPTION_KEY_FILE, _keys()[0])
+        _forget_all_but(key)
     return done
+
+
+def _forget_all_but(key: str) -> None:
+    """Keep ``key`` alone, unless another rotation has come in between: what it seals is under a key of its own."""
+    with transaction.atomic():
+        _hold_keys_alone()
+        if _keys()[0] == key:
+            write_secret(settings.ENCRYPTION_KEY_FILE, key)
+
+
+def _hold_keys_alone() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_ROTATION_LOCK])
 
 
 def _keys() -> tuple[str, ...]:

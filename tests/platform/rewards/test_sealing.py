@@ -118,3 +118,18 @@ def test_processes_that_start_together_share_one_key(key_file: Path) -> None:
         os.wait()
     assert [path.name for path in key_file.parent.iterdir()] == [key_file.name]
     assert seal("x")
+
+
+def test_two_rotations_at_once_lose_no_key(judges: Any, key_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second comes between what the first seals and what it forgets."""
+    forget = sealing._forget_all_but
+
+    def forget_late(key: str) -> None:
+        monkeypatch.setattr(sealing, "_forget_all_but", forget)
+        rotate()
+        forget(key)
+
+    monkeypatch.setattr(sealing, "_forget_all_but", forget_late)
+    rotate()
+    assert judges() == KEYS
+    assert len(key_file.read_text().split()) == 1
