@@ -16,6 +16,7 @@ from django.conf import settings
 
 from dressage.datasets.limits import ROWS_PER_GROUP
 from dressage.datasets.rows import Row
+from dressage.embedded.private_files import sync_folder
 
 SCHEMA = pa.schema(
     [
@@ -68,7 +69,7 @@ def keep(temporary: Path, folder: str) -> StoredFile:
     temporary.chmod(0o600)
     os.replace(temporary, target)
     for directory in (target.parent, settings.DATASET_ROOT):
-        _fsync_folder(directory)
+        sync_folder(directory)
     return StoredFile(target, size, digest)
 
 
@@ -112,11 +113,3 @@ def _batches(rows: Iterable[Row]) -> Iterator[pa.Table]:
             },
             schema=SCHEMA,
         )
-
-
-def _fsync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

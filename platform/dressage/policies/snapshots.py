@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dressage.embedded.private_files import sync_folder
+
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Version of the manifest, as ``trainer_core.update.saving.integrity`` writes it (the web tier cannot import that)."""
@@ -43,8 +45,12 @@ def copy_checkpoint(source: Path, target: Path, manifest_sha256: str) -> None:
                 while chunk := reader.read(_CHUNK):
                     digest.update(chunk)
                     writer.write(chunk)
+                writer.flush()
+                os.fsync(writer.fileno())
             if digest.hexdigest() != expected:
                 raise SnapshotError(f"{name} was changed after the checkpoint was written")
+        sync_folder(target)
+        sync_folder(target.parent)
     finally:
         os.close(folder)
 

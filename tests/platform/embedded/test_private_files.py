@@ -79,3 +79,17 @@ def test_a_secret_is_made_once_and_private_whatever_the_mask(tmp_path: Path) -> 
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["key"]
     assert (tmp_path / "new" / "key").stat().st_mode & 0o077 == 0
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+
+
+def test_a_new_secret_survives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text is on the disk before it has the name, and the name before anybody relies on it."""
+    synced, sync = [], os.fsync
+
+    def seen(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", seen)
+    write_secret(tmp_path / "key", "new")
+    assert (tmp_path / "key").read_text() == "new"
+    assert synced[0].startswith(f"{tmp_path}/.key-") and synced[1:] == [str(tmp_path)]
