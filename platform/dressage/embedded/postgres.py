@@ -107,7 +107,7 @@ class EmbeddedPostgres:
             return
         for top in (self.data, self.sockets):
             if top.stat().st_uid != 0:
-                for path in (top, *top.rglob("*")):
+                for path in (*top.rglob("*"), top):  # the top last: until then it says that something is left
                     os.chown(path, 0, 0, follow_symlinks=False)
 
     @property

@@ -87,3 +87,29 @@ def test_a_cluster_that_nobody_owned_is_taken_back(home: Path, monkeypatch: pyte
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_taking_back_goes_on_where_it_was_interrupted(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dressage.embedded.postgres._runs_as_nobody", lambda: False)
+    postgres, chown = EmbeddedPostgres(home), os.chown
+    (postgres.data / "base").mkdir(parents=True)
+    for name in ("PG_VERSION", "base/1", "base/2"):
+        (postgres.data / name).touch()
+    every = [postgres.data, *postgres.data.rglob("*"), postgres.sockets]
+    for path in every:
+        chown(path, 65534, 65534)
+    left = [3]
+
+    def interrupted(*arguments: object, **options: object) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        chown(*arguments, **options)  # type: ignore[call-overload]
+
+    with monkeypatch.context() as during:
+        during.setattr(os, "chown", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            postgres.take_back()
+    postgres.take_back()
+    assert {path.lstat().st_uid for path in every} == {0}
