@@ -57,6 +57,13 @@ def require_still_open(policy: Policy) -> None:
 
 
 def _require_own_files(folder: Path, roots: list[Path], own: list[Path]) -> None:
+    try:
+        _look_into(folder, roots, own)
+    except OSError as error:  # its own words would name the place
+        raise ClosedFolder(f"its folder cannot be read ({error.strerror or type(error).__name__})") from error
+
+
+def _look_into(folder: Path, roots: list[Path], own: list[Path]) -> None:
     if not folder.is_dir():
         return
     shared = []

@@ -1,7 +1,9 @@
 """Registering base policies: facts are read without running anything, and unfit folders are refused."""
 
+import errno
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from rest_framework.test import APIClient
 from safetensors.numpy import save_file
 
 from dressage.common.actors import Actor
+from dressage.policies.folders import ClosedFolder, require_still_open
 from dressage.policies.models import Policy
 from dressage.policies.services import register_policy
 from dressage.teams.models import AuditEntry, Team
@@ -185,6 +188,31 @@ def test_places_outside_the_roots(editor: APIClient, folder: Path, root: Path, t
         assert response.status_code == 422, path
     assert "There is no such folder." in register(editor, root / "nothing").json()["detail"]
     assert Policy.objects.count() == 0
+
+
+def test_a_folder_that_cannot_be_read_is_told_without_its_path(
+    editor: APIClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert register(editor, folder, slug="before").status_code == 201
+    policy, before = Policy.objects.select_related("team").get(), AuditEntry.objects.count()
+    listing = Path.iterdir
+
+    def locked(path: Path) -> Iterator[Path]:
+        if path == folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return listing(path)
+
+    monkeypatch.setattr(Path, "iterdir", locked)
+    response = register(editor, folder)
+    assert (response.status_code, response.json()["error"]["code"]) == (422, "unfit_policy")
+    assert response.json()["errors"][0] == {
+        "pointer": "/path",
+        "detail": "its folder cannot be read (Permission denied)",
+    }
+    assert str(folder) not in response.content.decode()
+    assert (Policy.objects.count(), AuditEntry.objects.count()) == (1, before)
+    with pytest.raises(ClosedFolder, match=r"^its folder cannot be read \(Permission denied\)$"):
+        require_still_open(policy)
 
 
 def test_a_link_inside_the_roots_is_followed(editor: APIClient, folder: Path, root: Path) -> None:
