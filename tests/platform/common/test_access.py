@@ -28,6 +28,7 @@ from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.models import ApiToken, Membership, Team
 from dressage.teams.services import create_token
+from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
 from trainer_core.rewards import RewardDefinition
@@ -279,6 +280,38 @@ def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids
     name = "/api/v1/" + path.replace("}", "_id}").replace("versions/1", "versions/{number}")
     assert check_queries(client, "/api/v1/" + path.format(**ids), openapi()["paths"][name]["get"], {}) > 0
     assert snapshot() == before
+
+
+def writing() -> list[tuple[str, str]]:
+    """(method, path as the document has it) of every operation that may be sent a body."""
+    return [
+        (method.upper(), path)
+        for path, methods in openapi()["paths"].items()
+        for method in methods
+        if method in ("post", "put", "patch", "delete")
+    ]
+
+
+PERSONAL_WRITES = [("POST", "session"), ("DELETE", "session"), ("POST", "session/team"), ("POST", "session/password")]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [*((o.method, o.path) for o in OPERATIONS if o.method != "GET"), *PERSONAL_WRITES]
+)
+def test_a_body_that_is_no_object_is_no_fault_of_ours(
+    api: Callable[..., APIClient], ids: dict[str, str], method: str, path: str
+) -> None:
+    check_bodies(api("admin"), method, "/api/v1/" + path.format(**ids))
+
+
+def test_every_writing_operation_is_walked() -> None:
+    """By the test above, or by its like in ``tests/platform/runs/test_access.py``."""
+    from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
+
+    every: list[Any] = [*OPERATIONS, *OF_RUNS]
+    walked = {(o.method, "/api/v1/" + o.path.replace("}", "_id}")) for o in every if o.method != "GET"}
+    walked |= {(method, f"/api/v1/{path}") for method, path in PERSONAL_WRITES}
+    assert set(writing()) == walked
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "9" * 10, "9" * 19, "9" * 30, "9" * 4300, "0" * 4300, "٣", "nan"])

@@ -1,6 +1,7 @@
 """Every endpoint of runs and telemetry against every role, against strangers, and against another team's ids."""
 
 import functools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from rest_framework.test import APIClient
 from dressage.common.roles import Role
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.teams.models import Team
+from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.runs.fixtures import Worker, spec_document
@@ -191,6 +193,22 @@ def test_ids_of_another_run_are_not_found(
     for operation in OPERATIONS:
         if "{control}" in operation.path:
             assert call(operator, operation, mixed).status_code == 404
+
+
+@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.method != "GET"], ids=lambda o: o.path)
+def test_a_body_that_is_no_object_is_no_fault_of_ours(
+    api: Callable[..., APIClient], ids: dict[str, str], operation: Operation
+) -> None:
+    check_bodies(api("admin"), operation.method, "/api/v1/" + operation.path.format(**ids))
+
+
+@pytest.mark.parametrize("body", [None, 3, "x", "changes", [], ["changes"]])
+def test_a_control_is_an_object(api: Callable[..., APIClient], ids: dict[str, str], body: Any) -> None:
+    client, path = api("operator"), f"/api/v1/runs/{ids['run']}/controls"
+    before = snapshot()
+    answer = client.post(path, json.dumps(body), content_type="application/json", headers={"If-Match": "1"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
+    assert snapshot() == before
 
 
 @pytest.mark.parametrize("path", [operation.path for operation in OPERATIONS if operation.method == "GET"])

@@ -101,7 +101,7 @@ class ControlsView(ApiView):
         A 412 lists the `changes` that others have made since `If-Match`.
         """
         run = selectors.plain_run(request.team, run_id)
-        listed = "changes" in request.data
+        listed = isinstance(request.data, Mapping) and "changes" in request.data
         fields = self.body(StageControlsSerializer if listed else StageControlSerializer)
         revision = seen_revision(request)
         if not listed:
