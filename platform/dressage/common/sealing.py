@@ -1,7 +1,8 @@
 """Secrets of teams at rest: Fernet (AES-128-CBC with HMAC-SHA256) under keys that lie outside of the database.
 
 The keys come from ``DRESSAGE_ENCRYPTION_KEYS``, else from a file of the data folder. The first seals, all of them open.
-Whoever seals in a transaction calls ``hold_keys`` before: a rotation waits for it, and it for a rotation.
+Whoever seals in a transaction calls ``hold_keys`` first, before it locks rows: a rotation waits for it, and it for a
+rotation.
 """
 
 from collections.abc import Callable

@@ -35,8 +35,7 @@ def unfit(endpoint: JudgeEndpoint) -> str | None:
     if reason:
         return f"The judge endpoint {endpoint.slug!r} cannot be asked: {reason}"
     try:
-        if endpoint.api_key_sealed:
-            unseal(endpoint.api_key_sealed)
+        _api_key(endpoint)
         if endpoint.policy:
             policy_by_name(endpoint.team, endpoint.policy)
     except UnsealError:
@@ -55,7 +54,7 @@ def for_workers(endpoint: JudgeEndpoint) -> LinkJudgeEndpoint:
     reason = unfit(endpoint)
     if reason:
         raise Problem(422, "Invalid request", reason, code="unfit_judge")
-    api_key = unseal(endpoint.api_key_sealed) if endpoint.api_key_sealed else None
+    api_key = _api_key(endpoint)
     model_dir = policy_by_name(endpoint.team, endpoint.policy).path if endpoint.policy else None
     return LinkJudgeEndpoint(
         base_url=endpoint.base_url or None,
@@ -69,3 +68,18 @@ def for_workers(endpoint: JudgeEndpoint) -> LinkJudgeEndpoint:
         price_prompt=endpoint.price_prompt,
         price_completion=endpoint.price_completion,
     )
+
+
+def _api_key(endpoint: JudgeEndpoint) -> str | None:
+    """The key in clear, None where there is none. Raises UnsealError.
+
+    A rotation may have sealed it anew since the row was read, and have forgotten the old key: then it is read again.
+    """
+    sealed = endpoint.api_key_sealed
+    try:
+        return unseal(sealed) if sealed else None
+    except UnsealError:
+        now = JudgeEndpoint.objects.filter(pk=endpoint.pk).values_list("api_key_sealed", flat=True).first()
+        if now is None or now == sealed:
+            raise
+        return unseal(now) if now else None

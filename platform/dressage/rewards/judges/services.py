@@ -30,6 +30,7 @@ def create_judge_endpoint(team: Team, actor: Actor, *, name: str, slug: str | No
         Problem: 409 when the slug is taken; 422 unless there is either an address or a policy of the team, and for a
             key beside a policy.
     """
+    hold_keys()  # before any row is locked: a rotation, which this waits for, locks rows as well
     slug = slug_for(name, slug)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     if JudgeEndpoint.objects.for_team(team).filter(slug=slug).exists():
@@ -49,6 +50,7 @@ def update_judge_endpoint(team: Team, actor: Actor, endpoint: JudgeEndpoint, fie
     Raises:
         Problem: 422 as for a new one, and when the address changes while a key is stored and ``fields`` has none.
     """
+    hold_keys()  # before the row is locked: see above
     locked = JudgeEndpoint.objects.select_for_update().get(pk=endpoint.pk)
     before = _facts(locked)
     _assign(locked, fields)
@@ -92,7 +94,6 @@ def _assign(endpoint: JudgeEndpoint, fields: dict[str, Any]) -> None:
             value = fields[name]
             setattr(endpoint, name, "" if value is None and name in ("base_url", "policy") else value)
     if "api_key" in fields:
-        hold_keys()
         endpoint.api_key_sealed = seal(fields["api_key"]) if fields["api_key"] else ""
     if bool(endpoint.base_url) == bool(endpoint.policy):
         raise invalid("/base_url", "Give either base_url or policy.")
