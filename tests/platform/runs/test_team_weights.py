@@ -16,6 +16,8 @@ from rest_framework.test import APIClient
 from safetensors.numpy import save_file
 
 from dressage.common.actors import Actor
+from dressage.common.models import StoredResponse
+from dressage.policies import leftovers, services
 from dressage.policies.models import Policy
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
@@ -368,6 +370,55 @@ def test_files_that_are_not_those_of_the_checkpoint_become_no_policy(
     assert str(checkpoint.folder.parent) not in answer.content.decode()
     assert snapshot() == before
     assert not list((settings.TEAM_POLICY_ROOT / team.id).glob("*"))
+
+
+def test_the_copy_gets_its_name_when_the_row_is_written(
+    api: Clients, checkpoint: Checkpoint, settings: Any, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then, and so when the process is killed, it has one that the sweep knows."""
+    root, path = settings.TEAM_POLICY_ROOT / team.id, f"/api/v1/checkpoints/{checkpoint.id}/policy"
+    client = api("editor")
+    before, record = snapshot(), services.record_audit
+    seen: list[str] = []
+
+    def fail(*arguments: Any, **options: Any) -> None:
+        seen.extend(folder.name for folder in root.iterdir())
+        raise RuntimeError("the database is away")
+
+    monkeypatch.setattr(services, "record_audit", fail)
+    with pytest.raises(RuntimeError):
+        client.post(path, {"name": "Best"}, format="json")
+    assert [(len(name), name.removesuffix(".part") == name[:26]) for name in seen] == [(31, True)]
+    assert (snapshot(), list(root.iterdir())) == (before, [])
+    monkeypatch.setattr(services, "record_audit", record)
+    made = client.post(path, {"name": "Best"}, format="json")
+    assert made.status_code == 201
+    assert [folder.name for folder in root.iterdir()] == [made.json()["id"]]
+
+
+def test_what_a_failing_request_leaves_is_swept(
+    api: Clients, checkpoint: Checkpoint, settings: Any, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is stored in the transaction of the row, after the copy has its name."""
+
+    def fail(**fields: Any) -> None:
+        raise RuntimeError("the database is away")
+
+    client = api("editor")
+    before = snapshot()
+    with monkeypatch.context() as during:
+        during.setattr(StoredResponse.objects, "create", fail)
+        with pytest.raises(RuntimeError):
+            client.post(
+                f"/api/v1/checkpoints/{checkpoint.id}/policy",
+                {"name": "Best"},
+                format="json",
+                headers={"Idempotency-Key": "k"},
+            )
+    assert snapshot() == before
+    [left] = (settings.TEAM_POLICY_ROOT / team.id).iterdir()
+    assert leftovers.sweep(left.stat().st_ctime + leftovers.SPARED_S + 1) == [left]
+    assert list((settings.TEAM_POLICY_ROOT / team.id).iterdir()) == []
 
 
 def test_a_checkpoint_folder_that_leads_to_another_team_is_gone(

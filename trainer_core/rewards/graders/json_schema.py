@@ -9,7 +9,7 @@ from pydantic import field_validator
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders.pattern import check_pattern
-from trainer_core.rewards.graders.schema_references import check_references
+from trainer_core.rewards.graders.schema_references import check_references, check_size
 from trainer_core.rewards.graders.schema_validator import first_fault, fits
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -30,13 +30,13 @@ class JsonSchemaGrader(GraderModel):
     @classmethod
     def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
         try:
-            fault = first_fault(schema)
+            check_size(schema)
+            if (fault := first_fault(schema)) is not None:
+                raise ValueError(f"not a JSON Schema: {fault}")
             _check(schema)
             check_references(schema)
         except RecursionError:
             raise ValueError("the schema is nested too deeply") from None
-        if fault is not None:
-            raise ValueError(f"not a JSON Schema: {fault}")
         return schema
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:

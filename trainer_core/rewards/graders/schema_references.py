@@ -1,5 +1,5 @@
-"""Size of a JSON Schema with its references written out. A chain of definitions, each of which refers to the next one
-twice, doubles with each level: what takes a kilobyte to write takes hours to apply."""
+"""Size of a JSON Schema, as it is and with its references written out. A chain of definitions, each of which refers to
+the next one twice, doubles with each level: what takes a kilobyte to write takes hours to apply."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +9,10 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 MOST_SUBSCHEMAS = 10_000
+MOST_PARTS = 2 * MOST_SUBSCHEMAS
+"""Objects and truth values of a schema: each may be a subschema, and costs time before anything is known of it."""
+MOST_SEGMENTS = 100_000
+"""Segments (``/name``) of all references. Following one costs up to the square of its segments."""
 _MAPS = ("properties", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 # fmt: off
@@ -18,8 +22,29 @@ _SINGLE = (
 )
 # fmt: on
 _REFERENCES = ("$ref", "$dynamicRef")
+_TOO_MANY = f"more than {MOST_SUBSCHEMAS} subschemas once all references are written out"
 
 Place = tuple[str | int, ...]
+
+
+def check_size(schema: object) -> None:
+    """Refuse a document that takes long to be checked at all, whether it is a schema or not.
+
+    Raises:
+        ValueError: it has more than ``MOST_PARTS`` parts.
+    """
+    parts, todo = 0, [schema]
+    while todo:
+        match todo.pop():
+            case dict() as members:
+                parts += 1
+                todo += members.values()
+            case list() as items:
+                todo += items
+            case bool():
+                parts += 1
+    if parts > MOST_PARTS:
+        raise ValueError(f"it has {parts} objects and truth values; a schema may have {MOST_PARTS}")
 
 
 def check_references(schema: dict[str, Any]) -> None:
@@ -27,17 +52,24 @@ def check_references(schema: dict[str, Any]) -> None:
 
     Recursion counts once: how deep it goes is up to the text that is checked, not to the schema.
 
+    Args:
+        schema: a schema of draft 2020-12, of a size that ``check_size`` lets pass.
+
     Raises:
-        ValueError: it has more than ``MOST_SUBSCHEMAS`` parts; the message names the reference with the most.
+        ValueError: it has more than ``MOST_SUBSCHEMAS`` subschemas (the message names the reference with the most), its
+            references are too long in all, or cannot be followed.
     """
-    graph = _Graph(schema)
+    try:
+        graph = _Graph(schema)
+    except (AttributeError, TypeError) as error:  # of ``referencing``: a pointer may lead to what is no schema
+        raise ValueError(f"its references cannot be followed: {error}") from error
     sizes = graph.sizes()
     if sizes[id(schema)] <= MOST_SUBSCHEMAS:
         return
     place, reference = max(graph.references, key=lambda entry: sizes[entry[2]], default=((), "", 0))[:2]
     pointer = "".join(f"/{part}" for part in place)
     where = f"{pointer}: {reference!r} leads to" if reference else "it has"
-    raise ValueError(f"{where} more than {MOST_SUBSCHEMAS} subschemas once all references are written out")
+    raise ValueError(f"{where} {_TOO_MANY}")
 
 
 class _Graph:
@@ -47,13 +79,19 @@ class _Graph:
         self.references: list[tuple[Place, str, int]] = []
         """(place, reference, node that it leads to)."""
         self._edges: dict[int, list[int]] = {}
-        resolver = Registry().resolver_with_root(DRAFT202012.create_resource(root))
+        self._segments = 0
+        resource = DRAFT202012.create_resource(root)
+        uri = resource.id() or ""
+        # Crawled once: a resolver whose registry is not crawls the whole schema for each reference to an anchor.
+        resolver = Registry().with_resource(uri, resource).crawl().resolver(uri)
         todo: list[tuple[dict[str, Any], Place, Any]] = [(root, (), resolver)]
         while todo:
             node, place, resolver = todo.pop()
             if id(node) in self._edges:
                 continue
             edges = self._edges[id(node)] = []
+            if len(self._edges) > MOST_SUBSCHEMAS:
+                raise ValueError(f"it has {_TOO_MANY}")
             if "$id" in node and node is not root:
                 resolver = resolver.in_subresource(DRAFT202012.create_resource(node))
             for child, where in _children(node, place):
@@ -63,6 +101,7 @@ class _Graph:
                 reference = node.get(key)
                 if not isinstance(reference, str):
                     continue
+                self._count_segments(reference)
                 try:
                     found = resolver.lookup(reference)
                 except Unresolvable:
@@ -71,6 +110,11 @@ class _Graph:
                     edges.append(id(found.contents))
                     self.references.append(((*place, key), reference, id(found.contents)))
                     todo.append((found.contents, (*place, key), found.resolver))
+
+    def _count_segments(self, reference: str) -> None:
+        self._segments += reference.count("/")
+        if self._segments > MOST_SEGMENTS:
+            raise ValueError(f"its references have more than {MOST_SEGMENTS} segments in all")
 
     def sizes(self) -> dict[int, int]:
         """Subschemas below each node, itself included, counted up to just above the limit.
