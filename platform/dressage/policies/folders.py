@@ -53,7 +53,12 @@ def require_still_open(policy: Policy) -> None:
     # A folder stays usable when an operator takes its root off the list, but not when it has become another one.
     if _is_closed(folder, own) or not (folder == path or _under(folder, roots)):
         raise ClosedFolder("its folder does not belong to this team")
-    _require_own_files(folder, [*roots, folder], own)
+    _require_own_files(folder, [*roots, *_parts(folder)], own)
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The folder, and for a snapshot in a Hugging Face cache the blobs of its repository, to which its files lead."""
+    return [folder, *([folder.parent.parent / "blobs"] if folder.parent.name == "snapshots" else [])]
 
 
 def _require_own_files(folder: Path, roots: list[Path], own: list[Path]) -> None:

@@ -220,6 +220,26 @@ def test_a_link_inside_the_roots_is_followed(editor: APIClient, folder: Path, ro
     assert register(editor, root / "link").json()["path"] == str(folder)
 
 
+def test_a_snapshot_of_a_cache_stays_usable_when_its_root_is_taken_off(
+    editor: APIClient, folder: Path, root: Path, settings: Any
+) -> None:
+    repository = root / "models--small"
+    blobs, snapshot = repository / "blobs", repository / "snapshots" / "1f"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for number, file in enumerate(sorted(folder.iterdir())):
+        file.rename(blobs / str(number))
+        (snapshot / file.name).symlink_to(f"../../blobs/{number}")
+    assert register(editor, snapshot).status_code == 201
+    policy = Policy.objects.select_related("team").get()
+    settings.POLICY_ROOTS = []
+    require_still_open(policy)
+    (snapshot / "config.json").unlink()
+    (snapshot / "config.json").symlink_to(folder)
+    with pytest.raises(ClosedFolder, match=r"^config\.json leads to a place that does not belong to this team$"):
+        require_still_open(policy)
+
+
 def test_safetensors_beside_pickles_are_fine(editor: APIClient, folder: Path) -> None:
     (folder / "training_args.bin").write_bytes(b"\x80\x04K\x01.")
     assert register(editor, folder).status_code == 201
