@@ -50,6 +50,12 @@ def check_answer(response: Response) -> None:
         raise AssertionError(f"{where} is not as the OpenAPI document says:\n{faults}")
 
 
+def documented_paths() -> dict[str, Any]:
+    """Operations of each path."""
+    paths: dict[str, Any] = _document()["paths"]
+    return paths
+
+
 @cache
 def _document() -> dict[str, Any]:
     document: dict[str, Any] = json.loads(DOCUMENT.read_text())

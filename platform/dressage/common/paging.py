@@ -1,9 +1,10 @@
 """Lists by cursor: ``?after=<id>&limit=`` answers ``{object: "list", data, has_more, next}``."""
 
+from itertools import groupby
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Model, Q, QuerySet
+from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,7 +26,9 @@ def page_query(*parameters: Parameter) -> Query:
 class CursorPage(BasePagination):
     """Keyset paging: exact under concurrent inserts, equally quick on every page.
 
-    ``after`` is the id of the last row seen. A subclass may set another ``ordering``; its last field must be unique.
+    ``after`` is the id of the last row seen. A subclass may set another ``ordering``; its last field must be unique,
+    and an index must have what the list is filtered by and then these fields in these directions, so that a page reads
+    no more rows than it shows.
     """
 
     ordering: tuple[str, ...] = ("-created_at", "-id")
@@ -37,9 +40,11 @@ class CursorPage(BasePagination):
     ) -> list[Any]:
         """The rows of this page, as ``view.query`` asks for them. Raises a 422 problem for an unknown cursor."""
         limit, after = view.query["limit"], view.query["after"]
-        if after is not None:
-            queryset = queryset.filter(self._past(self._anchor(queryset, after)))
-        rows = list(queryset.order_by(*self.ordering)[: limit + 1])
+        stretches = [Q()] if after is None else self._past(self._anchor(queryset, after))
+        rows: list[Any] = []
+        for stretch in stretches:
+            if len(rows) <= limit:
+                rows += queryset.filter(stretch).order_by(*self.ordering)[: limit + 1 - len(rows)]
         self.has_more = len(rows) > limit
         rows = rows[:limit]
         self.next_id = str(rows[-1].pk) if self.has_more else None
@@ -51,26 +56,39 @@ class CursorPage(BasePagination):
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         return page_schema(schema)
 
-    def _anchor(self, queryset: QuerySet, after: str) -> Model:
+    def _anchor(self, queryset: QuerySet, after: str) -> dict[str, Any]:
+        """What the row ``after`` is ordered by. Raises a 422 problem unless it is a row of this list."""
         field = queryset.model._meta.pk
         try:
             key = field.to_python(after)
-            anchor = None if "\0" in after else queryset.filter(pk=key).first()
+            names = [name.lstrip("-") for name in self.ordering]
+            anchor = None if "\0" in after else queryset.filter(pk=key).values(*names).first()
         except (ValueError, TypeError, ValidationError):
             anchor = None
         if anchor is None:
             raise invalid("/after", "after must be the id of a row of this list.", code="invalid_cursor")
         return anchor
 
-    def _past(self, anchor: Model) -> Q:
-        """Rows behind ``anchor``: (a, b) < (a0, b0) spelt out, since the directions may differ."""
-        condition, equal = Q(pk__in=[]), Q()
-        for name in self.ordering:
-            field = name.lstrip("-")
-            value = getattr(anchor, field)
-            condition |= equal & Q(**{f"{field}__{'lt' if name.startswith('-') else 'gt'}": value})
-            equal &= Q(**{field: value})
-        return condition
+    def _past(self, anchor: dict[str, Any]) -> list[Q]:
+        """Stretches of the list behind ``anchor``, in order.
+
+        There is one where all fields have one direction. PostgreSQL compares rows of values in one direction alone, so
+        where it changes there is one stretch for each part: those that are equal in the parts before it come first.
+        """
+        found: list[Q] = []
+        equal = Q()
+        for descending, part in groupby(self.ordering, lambda name: name.startswith("-")):
+            names = [name.lstrip("-") for name in part]
+            values = [anchor[name] for name in names]
+            found.insert(0, equal & Q(_compared(names, "<" if descending else ">", values)))
+            equal &= Q(**dict(zip(names, values, strict=True)))
+        return found
+
+
+def _compared(names: list[str], sign: str, values: list[Any]) -> Func:
+    """``(a, b) < (x, y)``: as a row of values, an index can begin to read at once where the page begins."""
+    row = [Func(*parts, template="(%(expressions)s)") for parts in (map(F, names), map(Value, values))]
+    return Func(*row, template="%(expressions)s", arg_joiner=f" {sign} ", output_field=BooleanField())
 
 
 def page_schema(item: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Dataset(TeamModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_dataset_per_slug")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="dataset_page")]
 
     @property
     def latest_version(self) -> "DatasetVersion":

@@ -14,7 +14,7 @@ from dressage.teams.models import Team
 
 def datasets(team: Team) -> QuerySet[Dataset]:
     """The team's datasets with their versions, oldest version first."""
-    versions = DatasetVersion.objects.select_related("dataset").order_by("number")
+    versions = DatasetVersion.objects.order_by("number")
     return Dataset.objects.for_team(team).prefetch_related(Prefetch("versions", queryset=versions))
 
 

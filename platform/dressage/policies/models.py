@@ -30,3 +30,4 @@ class Policy(TeamModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_policy_per_slug")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="policy_page")]

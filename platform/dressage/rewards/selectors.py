@@ -10,7 +10,7 @@ from dressage.teams.models import Team
 
 def rewards(team: Team) -> QuerySet[Reward]:
     """The team's rewards with their versions, oldest version first."""
-    versions = RewardVersion.objects.select_related("reward").order_by("number")
+    versions = RewardVersion.objects.order_by("number")
     return Reward.objects.for_team(team).prefetch_related(Prefetch("versions", queryset=versions))
 
 

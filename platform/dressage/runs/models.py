@@ -61,6 +61,7 @@ class Run(TeamModel):
         indexes = [
             models.Index(fields=["state", "queued_at"], name="run_queue"),
             models.Index(fields=["team", "updated_at"], name="run_team_updated"),
+            models.Index(fields=["team", "created_at", "id"], name="run_page"),
         ]
 
     @property
@@ -123,6 +124,7 @@ class Checkpoint(PrefixedModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "path"], name="one_checkpoint_per_path")]
+        indexes = [models.Index(fields=["run", "step", "attempt", "id"], name="checkpoint_page")]
 
     @property
     def folder(self) -> Path:

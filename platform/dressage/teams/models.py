@@ -73,6 +73,7 @@ class Membership(TeamModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_membership_per_team")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="membership_page")]
 
 
 class ApiToken(TeamModel):
@@ -89,6 +90,11 @@ class ApiToken(TeamModel):
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["team", "created_at", "id"], condition=models.Q(revoked_at=None), name="token_page")
+        ]
 
 
 class AuditEntry(TeamModel):

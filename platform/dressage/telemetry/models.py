@@ -1,6 +1,11 @@
 """Events, metric points and sampled rollouts. Narrow rows, appended and never changed."""
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Coalesce
+
+BOTTOM = -1.7e308
+"""Sorts rollouts without a reward below all others."""
 
 
 class Event(models.Model):
@@ -86,4 +91,8 @@ class Rollout(models.Model):
     """Rewards by other versions, on which it was not trained: ``{slug@n: reward | null}``."""
 
     class Meta:
-        indexes = [models.Index(fields=["run", "step", "group_id", "sample"], name="rollout_run_step")]
+        indexes = [
+            models.Index(fields=["run", "-step", "group_id", "sample", "id"], name="rollout_by_step"),
+            models.Index("run", Coalesce("reward", Value(BOTTOM)), "id", name="rollout_by_reward"),
+            models.Index(fields=["run", "length", "id"], name="rollout_by_length"),
+        ]

@@ -10,11 +10,8 @@ from typing_extensions import TypedDict
 
 from dressage.telemetry import downsample
 from dressage.telemetry.lines import Line
-from dressage.telemetry.models import Event, Rollout, Series
+from dressage.telemetry.models import BOTTOM, Event, Rollout, Series
 from trainer_core.metrics import find
-
-BOTTOM = -1.7e308
-"""Sorts rollouts without a reward below all others."""
 
 
 class MetricsDocument(TypedDict):

@@ -57,5 +57,5 @@ class BenchJob(TeamModel):
     class Meta:
         indexes = [
             models.Index(fields=["state", "rung_at"], name="bench_state_rung"),
-            models.Index(fields=["team", "created_at"], name="bench_team_created"),
+            models.Index(fields=["team", "created_at", "id"], condition=models.Q(hidden=False), name="bench_page"),
         ]

@@ -31,6 +31,7 @@ class JudgeEndpoint(TeamModel):
     created_by = models.CharField(max_length=300)
 
     class Meta:
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="judge_page")]
         constraints = [
             models.UniqueConstraint(fields=["team", "slug"], name="one_judge_per_slug"),
             models.CheckConstraint(

@@ -52,4 +52,7 @@ class RubricProposal(PrefixedModel):
     objects = TeamQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["reward", "state", "created_at"], name="proposal_reward_state")]
+        indexes = [
+            models.Index(fields=["reward", "state", "created_at"], name="proposal_reward_state"),
+            models.Index(fields=["reward", "created_at", "id"], name="proposal_page"),
+        ]

@@ -18,6 +18,7 @@ class Reward(TeamModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_reward_per_slug")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="reward_page")]
 
     @property
     def latest_version(self) -> "RewardVersion":

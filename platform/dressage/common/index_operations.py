@@ -1,0 +1,14 @@
+"""Indexes that are built while an installation's other connections write. Migrations with them are not ``atomic``."""
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db.migrations import RunSQL
+from django.db.migrations.operations.base import Operation
+from django.db.models import Index
+
+
+def index_concurrently(model: str, index: Index) -> list[Operation]:
+    """Operations that build ``index``; what a build that was cut short has left behind is dropped before."""
+    return [
+        RunSQL(f'DROP INDEX CONCURRENTLY IF EXISTS "{index.name}"', RunSQL.noop),
+        AddIndexConcurrently(model, index),
+    ]

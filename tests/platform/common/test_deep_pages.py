@@ -1,0 +1,168 @@
+"""Every list reads about as many rows of its table as it shows, on a page far behind the first as well."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from dressage.common.models import TeamModel
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.policies.models import Policy
+from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
+from dressage.runs.models import Checkpoint, Control, Run
+from dressage.runs.states import RunState
+from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+from dressage.telemetry.models import Event, Rollout
+from tests.platform.openapi import documented_paths
+
+ROWS, FIRST, NEXT = 260, 200, 20
+SPARE = 6
+"""Rows that a page may read beside those it shows: the cursor's, and the one behind the page."""
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+"""All rows are made at one instant, so that the id alone has to tell them apart."""
+DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
+NOT_IN_A_TABLE = {"/api/v1/datasets/{dataset_id}/versions/{number}/rows"}
+"""Read from a Parquet file by row groups."""
+FEW = {"/api/v1/runs": {"state": "draft"}, "/api/v1/runs/{run_id}/events": {"kind": "step"}}
+"""Filters that take nearly all rows."""
+
+
+def paged() -> dict[str, dict[str, Any]]:
+    """Operation of each list by cursor, from the OpenAPI document."""
+    found = {path: operations["get"] for path, operations in documented_paths().items() if "get" in operations}
+    return {path: one for path, one in found.items() if any(p["name"] == "after" for p in one.get("parameters", []))}
+
+
+def many(model: type[models.Model], /, **values: Any) -> list[Any]:
+    """``ROWS`` rows of ``model``; a value that is a function is asked with the row's number."""
+    given = [{k: v(n) if callable(v) else v for k, v in values.items()} for n in range(ROWS)]
+    return model._default_manager.bulk_create([model(**row) for row in given])
+
+
+def number(n: int) -> str:
+    return f"n{n:04}"
+
+
+def of_team(model: type[TeamModel], team: Team, /, **values: Any) -> list[Any]:
+    """Rows of a team."""
+    return many(model, team=team, created_at=NOW, **values)
+
+
+def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
+    """Rows of every list in a team: the list's table, and the ids in its address."""
+    by, slugs, unique = {"created_by": "x"}, {"slug": number, "name": "n"}, lambda n: f"{team.slug}{n}"
+    people = many(User, email=lambda n: f"{team.slug}{n}@example.com")
+    of_team(Membership, team, user=lambda n: people[n], role="viewer")
+    of_team(ApiToken, team, name="t", sha256=unique, role="viewer")
+    of_team(AuditEntry, team, number=lambda n: n + 1, actor_kind="user", action="a", target_type="t", hash="h")
+    sets = of_team(Dataset, team, **slugs, **by)
+    many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
+    size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
+    of_team(Policy, team, path="/p", **slugs, **size, **by)
+    rewards = of_team(Reward, team, **slugs, **by)
+    versions = many(RewardVersion, reward=lambda n: rewards[n], number=1, definition=DEFINITION, **by)
+    many(
+        RubricProposal, reward=rewards[0], reward_version=versions[0], attempt=1, step=1, created_at=NOW,
+        component="c", name="n", weight=1.0, better="b", worse="w",
+    )  # fmt: skip
+    of_team(JudgeEndpoint, team, base_url="https://judge.example/v1", model="m", **slugs, **by)
+    empty = {
+        "definitions": [],
+        "source": {"type": "pasted"},
+        "samples": [],
+        "thinking": {"start": "a", "end": "b"},
+        "timeout_s": 1.0,
+    }
+    of_team(BenchJob, team, token_sha256=unique, **empty, **by)
+    spec = {"policy": {"base": "p"}}
+    runs = of_team(Run, team, name="r", spec=spec, effective_spec=spec, total_steps=9, state=RunState.DRAFT, **by)
+    run = runs[0]
+    many(
+        Checkpoint, run=run, created_at=NOW, attempt=1, step=1, path=number, bytes=1, reason="schedule",
+        manifest_sha256="0", policy_version=1,
+    )  # fmt: skip
+    many(
+        Control,
+        run=run,
+        created_at=NOW,
+        revision=lambda n: n + 1,
+        target="t",
+        boundary="optimizer_step",
+        actor_kind="user",
+    )
+    many(Event, run=run, seq=lambda n: n + 1, attempt=1, kind="step", step=1, at=NOW, data={})
+    many(
+        Rollout, run=run, attempt=1, step=lambda n: n // 4, group_id=number, sample=0, prompt_id="p", source="s",
+        prompt="", completion="", reward=lambda n: None if n % 2 else 1.0, reward_parts={}, finish_reason="stop",
+        length=1, thinking_tokens=0, budget_hit=False, control_revision=0,
+    )  # fmt: skip
+    ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id}, "/api/v1"
+    tables: dict[str, type[models.Model]] = {
+        "/audit": AuditEntry,
+        "/datasets": Dataset,
+        "/judge-endpoints": JudgeEndpoint,
+        "/policies": Policy,
+        "/rewards": Reward,
+        "/rewards/{reward_id}/proposals": RubricProposal,
+        "/rewards/bench": BenchJob,
+        "/runs": Run,
+        "/runs/{run_id}/checkpoints": Checkpoint,
+        "/runs/{run_id}/controls": Control,
+        "/runs/{run_id}/events": Event,
+        "/runs/{run_id}/rollouts": Rollout,
+        "/teams/current/members": Membership,
+        "/tokens": ApiToken,
+    }
+    return {f"{prefix}{path}": (model, ids) for path, model in tables.items()}
+
+
+def read_rows(plan: Mapping[str, Any], table: str) -> float:
+    """Rows of ``table`` that a plan has read, also those that it threw away."""
+    inner = sum(read_rows(part, table) for part in plan.get("Plans", ()))
+    if plan.get("Relation Name") != table:
+        return inner
+    thrown = plan.get("Rows Removed by Filter", 0) + plan.get("Rows Removed by Index Recheck", 0)
+    return inner + (plan["Actual Rows"] + thrown) * plan["Actual Loops"]
+
+
+def explained(statements: list[str]) -> Iterator[dict[str, Any]]:
+    """Plan of each statement, with what it has read. A table this small would be read as a whole, were it allowed."""
+    with connection.cursor() as cursor:
+        for way in ("seqscan", "bitmapscan"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+        for statement in statements:
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+            [plan] = cursor.fetchone()
+            yield (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
+
+
+def orders(operation: dict[str, Any]) -> list[dict[str, str]]:
+    """Queries that ask for each order the list knows."""
+    [known] = [p["schema"]["enum"] for p in operation["parameters"] if p["name"] == "order"] or [[]]
+    return [{"order": order} for order in known] or [{}]
+
+
+def test_a_deep_page_reads_as_many_rows_as_it_shows(
+    api: Callable[..., APIClient], team: Team, other_team: Team
+) -> None:
+    filled, _ = fill(team), fill(other_team)
+    assert filled.keys() == paged().keys() - NOT_IN_A_TABLE, "a list by cursor is missing here, or is none any more"
+    client = api("admin")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    for path, (model, ids) in filled.items():
+        for order in orders(paged()[path]):
+            address, query = path.format(**ids), {**order, **FEW.get(path, {})}
+            first = client.get(address, {**query, "limit": FIRST}).json()
+            with CaptureQueriesContext(connection) as captured:
+                page = client.get(address, {**query, "limit": NEXT, "after": first["next"]}).json()
+            assert len(page["data"]) == NEXT, address
+            keys = [json.dumps(row.get("id") or row.get("seq")) for row in (*first["data"], *page["data"])]
+            assert len(set(keys)) == FIRST + NEXT, address
+            statements = [one["sql"] for one in captured if one["sql"].startswith("SELECT")]
+            found = sum(read_rows(plan, model._meta.db_table) for plan in explained(statements))
+            assert NEXT <= found <= NEXT + SPARE, f"{address} {query} reads {found:.0f} rows for {NEXT}"
