@@ -1,10 +1,13 @@
 """Turns the validation errors of pydantic and of REST framework into one list of ``{pointer, detail}``."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from typing_extensions import TypedDict
+
+from dressage.common.members import known_members, no_such_member
 
 
 class FieldError(TypedDict):
@@ -41,19 +44,36 @@ def _holds(data: Any, part: str | int) -> bool:
     return isinstance(data, Sequence) and isinstance(part, int) and 0 <= part < len(data)
 
 
-def pydantic_errors(error: ValidationError, data: Any = None) -> list[tuple[list[str | int], str]]:
-    """(path, sentence) of every fault that pydantic found in ``data``; without it, paths keep the tags of unions."""
+def pydantic_errors(
+    error: ValidationError, data: Any = None, model: type[BaseModel] | None = None
+) -> list[tuple[list[str | int], str]]:
+    """(path, sentence) of every fault that pydantic found.
+
+    Args:
+        error: what pydantic has raised.
+        data: what it was given; without it, paths keep the tags of unions.
+        model: the model that refused; with it, the sentence for an unknown member names what was probably meant.
+    """
     found = error.errors(include_url=False, include_context=False, include_input=False)
     # A faulty element is not counted, so that a list of one faulty element is reported as too short as well.
     below = {item["loc"][:depth] for item in found for depth in range(len(item["loc"]))}
-    return [
-        (
-            list(item["loc"]) if data is None else location(item["type"], item["loc"], data),
-            item["msg"].removeprefix("Value error, "),
-        )
-        for item in found
-        if not (item["type"] == "too_short" and item["loc"] in below)
-    ]
+    faults = []
+    for item in found:
+        if item["type"] == "too_short" and item["loc"] in below:
+            continue
+        path = list(item["loc"]) if data is None else location(item["type"], item["loc"], data)
+        sentence = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            known = known_members(_schema(model), data, path[:-1]) if model and data is not None else ()
+            sentence = no_such_member(str(path[-1]), known) if known else f"There is no member {path[-1]!r} here."
+        faults.append((path, sentence))
+    return faults
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The model's schema; nobody may change it. Making it can take a third of a second."""
+    return model.model_json_schema()
 
 
 def nested(errors: Sequence[tuple[list[str | int], str]]) -> Any:

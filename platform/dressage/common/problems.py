@@ -78,7 +78,7 @@ def validated(model: type[M], data: Any, *path: str | int) -> M:
     try:
         return model.model_validate(data)
     except PydanticError as error:
-        found = pydantic_errors(error, data)
+        found = pydantic_errors(error, data, model)
         raise unprocessable([FieldError(pointer=join(*path, *where), detail=text) for where, text in found]) from error
 
 
@@ -94,10 +94,11 @@ def conflict(detail: str, *, code: str = "conflict", errors: Sequence[FieldError
 
 def unprocessable(errors: Sequence[FieldError]) -> Problem:
     """422 for several faults of the body; the first one is told in words."""
-    return Problem(422, "Invalid request", _summary(errors), errors=errors, code="invalid")
+    return Problem(422, "Invalid request", summary(errors), errors=errors, code="invalid")
 
 
-def _summary(errors: Sequence[FieldError]) -> str:
+def summary(errors: Sequence[FieldError]) -> str:
+    """One sentence for several faults: the first one with its place, and how many more there are."""
     if not errors:
         return "The request is invalid."
     first = errors[0]

@@ -56,6 +56,12 @@ class ProblemAutoSchema(AutoSchema):
                 return schema
         return super()._map_serializer_field(field, direction, bypass_extensions)
 
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
+        schema = super()._map_basic_serializer(serializer, direction)
+        if direction == "request":
+            schema["additionalProperties"] = False  # as ``dressage.common.unknown_members`` sees to
+        return schema
+
     def _any_json(self, field: JSONField | DictField) -> dict[str, Any] | None:
         """The schema of a field that holds any JSON, or an object of any; None for a field whose type is declared.
 

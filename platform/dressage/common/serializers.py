@@ -31,7 +31,7 @@ class PydanticField(serializers.JSONField):
         try:
             return self.model.model_validate(data)
         except ValidationError as error:
-            raise serializers.ValidationError(nested(pydantic_errors(error, data))) from error
+            raise serializers.ValidationError(nested(pydantic_errors(error, data, self.model))) from error
 
     def to_representation(self, value: Any) -> Any:
         return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

@@ -105,7 +105,8 @@ class StageControlsSerializer(serializers.Serializer):
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
         both = [name for name in ("target", "value") if name in self.initial_data]
         if both:
-            raise serializers.ValidationError({both[0]: "Send either `changes`, or one `target` with its `value`."})
+            detail = "Send either `changes`, or one `target` with its `value`."
+            raise serializers.ValidationError(dict.fromkeys(both, detail))
         return fields
 
 

@@ -13,6 +13,7 @@ from dressage.common.paging import CursorPage
 from dressage.common.permissions import RoleByMethod
 from dressage.common.query import NOTHING, Query
 from dressage.common.roles import Role
+from dressage.common.unknown_members import read_body, refuse_any
 from dressage.teams.models import Team, User
 
 
@@ -28,13 +29,16 @@ class TeamRequest(Request):
 class ApiView(RoleByMethod, APIView):
     """``roles`` names who may write; ``problem_statuses`` the problems of its own that an operation may answer.
 
-    ``queries`` declares the query parameters of each method; ``self.query`` holds their values. Others are refused.
+    ``queries`` declares the query parameters of each method; ``self.query`` holds their values. Others are refused, as
+    are members of a body that its serializer does not have, and any member where a method of ``without_body`` is asked.
     """
 
     request: TeamRequest
     pagination_class: ClassVar[type[CursorPage]] = CursorPage
     problem_statuses: ClassVar[dict[str, tuple[int, ...]]] = {}
     queries: ClassVar[dict[str, Query]] = {}
+    without_body: ClassVar[frozenset[str]] = frozenset()
+    """Methods that write and take no body, beside DELETE."""
     query: dict[str, Any]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -42,12 +46,12 @@ class ApiView(RoleByMethod, APIView):
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else request.method or ""
         self.query = self.queries.get(method, NOTHING).read(request.query_params)
+        if method == "DELETE" or method in self.without_body:
+            refuse_any(request.data)
 
     def body(self, serializer_class: type[BaseSerializer]) -> dict[str, Any]:
-        """The validated body. Raises a 422 problem that names each fault."""
-        serializer = serializer_class(data=self.request.data)
-        serializer.is_valid(raise_exception=True)
-        return serializer.validated_data
+        """The validated body. Raises a 422 problem that names each fault, unknown members included."""
+        return read_body(serializer_class(data=self.request.data))
 
     def page(self, queryset: QuerySet, serializer_class: type[BaseSerializer]) -> Response:
         """One page of ``queryset``."""

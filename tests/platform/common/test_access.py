@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -31,6 +31,7 @@ from dressage.teams.services import create_token
 from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
+from tests.platform.slips import MEMBER, check_slips
 from trainer_core.rewards import RewardDefinition
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
@@ -117,10 +118,17 @@ def openapi() -> dict[str, Any]:
     return SchemaGenerator(urlconf=settings.ROOT_URLCONF).get_schema(request=None, public=True)
 
 
+def documented_path(operation: Any) -> str:
+    """The operation's path as the OpenAPI document has it."""
+    path: str = operation.path.replace("versions/1", "versions/{number}").replace("}", "_id}")
+    return "/api/v1/" + path.replace("number_id", "number")
+
+
 def check_against_schema(operation: Operation, response: Any) -> None:
     """The answer is documented for its status, and is as the document says."""
-    path = "/api/v1/" + operation.path.replace("/1", "/{number}").replace("}", "_id}").replace("number_id", "number")
-    documented = openapi()["paths"][path][operation.method.lower()]["responses"][str(response.status_code)]
+    documented = openapi()["paths"][documented_path(operation)][operation.method.lower()]["responses"][
+        str(response.status_code)
+    ]
     if response.status_code == 204:
         assert not response.content
         return
@@ -319,6 +327,41 @@ def test_numbers_in_paths_that_are_none(api: Callable[..., APIClient], ids: dict
     for rest in ("", "/rows"):
         path = f"/api/v1/datasets/{ids['dataset']}/versions/{number}{rest}"
         assert api("viewer").get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "operation", [o for o in OPERATIONS if o.method != "GET"], ids=lambda o: f"{o.method} {o.path}"
+)
+def test_what_a_body_may_not_hold_is_refused(
+    api: Callable[..., APIClient], ids: dict[str, str], operation: Operation
+) -> None:
+    client = api("admin")
+    documented = openapi()["paths"][documented_path(operation)][operation.method.lower()]
+    assert check_slips(
+        openapi(), documented, operation.body, lambda body: call(client, replace(operation, body=body), ids), snapshot
+    )
+
+
+@pytest.mark.parametrize("path", sorted(PERSONAL))
+def test_what_a_body_about_oneself_may_not_hold_is_refused(api: Callable[..., APIClient], path: str) -> None:
+    client = api("admin")
+    for method in openapi()["paths"][f"/api/v1/{path}"].keys() - {"get"}:
+        before = snapshot()
+        response = getattr(client, method)(f"/api/v1/{path}", {MEMBER: 1}, format="json")
+        assert response.status_code == 422, (method, response.content)
+        assert f"/{MEMBER}" in [fault["pointer"] for fault in response.json()["errors"]]
+        assert snapshot() == before
+
+
+def test_every_writing_operation_is_walked() -> None:
+    """By the tests above, or by their like in ``tests/platform/runs/test_access.py``, whose lists are complete."""
+    from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
+
+    every: list[Any] = [*OPERATIONS, *OF_RUNS]
+    walked = {(o.method.lower(), documented_path(o)) for o in every if o.method != "GET"}
+    documented = {(method, path) for path, methods in openapi()["paths"].items() for method in methods}
+    of_oneself = {f"/api/v1/{path}" for path in PERSONAL}
+    assert {(method, path) for method, path in documented if method != "get" and path not in of_oneself} == walked
 
 
 def test_every_reading_operation_is_walked() -> None:

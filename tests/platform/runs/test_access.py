@@ -3,7 +3,7 @@
 import functools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.runs.fixtures import Worker, spec_document
+from tests.platform.slips import check_slips
 from tests.trainer_core.planning.rates_for_planning import BY_HAND
 
 SPEC = spec_document()
@@ -218,6 +219,29 @@ def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids
     client = api("admin")
     before = without_sign_ins()
     assert check_queries(client, "/api/v1/" + path.format(**ids), documented, needed) > 0
+    assert without_sign_ins() == before
+
+
+def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:
+    client = api("admin")
+    for operation in OPERATIONS:  # one test: none of them may change anything
+        if operation.method == "GET":
+            continue
+        documented = openapi()["paths"]["/api/v1/" + operation.path.replace("}", "_id}")][operation.method.lower()]
+
+        def send(body: Any, operation: Operation = operation) -> Any:
+            return call(client, replace(operation, body=body), ids)
+
+        assert check_slips(openapi(), documented, operation.body, send, without_sign_ins)
+
+
+@pytest.mark.parametrize("body", [5, "changes", ["changes"], True])
+def test_controls_that_are_no_object(api: Callable[..., APIClient], ids: dict[str, str], body: Any) -> None:
+    client = api("admin")
+    before = without_sign_ins()
+    path = f"/api/v1/runs/{ids['run']}/controls"
+    response = client.post(path, body, format="json", headers={"If-Match": "1"})
+    assert response.status_code == 422
     assert without_sign_ins() == before
 
 

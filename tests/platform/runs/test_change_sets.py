@@ -114,7 +114,7 @@ def test_a_list_of_one_is_a_control_like_any_other(steered: tuple[Run, Worker, S
         ([RATE, ("reward.definition", "none@1")], {}, "/changes/1/value", "none@1"),
         ([], {}, "/changes", "empty"),
         ([RATE], {"apply_at": 41}, "/apply_at", "a step from 1 to 40"),
-        ([RATE], {"target": "thinking.budget", "value": 10}, "/target", "either `changes`"),
+        ([RATE], {"target": "thinking.budget"}, "/target", "either `changes`"),
         ([(RATE[0] * 10, 1)], {}, "/changes/0/target", "200 characters"),
     ],
 )

@@ -17,6 +17,7 @@ class ActionView(ApiView):
     """Base: an act on one run, answered with the run as it is then."""
 
     roles = {"POST": IsOperator}
+    without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409,)}
 
     def answer(self, run_id: str) -> Response:

@@ -116,6 +116,7 @@ class ControlsView(ApiView):
 
 class CancelControlView(ApiView):
     roles = {"POST": IsOperator}
+    without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409,)}
 
     @extend_schema(operation_id="cancelControl", tags=["controls"], request=None, responses={200: ControlSerializer})

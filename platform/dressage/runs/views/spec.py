@@ -46,7 +46,7 @@ class ValidateSpecView(ApiView):
         try:
             spec = RunSpec.model_validate(document)
         except ValidationError as error:
-            faults = pydantic_errors(error, document)
+            faults = pydantic_errors(error, document, RunSpec)
             errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in faults]
             return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
         found = references.resolve(request.team, spec)

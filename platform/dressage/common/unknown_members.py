@@ -1,0 +1,69 @@
+"""Members of a body that an operation does not take. They are refused: a slip of the pen, such as ``expires`` for
+``expires_at``, would otherwise be dropped in silence, and with it what the client asked for."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from rest_framework import serializers
+
+from dressage.common.errors import FieldError, flatten, join
+from dressage.common.members import MAX_NAME, no_such_member
+from dressage.common.problems import Problem, summary, unprocessable
+
+MAX_TOLD = 20
+"""Unknown members that one answer names."""
+
+
+def read_body(serializer: serializers.BaseSerializer) -> dict[str, Any]:
+    """The validated body of a serializer that was made with ``data``.
+
+    Raises:
+        Problem: 422 that points to each fault, those being members, at any depth, that the serializer has no field for,
+            and whatever the serializer refuses.
+    """
+    refused = [] if serializer.is_valid() else list(flatten(serializer.errors))
+    told = {fault["pointer"] for fault in refused}
+    unknown = [fault for fault in unknown_members(serializer, serializer.initial_data) if fault["pointer"] not in told]
+    if unknown:
+        raise _unknown_problem(unknown + refused)
+    if refused:
+        raise unprocessable(refused)
+    fields: dict[str, Any] = serializer.validated_data
+    return fields
+
+
+def refuse_any(data: Any) -> None:
+    """Refuse a body where none is taken; an empty one says nothing and passes. Raises a 422 problem."""
+    if isinstance(data, Mapping) and data:
+        names = list(islice(data, MAX_TOLD))
+        raise _unknown_problem(
+            [FieldError(pointer=join(name[:MAX_NAME]), detail=no_such_member(name, ())) for name in names]
+        )
+    if data:
+        raise unprocessable([FieldError(pointer="", detail="This takes no body.")])
+
+
+def unknown_members(serializer: serializers.BaseSerializer, data: Any) -> list[FieldError]:
+    """The members of ``data``, at any depth, that ``serializer`` has no field for; at most ``MAX_TOLD``."""
+    return list(islice(_unknown(serializer, data, ()), MAX_TOLD))
+
+
+def _unknown_problem(faults: list[FieldError]) -> Problem:
+    return Problem(422, "Invalid request", summary(faults), errors=faults, code="unknown_member")
+
+
+def _unknown(field: serializers.Field | None, data: Any, path: tuple[str | int, ...]) -> Iterator[FieldError]:
+    if isinstance(field, serializers.Serializer) and isinstance(data, Mapping):
+        taken = {name: inner for name, inner in field.fields.items() if not inner.read_only}
+        for name in data:
+            if name in taken:
+                yield from _unknown(taken[name], data[name], (*path, name))
+            else:
+                yield FieldError(pointer=join(*path, name[:MAX_NAME]), detail=no_such_member(name, taken))
+    elif isinstance(field, serializers.ListSerializer | serializers.ListField) and isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _unknown(field.child, value, (*path, index))
+    elif isinstance(field, serializers.DictField) and isinstance(data, Mapping):
+        for name in data:
+            yield from _unknown(field.child, data[name], (*path, name))
