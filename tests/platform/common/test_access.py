@@ -353,17 +353,6 @@ def test_what_a_body_about_oneself_may_not_hold_is_refused(api: Callable[..., AP
         assert snapshot() == before
 
 
-def test_every_writing_operation_is_walked() -> None:
-    """By the tests above, or by their like in ``tests/platform/runs/test_access.py``, whose lists are complete."""
-    from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
-
-    every: list[Any] = [*OPERATIONS, *OF_RUNS]
-    walked = {(o.method.lower(), documented_path(o)) for o in every if o.method != "GET"}
-    documented = {(method, path) for path, methods in openapi()["paths"].items() for method in methods}
-    of_oneself = {f"/api/v1/{path}" for path in PERSONAL}
-    assert {(method, path) for method, path in documented if method != "get" and path not in of_oneself} == walked
-
-
 def test_every_reading_operation_is_walked() -> None:
     """By the test above, or by its like in ``tests/platform/runs/test_access.py``, whose lists are complete."""
     from tests.platform.runs.test_access import OPERATIONS as OF_RUNS

@@ -235,16 +235,6 @@ def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids:
         assert check_slips(openapi(), documented, operation.body, send, without_sign_ins)
 
 
-@pytest.mark.parametrize("body", [5, "changes", ["changes"], True])
-def test_controls_that_are_no_object(api: Callable[..., APIClient], ids: dict[str, str], body: Any) -> None:
-    client = api("admin")
-    before = without_sign_ins()
-    path = f"/api/v1/runs/{ids['run']}/controls"
-    response = client.post(path, body, format="json", headers={"If-Match": "1"})
-    assert response.status_code == 422
-    assert without_sign_ins() == before
-
-
 @pytest.mark.parametrize(
     "operation",
     # Those that are refused here are sent twice in test_a_staged_control_is_cancelled_once and test_team_weights.py.
