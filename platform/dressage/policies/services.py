@@ -1,6 +1,7 @@
 """Writes of policies."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
 from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
+from dressage.embedded.private_files import sync_folder
 from dressage.policies.folders import ClosedFolder, own_root, require_open
 from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect
+from dressage.policies.leftovers import unfinished
 from dressage.policies.models import Policy
 from dressage.policies.snapshots import SnapshotError, copy_checkpoint
 from dressage.teams.models import Team
@@ -56,18 +59,22 @@ def register_checkpoint(
     _require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
     policy_id = new_id(Policy.id_prefix)
     target = own_root(team) / policy_id
+    copy = unfinished(target)
     try:
-        copy_checkpoint(folder, target, manifest_sha256)
-        return _store(team, actor, slug, name, inspect(target.resolve()), id=policy_id, checkpoint=checkpoint)
+        copy_checkpoint(folder, copy, manifest_sha256)
+        facts = replace(inspect(copy.resolve()), path=target.resolve())
+        with transaction.atomic():
+            policy = _store(team, actor, slug, name, facts, id=policy_id, checkpoint=checkpoint)
+            copy.rename(target)
+            sync_folder(target.parent)
+        return policy
     except SnapshotError as error:
-        shutil.rmtree(target, ignore_errors=True)
         raise conflict(f"The checkpoint cannot become a policy: {error}.", code="checkpoint_gone") from error
     except UnfitFolder as error:
-        shutil.rmtree(target, ignore_errors=True)
         raise invalid("", str(error), code="unfit_policy") from error
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+    finally:
+        # What a caller's transaction that fails later leaves under the final name is for ``leftovers.sweep``.
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 @transaction.atomic

@@ -2,6 +2,9 @@
 
 import json
 import random
+import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from tests.support.hostile_inputs import chain
 from trainer_core.rewards import Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders import JsonSchemaGrader
+from trainer_core.rewards.graders.schema_references import check_references
 from trainer_core.rewards.graders.schema_validator import fits
 
 TREE = {
@@ -40,6 +44,82 @@ def test_references_that_fan_out_are_refused_with_their_place(schema: dict[str, 
     (error,) = refused.value.errors()
     assert pointer in error["msg"]
     assert error["msg"].endswith("to more than 10000 subschemas once all references are written out")
+
+
+def calls_of(check: Callable[[], object]) -> int:
+    """Functions that ``check`` calls: a measure of work that the machine's load does not change."""
+    count = 0
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        check()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def anchored(count: int, reference: str = "#a") -> dict[str, Any]:
+    """A schema with so many references to one anchor."""
+    properties = {str(n): {"$ref": reference} for n in range(count)}
+    return {"properties": properties, "$defs": {"a": {"$anchor": "a", "type": "null"}}}
+
+
+@pytest.mark.parametrize("reference", ["#a", "#missing", "#/$defs/a", "#/$defs/missing"])
+def test_references_cost_the_same_each_wherever_they_lead(reference: str) -> None:
+    few, many = (calls_of(lambda n=n: check_references(anchored(n, reference))) for n in (200, 2000))  # type: ignore[misc]
+    assert many < 11 * few
+
+
+def test_what_is_too_large_is_refused_at_once() -> None:
+    many = anchored(20_000)
+    refusal = r"^it has more than 10000 subschemas once all references are written out$"
+
+    def refused() -> None:
+        with pytest.raises(ValueError, match=refusal):
+            check_references(many)
+
+    assert calls_of(refused) < 100 * 20_000
+    for schema, told in (
+        (many, "it has 20004 objects and truth values; a schema may have 20000"),
+        ({"allOf": [True] * 20_000}, "it has 20001 objects and truth values; a schema may have 20000"),
+        ({"$ref": "#" + "/x" * 100_001}, "its references have more than 100000 segments in all"),
+    ):
+        with pytest.raises(ValidationError) as found:
+            JsonSchemaGrader(json_schema=schema)
+        assert found.value.errors()[0]["msg"] == f"Value error, {told}"
+
+
+def test_anchors_lead_where_they_should() -> None:
+    assert [grade(anchored(3), text) for text in ('{"1": null}', '{"1": 1}')] == [1.0, 0.0]
+    inner = {"$id": "http://x.test/inner", "$anchor": "a", "type": "integer"}
+    nested = {"$id": "http://x.test/", "$defs": {"a": {"$anchor": "a", "type": "null"}, "b": inner}, "$ref": "#a"}
+    assert [grade(nested, text) for text in ("null", "1")] == [1.0, 0.0]
+    with pytest.raises(GraderError, match="the schema cannot be applied"):
+        grade(anchored(1, "#missing"), '{"0": null}')
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"properties": 5, "$ref": "#a"}, "not a JSON Schema: 5 is not of type 'object'"),
+        ({"$id": 5, "$ref": "#a"}, "not a JSON Schema: 5 is not of type 'string'"),
+        ({"$defs": {"a": {"$anchor": []}}, "$ref": "#a"}, "not a JSON Schema: [] is not of type 'string'"),
+        ({"$ref": "#/x", "x": {"allOf": [{"$id": 5}]}}, "its references cannot be followed: 'int' object has no"),
+        (
+            {"$defs": {"a": {"$schema": "http://json-schema.org/draft-04/schema#", "id": 5}}},
+            "its references cannot be followed: 'int' object has no",
+        ),
+    ],
+)
+def test_what_is_no_schema_is_refused_in_words(schema: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        JsonSchemaGrader(json_schema=schema)
+    assert refused.value.errors()[0]["msg"].startswith(f"Value error, {told}")
 
 
 def test_what_refers_to_itself_or_often_is_no_fan_out() -> None:
