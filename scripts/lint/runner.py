@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+
+_NO_SERVICES = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing", "REDIS_URL": "redis://127.0.0.1:1/0"}
+"""Addresses at which nothing answers: no check needs a database, and none may touch an installation's."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,8 @@ def run(steps: Sequence[Step], jobs: int) -> int:
         0 if every step ended with 0, else 1.
     """
     failed: list[Outcome] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(_run, step) for step in steps]):
+    with tempfile.TemporaryDirectory(prefix="dressage-lint-") as home, ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(_run, step, home) for step in steps]):
             outcome = future.result()
             _report(outcome)
             if outcome.code:
@@ -55,13 +59,13 @@ def run(steps: Sequence[Step], jobs: int) -> int:
     return 1 if failed else 0
 
 
-def _run(step: Step) -> Outcome:
+def _run(step: Step, home: str) -> Outcome:
     began = time.monotonic()
     try:
         done = subprocess.run(
             step.command,
             cwd=ROOT / step.folder,
-            env=_environment(),
+            env=_environment(home),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -74,10 +78,15 @@ def _run(step: Step) -> Outcome:
     return Outcome(step, code, output, time.monotonic() - began)
 
 
-def _environment() -> dict[str, str]:
-    """Our own, with the tools of ``.venv`` and ``.node`` before those of the machine."""
+def _environment(home: str) -> dict[str, str]:
+    """Our own, with the tools of ``.venv`` and ``.node`` before those of the machine, and no installation.
+
+    Several steps read the platform's settings, which would make a data folder with a database where there is none: each
+    of them at once, in the repository.
+    """
     tools = os.pathsep.join(str(ROOT / folder / "bin") for folder in (".node", ".venv"))
-    return os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', '')}"}
+    path = f"{tools}{os.pathsep}{os.environ.get('PATH', '')}"
+    return os.environ | {"PATH": path, "DRESSAGE_HOME": home} | _NO_SERVICES
 
 
 def _report(outcome: Outcome) -> None:

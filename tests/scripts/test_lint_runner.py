@@ -1,10 +1,14 @@
 """The runner of static checks: all failures are told, and the exit status is right."""
 
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from scripts.lint.runner import Step, run
+from scripts.lint.runner import ROOT, Step, run
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -31,6 +35,44 @@ def test_success_is_one_line_each(capfd: pytest.CaptureFixture[str]) -> None:
     assert run([GOOD, Step("telling", python("print('by the way')"), tells=True)], 1) == 0
     lines = [line.partition(" (")[0] for line in capfd.readouterr().out.splitlines()]
     assert lines == ["✓ good", "✓ telling", "    by the way", "All 2 checks passed."]
+
+
+def test_checks_know_no_installation(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They share a data folder that is gone when they end, and reach nobody's database."""
+    for name in ("DRESSAGE_HOME", "DATABASE_URL", "REDIS_URL"):
+        monkeypatch.setenv(name, str(tmp_path))
+    shown = "import os; print(*(os.environ[n] for n in ('DRESSAGE_HOME', 'DATABASE_URL', 'REDIS_URL')))"
+    here = "import os; open(os.environ['DRESSAGE_HOME'] + '/secret-key', 'x').close(); "
+    assert run([Step("one", python(here + shown), tells=True), Step("two", python(shown), tells=True)], 1) == 0
+    first, second = (line.split() for line in capfd.readouterr().out.splitlines() if line.startswith("    "))
+    assert first == second
+    home, database, redis = first
+    assert not Path(home).exists() and Path(home).name.startswith("dressage-lint-")
+    assert (database, redis) == ("postgresql://nobody@127.0.0.1:1/nothing", "redis://127.0.0.1:1/0")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_check_makes_anything_in_the_checkout(tmp_path: Path) -> None:
+    """The settings that checks read make a data folder where none is named, and where no database is, one of those."""
+    code = "import scripts.lint.runner as r, sys; sys.exit(r.run([r.Step('settings', tuple(sys.argv[1:]))], 1))"
+    tree = tmp_path / "tree"
+    for folder in ("platform", "trainer_core", "scripts"):
+        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(tree.rglob("*"))
+    step = python("import django; django.setup()")
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in ("DRESSAGE_HOME", "DATABASE_URL")},
+        "PYTHONPATH": f"{tree}:{tree / 'platform'}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "DJANGO_SETTINGS_MODULE": "dressage.settings",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code, *step], cwd=tree, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(tree.rglob("*")) == before
 
 
 def test_a_missing_tool_fails(capfd: pytest.CaptureFixture[str]) -> None:
