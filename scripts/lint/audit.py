@@ -1,6 +1,7 @@
 """Asks a vulnerability service about every locked package. Without one in reach it says so and lets the check pass."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -13,11 +14,27 @@ COMMAND = (
     sys.executable, "-m", "pip_audit", "--no-deps", "--disable-pip", "--progress-spinner", "off",
     "--timeout", "10", "--format", "json",
 )  # fmt: skip
+_UNKNOWN = "Dependency not found"
+"""How pip-audit begins its reason for a package that its service does not know."""
+_OUT_OF_REACH = re.compile(
+    r"(requests\.exceptions\.(ConnectionError|ProxyError|ConnectTimeout|ReadTimeout):"
+    r"|ERROR:pip_audit\._cli:Tip: your network may be blocking this service\.)"
+)
+"""The last line of what pip-audit says when it cannot reach its service. Certificates that fail are not among it."""
 
 
 def verdict(report: list[dict[str, Any]]) -> tuple[int, str]:
     """Exit status and words for the packages of pip-audit's report."""
     asked = [package for package in report if "skip_reason" not in package]
+    failed = [
+        f"{package['name']}: {package['skip_reason']}"
+        for package in report
+        if not package.get("skip_reason", _UNKNOWN).startswith(_UNKNOWN)
+    ]
+    if failed:
+        return 1, "\n".join(failed)
+    if not report:
+        return 1, "pip-audit read no package from the locks."
     if not asked:
         return 0, "Not audited: no vulnerability service in reach knows the locked packages."
     found = [
@@ -32,19 +49,23 @@ def verdict(report: list[dict[str, Any]]) -> tuple[int, str]:
     return 0, f"{len(asked)} of {len(report)} locked packages audited: no known vulnerability."
 
 
+def read(output: str, errors: str) -> tuple[int, str]:
+    """Exit status and words for what pip-audit wrote. No report means that it failed, or that no service answered."""
+    try:
+        report = json.loads(output)["dependencies"]
+    except (ValueError, KeyError):
+        last = next(reversed(errors.strip().splitlines()), "")
+        if _OUT_OF_REACH.match(last):
+            return 0, "Not audited: no vulnerability service is in reach."
+        return 1, errors or "pip-audit made no report, and said nothing."
+    return verdict(report)
+
+
 def main() -> int:
     """Audit both locks."""
     locks = [argument for name in ("runtime", "dev") for argument in ("-r", f"requirements/{name}.lock")]
     done = subprocess.run([*COMMAND, *locks], cwd=ROOT, capture_output=True, text=True, check=False)
-    try:
-        report = json.loads(done.stdout)["dependencies"]
-    except (ValueError, KeyError):
-        if "onnect" in done.stderr or "imed out" in done.stderr:
-            print("Not audited: no vulnerability service is in reach.")
-            return 0
-        print(done.stderr)
-        return 1
-    code, words = verdict(report)
+    code, words = read(done.stdout, done.stderr)
     print(words)
     return code
 

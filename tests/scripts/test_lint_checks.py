@@ -39,10 +39,18 @@ def item(name: str) -> Any:
 
 
 def test_dead_code_and_spare_allowances_are_told() -> None:
-    assert dead_code.verdict([item("handle_x"), item("lonely")], ["handle_*", "gone"]) == [
+    assert dead_code.verdict([item("handle_x"), item("lonely")], ["a.py:handle_*", "a.py:gone"]) == [
         "a.py:7: unused function lonely",
-        "scripts/lint/dead_code_allowed.toml: gone allows nothing any more: take it out",
+        "scripts/lint/dead_code_allowed.toml: a.py:gone allows nothing any more: take it out",
     ]
+
+
+def test_what_is_called_in_one_file_is_dead_in_another() -> None:
+    assert dead_code.verdict([item("handle")], ["b.py:handle"])[0] == "a.py:7: unused function handle"
+    for pattern in dead_code._allowed("names"):
+        file, name = pattern.split(":")
+        assert file.endswith(".py") and "/" in file
+        assert name in ("*Config", "*Scheme") or "*" not in name
 
 
 FLAW = {"id": "PYSEC-1", "aliases": ["CVE-1"], "fix_versions": ["2.0"]}
@@ -51,7 +59,9 @@ FLAW = {"id": "PYSEC-1", "aliases": ["CVE-1"], "fix_versions": ["2.0"]}
 @pytest.mark.parametrize(
     ("report", "accepted", "code", "words"),
     [
-        ([{"name": "a", "skip_reason": "unknown"}], {}, 0, "Not audited"),
+        ([{"name": "a", "skip_reason": "Dependency not found on PyPI: a"}], {}, 0, "Not audited"),
+        ([{"name": "a", "skip_reason": "it has no version"}], {}, 1, "a: it has no version"),
+        ([], {}, 1, "pip-audit read no package"),
         ([{"name": "a", "version": "1", "vulns": []}], {}, 0, "1 of 1 locked packages audited"),
         ([{"name": "a", "version": "1", "vulns": [FLAW]}], {}, 1, "a 1: PYSEC-1 (mended in 2.0)"),
         ([{"name": "a", "version": "1", "vulns": [FLAW]}], {"CVE-1": "not reachable"}, 0, "1 of 1"),
@@ -67,3 +77,25 @@ def test_an_audit_fails_on_known_vulnerabilities_alone(
     monkeypatch.setattr(audit, "ACCEPTED", accepted)
     found, said = audit.verdict(report)
     assert found == code and said.startswith(words)
+
+
+TRACEBACK = "Traceback (most recent call last):\n  raise ConnectionError('timed out')\n"
+
+
+@pytest.mark.parametrize(
+    ("errors", "code"),
+    [
+        (TRACEBACK + "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org')\n", 0),
+        (TRACEBACK + "requests.exceptions.ProxyError: HTTPSConnectionPool(host='pypi.org')\n", 0),
+        (TRACEBACK + "requests.exceptions.ReadTimeout: Read timed out.\n", 0),
+        ("ERROR:pip_audit._cli:Tip: your network may be blocking this service. Try another service\n", 0),
+        (TRACEBACK + "requests.exceptions.SSLError: certificate verify failed\n", 1),
+        (TRACEBACK + "pip_audit._service.interface.ServiceError\n", 1),
+        (TRACEBACK + "TypeError: Connection() timed out of arguments\n", 1),
+        ("ERROR:pip_audit._cli:invalid requirements input: requirements/Connected.lock\n", 1),
+        ("", 1),
+    ],
+)
+def test_an_audit_that_fails_by_itself_does_not_pass(errors: str, code: int) -> None:
+    assert audit.read("", errors)[0] == code
+    assert audit.read("{}", errors)[0] == code
