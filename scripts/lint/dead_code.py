@@ -28,13 +28,16 @@ def unused() -> list[Item]:
 
 
 def verdict(items: Iterable[Item], allowed: Iterable[str]) -> list[str]:
-    """A line for each of ``items`` that no pattern of ``allowed`` matches, and for each pattern that matches none."""
+    """A line for each of ``items`` that no pattern of ``allowed`` matches, and for each pattern that matches none.
+
+    Patterns are ``file:name``: a name that a framework calls in one file is dead in another.
+    """
     spare, found = set(allowed), []
     for item in items:
-        matching = {pattern for pattern in allowed if fnmatchcase(item.name, pattern)}
+        file = str(item.filename).removeprefix(f"{ROOT}/")
+        matching = {pattern for pattern in allowed if fnmatchcase(f"{file}:{item.name}", pattern)}
         spare -= matching
         if not matching:
-            file = str(item.filename).removeprefix(f"{ROOT}/")
             found.append(f"{file}:{item.first_lineno}: unused {item.typ} {item.name}")
     return sorted(found) + [f"{ALLOWED}: {pattern} allows nothing any more: take it out" for pattern in sorted(spare)]
 
