@@ -1,15 +1,11 @@
-"""The words of the source trees: the trees themselves hold no fault, and each kind of fault is found."""
+"""The words of the source trees: each kind of fault is found. That the trees hold none is a check of ``make lint``."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-from scripts.check_words import Docstring, docstrings, fault, faults, fragments, glossary, metaphors, shared_names
-
-
-def test_the_source_trees_hold_no_fault() -> None:
-    assert faults() == []
+from scripts.check_words import Docstring, docstrings, fault, fragments, glossary, metaphors, shared_names
 
 
 @pytest.mark.parametrize(
