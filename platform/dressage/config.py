@@ -18,6 +18,18 @@ from dressage.embedded.redis import EmbeddedRedis
 from trainer_core.networks import Network
 
 ROOT = Path(__file__).resolve().parents[2]
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PORTS = {"http": 80, "https": 443}
+
+
+def origin_of(url: str) -> str:
+    """The address's scheme, host and port as browsers write them. Raises ValueError for what is no web address."""
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise ValueError(f"{url!r} is no address such as https://dressage.example.com")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    port = "" if parts.port in (None, _PORTS[parts.scheme]) else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}"
 
 
 class Config(BaseSettings):
@@ -46,6 +58,8 @@ class Config(BaseSettings):
     """Port the web server listens on."""
     url: str | None = Field(default=None, alias="DRESSAGE_URL")
     """Address at which browsers reach the console, such as https://dressage.example.com."""
+    origins: str = Field(default="", alias="DRESSAGE_ORIGINS")
+    """Further addresses, separated by commas, whose pages may use the API and the streams from a browser."""
     link_url: str | None = Field(default=None, alias="LINK_URL")
     """Address at which workers reach the platform."""
     max_active_runs: int = Field(default=1, ge=1, alias="MAX_ACTIVE_RUNS")
@@ -85,14 +99,33 @@ class Config(BaseSettings):
         return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
 
     @property
+    def is_local(self) -> bool:
+        """Whether browsers reach the console on this machine alone."""
+        return urlsplit(self.public_url).hostname in ("127.0.0.1", "localhost", "::1")
+
+    @property
+    def resolved_origins(self) -> list[str]:
+        """Origins of our pages, as browsers write them: the console's own, on this machine by each of its names, and
+        the given. Raises ValueError for a given one that is no address."""
+        own = self.public_url
+        if self.is_local:
+            parts = urlsplit(own)
+            urls = [
+                parts._replace(netloc=f"{name}:{parts.port or _PORTS[parts.scheme]}").geturl() for name in _LOOPBACK
+            ]
+        else:
+            urls = [own]
+        return [origin_of(url) for url in [*urls, *(url.strip() for url in self.origins.split(",") if url.strip())]]
+
+    @property
     def resolved_link_url(self) -> str:
         return (self.link_url or f"http://127.0.0.1:{self.port}").rstrip("/")
 
     @property
     def resolved_judge_networks(self) -> tuple[Network, ...]:
         """The given networks, or the default. Raises ValueError for text that is no network."""
-        local = urlsplit(self.public_url).hostname in ("localhost", "127.0.0.1", "::1")
-        given = self.judge_networks if self.judge_networks is not None else "127.0.0.0/8,::1/128" if local else ""
+        default = "127.0.0.0/8,::1/128" if self.is_local else ""
+        given = default if self.judge_networks is None else self.judge_networks
         return tuple(ip_network(text.strip()) for text in given.split(",") if text.strip())
 
     @cached_property

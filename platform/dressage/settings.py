@@ -26,8 +26,9 @@ SECRET_KEY = config.resolved_secret_key
 CLUSTER_SECRET = config.resolved_cluster_secret
 ENCRYPTION_KEYS = tuple(key.strip() for key in (config.encryption_keys or "").split(",") if key.strip())
 ENCRYPTION_KEY_FILE = HOME / "encryption-keys"
-ALLOWED_HOSTS = list({urlsplit(PUBLIC_URL).hostname, urlsplit(LINK_URL).hostname, "127.0.0.1", "localhost"})
-CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+WEB_ORIGINS = config.resolved_origins
+ALLOWED_HOSTS = list({urlsplit(url).hostname for url in (PUBLIC_URL, LINK_URL)} | {"127.0.0.1", "localhost", "[::1]"})
+CSRF_TRUSTED_ORIGINS = WEB_ORIGINS
 
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
@@ -69,12 +70,11 @@ TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP
 DATABASES = {"default": parse_database_url(config.resolved_database_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = config.resolved_redis_url
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-CHANNEL_LAYERS = {
+CACHES = {
     "default": {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        # A blocking read of an idle socket lasts 5 s, as long as the client's default time-out: it would end badly.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 30}], "capacity": 1000, "expiry": 10},
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"pool_class": "dressage.common.redis_pool.SharedPool"},
     }
 }
 

@@ -24,6 +24,7 @@ GIVEN = {
     "host": "0.0.0.0",
     "port": "8700",
     "url": "https://dressage.example.com",
+    "origins": "https://tools.example.com",
     "link_url": "http://10.0.0.2:8600",
     "max_active_runs": "7",
     "policy_roots": "/models",

@@ -1,27 +1,21 @@
-"""Wakes the consumers when a run has changed. The message says no more: the facts are in the database.
+"""Wakes the streams when a run has changed. The message says no more: the facts are in the database.
 
-A message that is lost, because Redis is away or a buffer is full, only delays: consumers also look every two seconds.
+A message that is lost, because Redis is away, only delays: streams also look every two seconds.
 """
 
 from functools import partial
 
 import structlog
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
+from django.conf import settings
 from django.db import connection, transaction
+from redis import Redis
 from redis.exceptions import RedisError
 
+from dressage.common.redis_pool import SharedPool
+
 logger = structlog.get_logger(__name__)
-
-
-def run_group(run_id: str) -> str:
-    """Channels group of everyone who watches a run."""
-    return f"run.{run_id}"
-
-
-def team_group(team_id: str) -> str:
-    """Channels group of everyone who watches the runs of a team."""
-    return f"team.{team_id}"
+CHANNEL = "dressage.wake"
+"""Redis channel of all messages; each is "<id of the run> <id of its team>"."""
 
 
 def wake_on_commit(run_id: str, team_id: str) -> None:
@@ -34,13 +28,6 @@ def wake_on_commit(run_id: str, team_id: str) -> None:
 
 def _wake(run_id: str, team_id: str) -> None:
     try:
-        async_to_sync(_send)(run_id, team_id)
+        Redis(connection_pool=SharedPool.from_url(settings.REDIS_URL)).publish(CHANNEL, f"{run_id} {team_id}")
     except (RedisError, OSError) as error:
         logger.warning("wake-up lost", run=run_id, error=str(error))
-
-
-async def _send(run_id: str, team_id: str) -> None:
-    layer = get_channel_layer()
-    assert layer is not None, "the settings name a channel layer"
-    await layer.group_send(run_group(run_id), {"type": "wake", "run_id": run_id})
-    await layer.group_send(team_group(team_id), {"type": "wake", "run_id": run_id})

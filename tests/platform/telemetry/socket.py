@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
+from rest_framework.test import APIClient
 
 
 class Socket(ApplicationCommunicator):
@@ -30,3 +32,12 @@ class Socket(ApplicationCommunicator):
         """Close from the browser's side."""
         await self.send_input({"type": "websocket.disconnect", "code": 1000})
         await self.wait(timeout=10)
+
+
+ORIGIN = (b"origin", b"http://127.0.0.1:8600")
+"""What a browser that shows the console sends."""
+
+
+def cookie(client: APIClient) -> bytes:
+    """The session of a signed-in client, as a header's value."""
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}".encode()

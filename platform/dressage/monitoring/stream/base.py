@@ -1,33 +1,31 @@
 """Base of both consumers: admission, waking, pacing, pings.
 
 One task per connection reads the database and sends. It is woken by a message, and every two seconds in any case. A
-client that reads slowly is sent less often and then more at once: nothing is queued for it in memory.
+client that reads slowly is sent less often and then more at once: nothing is queued for it in memory, and nobody waits
+for it.
 """
 
 import asyncio
 import contextlib
 import time
-from functools import partial
 from typing import Any
 
-from channels.db import database_sync_to_async
-from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
 
 from dressage.monitoring.stream.access import Watcher, identify, still_allowed
+from dressage.monitoring.stream.shared import in_thread
+from dressage.monitoring.stream.wakeups import wakeups
 
-_in_thread = partial(database_sync_to_async, thread_sensitive=False)
-"""Reads the database in a thread of the pool: by default all connections of a process would share one thread."""
-NOT_SIGNED_IN, REVOKED, NO_SUCH_RUN, BAD_REQUEST = 4401, 4403, 4404, 4400
+NOT_SIGNED_IN, REVOKED, NOT_FOUND, BAD_REQUEST = 4401, 4403, 4404, 4400
 FRAME_S = 0.25
 """Shortest time between two frames."""
 POLL_S = 2.0
 """Longest time between two looks into the database."""
 PING_S = 15.0
-YOUNG_S = 2.0
-"""Age up to which the channel layer may still be connecting to Redis for a connection of ours."""
+_PING = '{"type": "ping"}'
 
 
-class StreamConsumer(AsyncJsonWebsocketConsumer):
+class StreamConsumer(AsyncWebsocketConsumer):
     """Subclasses implement ``open`` and ``frames``."""
 
     watcher: Watcher
@@ -36,21 +34,18 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
     _pump: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        self._since = time.monotonic()
         # Accepted first, so that browsers get to see why they are refused.
         await self.accept()
-        watcher = await _in_thread(identify)(self.scope)
+        watcher = await in_thread(identify)(self.scope)
         if watcher is None:
             await self.close(NOT_SIGNED_IN)
             return
         self.watcher = watcher
-        self._awake = asyncio.Event()
         self.more = False
-        code = await _in_thread(self.open)()
+        code = await in_thread(self.open)()
         if code is not None:
             await self.close(code)
             return
-        await self.channel_layer.group_add(self.group(), self.channel_name)
         self._pump = asyncio.create_task(self._run())
 
     async def disconnect(self, code: int) -> None:
@@ -58,56 +53,42 @@ class StreamConsumer(AsyncJsonWebsocketConsumer):
             self._pump.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._pump
-            await self.channel_layer.group_discard(self.group(), self.channel_name)
-        if time.monotonic() - self._since < YOUNG_S:
-            # redis-py loses a cancellation that comes while it connects, and the layer would go on reading this
-            # channel for ever. A message lets that read end.
-            await self.channel_layer.send(self.channel_name, {"type": "wake", "run_id": ""})
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
 
-    async def wake(self, message: dict[str, Any]) -> None:
-        """Note that there may be something new."""
-        self.woken(message)
-        self._awake.set()
-
-    def group(self) -> str:
-        """Channels group whose messages wake this consumer."""
+    def topic(self) -> str:
+        """Id of the run or the team whose messages wake this consumer."""
         raise NotImplementedError
 
     def open(self) -> int | None:
         """Prepare, in a thread with the database. Returns a close code to refuse."""
         raise NotImplementedError
 
-    def frames(self) -> list[dict[str, Any]]:
-        """Frames that are new since the last call, made in a thread with the database."""
+    async def frames(self) -> list[str]:
+        """Frames, as JSON, that are new since the last call."""
         raise NotImplementedError
-
-    def woken(self, message: dict[str, Any]) -> None:
-        """Take note of what the message says."""
 
     async def _run(self) -> None:
         sent = time.monotonic()
-        while True:
-            self._awake.clear()
-            frames = await _in_thread(self._look)()
-            if frames is None:
-                await self.close(REVOKED)
-                return
-            for frame in frames:
-                await self.send_json(frame)
-            now = time.monotonic()
-            if frames:
-                sent = now
-            elif now - sent >= PING_S:
-                await self.send_json({"type": "ping"})
-                sent = now
-            await asyncio.sleep(FRAME_S)
-            if self.more:
-                continue
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._awake.wait(), POLL_S - FRAME_S)
-
-    def _look(self) -> list[dict[str, Any]] | None:
-        return self.frames() if still_allowed(self.watcher) else None
+        awake = asyncio.Event()
+        with wakeups().listening(self.topic(), awake):
+            while True:
+                awake.clear()
+                if not await in_thread(still_allowed)(self.watcher):
+                    await self.close(REVOKED)
+                    return
+                frames = await self.frames()
+                for frame in frames:
+                    await self.send(frame)
+                now = time.monotonic()
+                if frames:
+                    sent = now
+                elif now - sent >= PING_S:
+                    await self.send(_PING)
+                    sent = now
+                await asyncio.sleep(FRAME_S)
+                if self.more:
+                    continue
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(awake.wait(), POLL_S - FRAME_S)

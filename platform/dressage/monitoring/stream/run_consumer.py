@@ -1,20 +1,44 @@
 """``/ws/v1/runs/{id}?after=<seq>``: the events of one run, without gaps or doubles, and the run as it is."""
 
+import json
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
-from dressage.monitoring.stream.base import BAD_REQUEST, NO_SUCH_RUN, StreamConsumer
+from dressage.monitoring.stream.base import BAD_REQUEST, NOT_FOUND, StreamConsumer
+from dressage.monitoring.stream.shared import shared
+from dressage.monitoring.stream.wakeups import wakeups
 from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
 from dressage.runs.selectors import annotated
 from dressage.telemetry.documents import event_document
 from dressage.telemetry.models import Event
-from dressage.telemetry.wakeup import run_group
 
 MAX_EVENTS = 200
 """Events of one frame; the rest follows in the next ones."""
 _RESTLESS = "lease_age_s"
 """Grows by itself: no reason to send the run again."""
+
+
+class News:
+    """What has happened in a run since an event. The same object serves all who have seen the same events."""
+
+    def __init__(self, run_id: str, seq: int) -> None:
+        events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:MAX_EVENTS])
+        found = annotated(Run.objects.filter(pk=run_id)).defer("spec", "effective_spec").first()
+        self.run = live_run_document(found) if found else None
+        self.events = [event_document(event) for event in events]
+        self.seq = events[-1].seq if events else seq
+        self.more = len(events) == MAX_EVENTS
+        self.steady = {key: value for key, value in (self.run or {}).items() if key != _RESTLESS}
+        self._frames: dict[int | None, str] = {}
+
+    def frame(self, seq: int | None) -> str:
+        """The message; it is written once."""
+        if seq not in self._frames:
+            frame = {"type": "events", "seq": seq, "events": self.events, "run": self.run}
+            self._frames[seq] = json.dumps(frame)
+        return self._frames[seq]
 
 
 class RunConsumer(StreamConsumer):
@@ -24,14 +48,14 @@ class RunConsumer(StreamConsumer):
     carry no events but a run that has changed, such as a new phase.
     """
 
-    def group(self) -> str:
-        return run_group(self._run_id)
+    def topic(self) -> str:
+        return self._run_id
 
     def open(self) -> int | None:
-        self._run_id = self.scope["url_route"]["kwargs"]["run_id"]
+        self._run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
         run = Run.objects.filter(pk=self._run_id, team_id=self.watcher.team_id).only("event_seq").first()
         if run is None:
-            return NO_SUCH_RUN
+            return NOT_FOUND
         after = parse_qs(self.scope["query_string"].decode("latin-1")).get("after", [""])[0]
         if after and not (after.isascii() and after.isdigit() and len(after) < 18):
             return BAD_REQUEST
@@ -41,17 +65,13 @@ class RunConsumer(StreamConsumer):
         self._last: dict[str, Any] | None = None
         return None
 
-    def frames(self) -> list[dict[str, Any]]:
-        events = list(Event.objects.filter(run_id=self._run_id, seq__gt=self._seq).order_by("seq")[:MAX_EVENTS])
-        self.more = len(events) == MAX_EVENTS
-        found = annotated(Run.objects.filter(pk=self._run_id)).defer("spec", "effective_spec").first()
-        if found is None:
+    async def frames(self) -> list[str]:
+        key = ("run", self._run_id, self._seq, wakeups().round(self._run_id))
+        news = await shared(key, partial(News, self._run_id, self._seq))
+        self.more = news.more
+        if news.run is None or (not news.events and news.steady == self._last):
             return []
-        run = live_run_document(found)
-        steady = {key: value for key, value in run.items() if key != _RESTLESS}
-        if not events and steady == self._last:
-            return []
-        self._last = steady
-        seq = events[-1].seq if events else self._seq if self._greet else None
-        self._seq, self._greet = events[-1].seq if events else self._seq, False
-        return [{"type": "events", "seq": seq, "events": [event_document(event) for event in events], "run": run}]
+        self._last = news.steady
+        seq = news.seq if news.events or self._greet else None
+        self._seq, self._greet = news.seq, False
+        return [news.frame(seq)]

@@ -1,0 +1,86 @@
+"""Messages that wake streams: one subscription of the process to Redis, however many browsers watch."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+import structlog
+from django.conf import settings
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
+
+from dressage.telemetry.wakeup import CHANNEL
+
+logger = structlog.get_logger(__name__)
+RETRY_S = 1.0
+"""Time between two tries to reach Redis. Meanwhile streams look into the database every two seconds."""
+_PING_S = 30.0
+"""Silence after which Redis is asked whether it is still there."""
+
+
+class Wakeups:
+    """Who is woken by what. The subscription lives while somebody listens."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, set[asyncio.Event]] = {}
+        self._rounds: dict[str, int] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def listening(self, topic: str, awake: asyncio.Event) -> Iterator[None]:
+        """Set ``awake`` whenever the run or the team whose id ``topic`` is has changed."""
+        self._listeners.setdefault(topic, set()).add(awake)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._subscribe())
+        try:
+            yield
+        finally:
+            listeners = self._listeners[topic]
+            listeners.discard(awake)
+            if not listeners:
+                del self._listeners[topic]
+                self._rounds.pop(topic, None)
+            if not self._listeners and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    def round(self, topic: str) -> int:
+        """Count of the times ``topic`` has been woken: what was read in an earlier round may be out of date."""
+        return self._rounds.get(topic, 0)
+
+    async def _subscribe(self) -> None:
+        while True:
+            try:
+                async with Redis.from_url(settings.REDIS_URL, socket_timeout=None) as redis, redis.pubsub() as inbox:
+                    await inbox.subscribe(CHANNEL)
+                    await self._deliver(inbox)
+            except (RedisError, OSError) as error:
+                logger.warning("streams are not woken", error=str(error))
+            await asyncio.sleep(RETRY_S)
+
+    async def _deliver(self, inbox: PubSub) -> None:
+        while True:
+            message = await inbox.get_message(timeout=_PING_S)
+            if message is None:
+                await inbox.ping()
+            elif message["type"] == "subscribe":
+                self._wake(*self._listeners)  # there may have been messages while nobody heard them
+            elif message["type"] == "message":
+                self._wake(*message["data"].decode().split())
+
+    def _wake(self, *topics: str) -> None:
+        for topic in topics:
+            if topic in self._listeners:
+                self._rounds[topic] = self.round(topic) + 1
+                for awake in self._listeners[topic]:
+                    awake.set()
+
+
+_of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, Wakeups] = WeakKeyDictionary()
+
+
+def wakeups() -> Wakeups:
+    """Those of the running event loop."""
+    return _of_loops.setdefault(asyncio.get_running_loop(), Wakeups())
