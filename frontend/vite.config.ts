@@ -10,7 +10,8 @@ export default defineConfig({
   server: {
     proxy: {
       "/api": { target: platform },
-      "/ws": { target: platform, ws: true },
+      // The platform lets only its own pages open streams.
+      "/ws": { target: platform, ws: true, rewriteWsOrigin: true },
     },
   },
   build: {

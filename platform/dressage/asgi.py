@@ -4,14 +4,14 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
+from channels.sessions import CookieMiddleware
 from django.core.asgi import get_asgi_application
 
 http = get_asgi_application()
 
-from dressage.monitoring.routing import websocket_urlpatterns  # noqa: E402  (the apps must be loaded first)
+from dressage.gateway.origins import OriginCheck  # noqa: E402  (the apps must be loaded first)
+from dressage.monitoring.routing import websocket_urlpatterns  # noqa: E402
 from dressage.rewards.grading import start_early  # noqa: E402
 
 start_early()
@@ -19,6 +19,7 @@ start_early()
 application = ProtocolTypeRouter(
     {
         "http": http,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        # Streams find out by themselves who calls, and ask again while they are open.
+        "websocket": OriginCheck(CookieMiddleware(URLRouter(websocket_urlpatterns))),
     }
 )

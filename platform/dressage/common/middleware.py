@@ -47,6 +47,8 @@ class RequestContextMiddleware(MiddlewareMixin):
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             # PostgreSQL stores no NUL: no address of ours has one, and no query could be answered.
             return problem_response(Problem(400, "Bad request", "An address has no NUL character."), request.path)
+        if any("\0" in value for value in request.COOKIES.values()):
+            return problem_response(Problem(400, "Bad request", "A cookie has no NUL character."), request.path)
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

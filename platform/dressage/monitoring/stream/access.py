@@ -51,7 +51,7 @@ def still_allowed(watcher: Watcher) -> bool:
 
 def _session_user(key: str | None) -> tuple[Any, str | None]:
     """(user, chosen team) of a session that has not ended. Reads the database each time."""
-    if not key:
+    if not key or "\0" in key:  # PostgreSQL stores no NUL, so there is no such session
         return None, None
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
     # Without a user in it the session is gone, or is one of somebody who never signed in.

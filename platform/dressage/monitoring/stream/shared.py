@@ -18,8 +18,10 @@ _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, asyncio.T
 
 
 async def shared(key: Hashable, read: Callable[[], T]) -> T:
-    """Return what ``read`` returns; who asks with the same key within ``FRESH_S`` gets the same object, and must not change
-    it. The key has to tell what was known when it was asked: see ``Wakeups.round``."""
+    """Return what ``read`` returns; who asks with the same key within ``FRESH_S`` gets the same object.
+
+    Nobody may change it. The key has to tell what was known when it was asked: see ``Wakeups.round``.
+    """
     loop = asyncio.get_running_loop()
     reads = _of_loops.setdefault(loop, {})
     task = reads.get(key)
