@@ -64,6 +64,8 @@ class Config(BaseSettings):
     """Address at which workers reach the platform."""
     max_active_runs: int = Field(default=1, ge=1, alias="MAX_ACTIVE_RUNS")
     """Runs that train at the same time; the others wait in the queue."""
+    max_active_runs_per_team: int | None = Field(default=None, ge=1, alias="MAX_ACTIVE_RUNS_PER_TEAM")
+    """Runs of one team that train at the same time. Default: as many as there are places."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
     """Further folders, separated by colons, under which every team may register base policies."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")

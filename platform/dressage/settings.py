@@ -17,6 +17,7 @@ RUN_ROOT = HOME / "runs"
 POLICY_ROOTS: list[Path] = [POLICY_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
 TEAM_POLICY_ROOT = HOME / "team-policies"
 MAX_ACTIVE_RUNS = config.max_active_runs
+MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url
 PUBLIC_URL = config.public_url

@@ -27,6 +27,7 @@ GIVEN = {
     "origins": "https://tools.example.com",
     "link_url": "http://10.0.0.2:8600",
     "max_active_runs": "7",
+    "max_active_runs_per_team": "3",
     "policy_roots": "/models",
     "judge_networks": "10.20.0.0/16",
     "debug": "true",

@@ -10,6 +10,7 @@ from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import ControlState, DesiredState, RunState
+from dressage.runs.waiting import QueueFacts, WaitingDocument, waiting_document
 from trainer_core.link.events import CheckpointReason, PhaseData
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
@@ -67,6 +68,9 @@ class LiveRunDocument(TypedDict):
     desired_state: Annotated[str, OneOf(DesiredState)]
     state_reason: str
     queue_position: int | None
+    """Its place in the team's queue, from 1; null when it does not wait."""
+    waiting: WaitingDocument | None
+    """What a queued run waits for; null for any other."""
     step: int
     total_steps: int
     revision: int
@@ -138,9 +142,7 @@ class CheckpointDocument(TypedDict):
 class RunFacts(TypedDict):
     """Facts that ``selectors.annotated`` adds to a run."""
 
-    queue_ahead: int
-    active_runs: int
-    slots: int
+    queue_facts: QueueFacts | None
     lease_age: timedelta | None
     last_checkpoint: LastCheckpointDocument | None
     parent_name: str | None
@@ -194,14 +196,16 @@ def run_document(run: "WithAnnotations[Run, RunFacts]") -> RunDocument:
 
 def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
     """A run without its specs, which lists leave out and the live stream does not repeat."""
+    waiting = None if run.queue_facts is None else waiting_document(run.queue_facts)
     return {
         "id": run.id,
         "name": run.name,
         "notes": run.notes,
         "state": run.state,
         "desired_state": run.desired_state,
-        "state_reason": _reason(run),
-        "queue_position": run.queue_ahead + 1 if run.state == "queued" else None,
+        "state_reason": run.state_reason if waiting is None else waiting["text"],
+        "queue_position": None if waiting is None else waiting["position"],
+        "waiting": waiting,
         "step": run.step,
         "total_steps": run.total_steps,
         "revision": run.revision,
@@ -217,14 +221,6 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "last_checkpoint": run.last_checkpoint,
         "lease_age_s": round(run.lease_age.total_seconds(), 3) if run.lease_age is not None else None,
     }
-
-
-def _reason(run: "WithAnnotations[Run, RunFacts]") -> str:
-    if run.state != "queued":
-        return run.state_reason
-    if run.queue_ahead:
-        return f"{run.queue_ahead} {'run is' if run.queue_ahead == 1 else 'runs are'} ahead in the queue."
-    return f"Next in the queue; {run.active_runs} of {run.slots} places are taken."
 
 
 def _parent(run: "WithAnnotations[Run, RunFacts]") -> ParentDocument | None:

@@ -198,3 +198,13 @@ class Sweep(models.Model):
     """One row: when the reconciler last ran, so that it can tell its own absence from a worker's."""
 
     at = models.DateTimeField()
+
+
+class TeamPlaces(models.Model):
+    """Share of a team in the places of the cluster. A team without a row has the usual limit and was never served."""
+
+    team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    places = models.PositiveIntegerField(null=True)
+    """Places that its runs may hold at once; null is the installation's usual number."""
+    served_at = models.DateTimeField(null=True)
+    """Time at which a run of it was last given a place."""

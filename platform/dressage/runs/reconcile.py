@@ -10,18 +10,16 @@ from datetime import timedelta
 import httpx
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.common.problems import Problem, validated
-from dressage.runs import references
-from dressage.runs.attempts import RECONCILER, begin, fence, replace
+from dressage.runs.admission import fill_places
+from dressage.runs.attempts import RECONCILER, fence, replace
 from dressage.runs.enqueue import enqueue_start
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Run, Sweep
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
-from trainer_core.spec import RunSpec
 
 logger = structlog.get_logger(__name__)
 
@@ -35,8 +33,6 @@ ABSENCE_S = 10
 """A sweep that comes later than this after the last one finds leases that expired because the platform was away."""
 GRACE_S = 30
 """Seconds that such leases are given: longer than a worker's longest back-off (15 s)."""
-_QUEUE_LOCK = 0x6472_6573_7361_6765
-"""Advisory lock under which places are counted and given."""
 
 
 def sweep() -> None:
@@ -45,8 +41,7 @@ def sweep() -> None:
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
     _each(_silent(), _enqueue_again)
-    while _start_next():
-        pass
+    fill_places()
 
 
 def _each(found: QuerySet[Attempt], act: Callable[[Run, Attempt], None]) -> None:
@@ -98,26 +93,6 @@ def _force_cancel(run: Run, attempt: Attempt) -> None:
 def _enqueue_again(run: Run, attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(rung_at=Now())
     enqueue_start(run.id, attempt.number)
-
-
-def _start_next() -> bool:
-    """Give a free place to the head of the queue. False when there is no place or nobody waits."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_QUEUE_LOCK])
-        if Run.objects.filter(state__in=ACTIVE).count() >= settings.MAX_ACTIVE_RUNS:
-            return False
-        queue = Run.objects.select_for_update(of=("self",)).filter(state=RunState.QUEUED)
-        run = queue.order_by("queued_at", "id").first()
-        if run is None:
-            return False
-        try:
-            references.require_files(run.team, validated(RunSpec, run.spec, "spec"))
-        except Problem as problem:
-            transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
-            return True
-        begin(run, "A place is free." if run.attempt == 0 else f"Attempt {run.attempt + 1} after a failure.")
-        return True
 
 
 def _forgive_absence() -> None:

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
+    Case,
     Count,
     DurationField,
     ExpressionWrapper,
@@ -11,16 +12,18 @@ from django.db.models import (
     IntegerField,
     JSONField,
     OuterRef,
+    Q,
     QuerySet,
     Subquery,
     Value,
+    When,
 )
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
 from dressage.common.problems import not_found
 from dressage.runs.documents import RunDocument, RunFacts, run_document
-from dressage.runs.models import Attempt, Checkpoint, Control, Run
+from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 from dressage.telemetry.lines import Line
@@ -36,14 +39,7 @@ def runs(team: Team, *, with_spec: bool = False) -> "QuerySet[WithAnnotations[Ru
 
 
 def annotated(found: QuerySet[Run]) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
-    """``found`` with queue position, lease age, slots in use, and the latest checkpoint, in one query."""
-    ahead = (
-        Run.objects.filter(state=RunState.QUEUED, queued_at__lt=OuterRef("queued_at"))
-        .order_by()
-        .values("state")
-        .annotate(n=Count("*"))
-        .values("n")
-    )
+    """``found`` with what each waits for, lease age, and the latest checkpoint, in one query."""
     attempt = Attempt.objects.filter(run=OuterRef("pk"), number=OuterRef("attempt"))
     # No attempt after the latest one can have superseded what it wrote, but it can have superseded older ones'.
     resumed_at = Attempt.objects.filter(run=OuterRef("run"), number=OuterRef("run__attempt")).values("resume_step")
@@ -54,16 +50,33 @@ def annotated(found: QuerySet[Run]) -> "QuerySet[WithAnnotations[Run, RunFacts]]
         .order_by("-step", "-attempt")
         .values(document=JSONObject(id="id", step="step", created_at="created_at", reason="reason"))[:1]
     )
-    active = Run.objects.filter(state__in=ACTIVE).order_by().annotate(one=Value(1)).values("one").annotate(n=Count("*"))
     return found.annotate(
-        queue_ahead=Coalesce(Subquery(ahead, output_field=IntegerField()), 0),
-        active_runs=Coalesce(Subquery(active.values("n"), output_field=IntegerField()), 0),
-        slots=Value(settings.MAX_ACTIVE_RUNS),
+        queue_facts=Case(When(state=RunState.QUEUED, then=_queue_facts())),
         lease_age=ExpressionWrapper(Now() - Subquery(attempt.values("last_sync_at")), output_field=DurationField()),
         last_checkpoint=Subquery(latest, output_field=JSONField()),
         parent_name=F("parent__name"),
         policy_name=KeyTextTransform("base", KeyTransform("policy", "spec")),
     )
+
+
+def _queue_facts() -> JSONObject:
+    """A ``waiting.QueueFacts`` of each run. Of other teams' runs it holds no more than their number."""
+    first = Q(queued_at__lt=OuterRef("queued_at")) | Q(queued_at=OuterRef("queued_at"), id__lt=OuterRef("id"))
+    ahead = Run.objects.filter(first, state=RunState.QUEUED, team=OuterRef("team"))
+    active = Run.objects.filter(state__in=ACTIVE)
+    own = active.filter(team=OuterRef("team")).order_by("started_at", "id")
+    limit = TeamPlaces.objects.filter(team=OuterRef("team")).values("places")
+    return JSONObject(
+        ahead=_count(ahead),
+        taken=_count(active),
+        own=ArraySubquery(own.values(document=JSONObject(id="id", name="name", state="state"))),
+        own_limit=Subquery(limit),
+    )
+
+
+def _count(found: QuerySet[Run]) -> Coalesce:
+    counted = found.order_by().annotate(one=Value(1)).values("one").annotate(n=Count("*")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def run(team: Team, run_id: str) -> "WithAnnotations[Run, RunFacts]":

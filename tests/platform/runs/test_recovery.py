@@ -204,8 +204,8 @@ def test_queue_order(make_run: Callable[..., Run], team: Team, actor: Actor) -> 
         return [(document["state"], document["queue_position"]) for document in documents]
 
     assert now() == [("starting", None), ("queued", 1), ("queued", 2)]
-    assert run_json(team, runs[1].id)["state_reason"] == "Next in the queue; 1 of 1 places are taken."
-    assert run_json(team, runs[2].id)["state_reason"] == "1 run is ahead in the queue."
+    reasons = [run_json(team, run.id)["state_reason"] for run in runs[1:]]
+    assert reasons == [f"Waiting for a place: 1 of 1 taken by “a”; {word} in your queue." for word in ("1st", "2nd")]
     cancel_run(team, actor, runs[1].id)
     sweep()
     assert now() == [("starting", None), ("cancelled", None), ("queued", 1)]

@@ -572,12 +572,23 @@ export interface Checkpoint {
   step: number;
   bytes: number;
   manifest_sha256: string;
-  reason: ReasonEnum;
+  reason: CheckpointReasonEnum;
   policy_version: number;
   created_at: string;
   /** False once the worker has deleted the files of an old one. */
   available: boolean;
 }
+
+export type CheckpointReasonEnum = typeof CheckpointReasonEnum[keyof typeof CheckpointReasonEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CheckpointReasonEnum = {
+  schedule: 'schedule',
+  requested: 'requested',
+  before_control: 'before_control',
+  final: 'final',
+} as const;
 
 export interface ChooseTeamRequest {
   /**
@@ -1187,6 +1198,15 @@ export interface GraderTokenUsage {
   cached_tokens: number;
 }
 
+/**
+ * A run that holds a place.
+ */
+export interface Holder {
+  id: string;
+  name: string;
+  state: RunStateEnum;
+}
+
 export type JsonOneOf = {[key: string]: Json};
 
 /**
@@ -1266,7 +1286,15 @@ export interface LearnerMemory {
   peak: number;
 }
 
+/**
+ * Its place in the team's queue, from 1; null when it does not wait.
+ */
 export type LiveRunQueuePosition = number | null;
+
+/**
+ * What a queued run waits for; null for any other.
+ */
+export type LiveRunWaiting = Waiting | null;
 
 export type LiveRunProgress = Progress | null;
 
@@ -1293,7 +1321,10 @@ export interface LiveRun {
   state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
+  /** Its place in the team's queue, from 1; null when it does not wait. */
   queue_position: LiveRunQueuePosition;
+  /** What a queued run waits for; null for any other. */
+  waiting: LiveRunWaiting;
   step: number;
   total_steps: number;
   /** Number of the newest control: the `If-Match` of the next one. */
@@ -2187,17 +2218,6 @@ export interface RatesSyncRates {
   load_seconds?: number;
 }
 
-export type ReasonEnum = typeof ReasonEnum[keyof typeof ReasonEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const ReasonEnum = {
-  schedule: 'schedule',
-  requested: 'requested',
-  before_control: 'before_control',
-  final: 'final',
-} as const;
-
 export type RecipeSpec = {[key: string]: Json};
 
 /**
@@ -2416,7 +2436,15 @@ export interface RubricProposal {
   accepted_name: string;
 }
 
+/**
+ * Its place in the team's queue, from 1; null when it does not wait.
+ */
 export type RunQueuePosition = number | null;
+
+/**
+ * What a queued run waits for; null for any other.
+ */
+export type RunWaiting = Waiting | null;
 
 export type RunProgress = Progress | null;
 
@@ -2443,7 +2471,10 @@ export interface Run {
   state: RunStateEnum;
   desired_state: DesiredStateEnum;
   state_reason: string;
+  /** Its place in the team's queue, from 1; null when it does not wait. */
   queue_position: RunQueuePosition;
+  /** What a queued run waits for; null for any other. */
+  waiting: RunWaiting;
   step: number;
   total_steps: number;
   /** Number of the newest control: the `If-Match` of the next one. */
@@ -2783,6 +2814,39 @@ export interface Validation {
   /** What the spec amounts to; null with `resolved`. */
   explanation: ValidationExplanation;
 }
+
+/**
+ * What a queued run waits for.
+ */
+export interface Waiting {
+  /** No place is free; the team holds as many as it may, fewer than there are; or a place is free and is about to be
+given. */
+  reason: WaitingReasonEnum;
+  /** Its place in the team's own queue, from 1. */
+  position: number;
+  /** Runs that may train at once, of all teams. */
+  places: number;
+  /** How many of them are taken. */
+  taken: number;
+  /** How many of them the team may hold. */
+  team_limit: number;
+  /** The team's runs that hold a place. */
+  own: Holder[];
+  /** Places that other teams hold. */
+  others: number;
+  /** The same as a sentence. */
+  text: string;
+}
+
+export type WaitingReasonEnum = typeof WaitingReasonEnum[keyof typeof WaitingReasonEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const WaitingReasonEnum = {
+  places_taken: 'places_taken',
+  team_limit: 'team_limit',
+  turn: 'turn',
+} as const;
 
 export type XEnum = typeof XEnum[keyof typeof XEnum];
 

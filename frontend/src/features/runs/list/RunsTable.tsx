@@ -105,8 +105,8 @@ function RunLink({ run }: { run: Run }) {
 function RunProgress({ run }: { run: Run }) {
   if (run.state === "queued") {
     return (
-      <Text size="xs" c="dimmed">
-        {run.queue_position === null ? "waiting" : `place ${run.queue_position} in the queue`}
+      <Text size="xs" c="dimmed" lineClamp={2} title={run.state_reason} data-testid="waiting">
+        {run.state_reason || "waiting"}
       </Text>
     );
   }

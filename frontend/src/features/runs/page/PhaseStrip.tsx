@@ -7,6 +7,7 @@ import { isAtWork } from "@/features/runs/data/states";
 import type { RunStream } from "@/features/stream/useRunStream";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
+import { WaitingFact } from "./WaitingFact";
 import classes from "./page.module.css";
 
 /** Seconds without a word from the worker after which what is shown counts as stale. */
@@ -62,7 +63,7 @@ function PhaseNow({ run, stale }: { run: Run; stale: number | null }) {
   if (run.state === "queued") {
     return (
       <Fact label="Queue">
-        <span style={{ whiteSpace: "normal", fontWeight: 450 }}>{run.state_reason || "waiting"}</span>
+        <WaitingFact run={run} />
       </Fact>
     );
   }
