@@ -47,11 +47,15 @@ def run(steps: Sequence[Step], jobs: int) -> int:
     """
     failed: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="dressage-lint-") as home, ThreadPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(_run, step, home) for step in steps]):
-            outcome = future.result()
-            _report(outcome)
-            if outcome.code:
-                failed.append(outcome)
+        try:
+            for future in as_completed([pool.submit(_run, step, home) for step in steps]):
+                outcome = future.result()
+                _report(outcome)
+                if outcome.code:
+                    failed.append(outcome)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # interrupted: what has not begun shall not
+            raise
     if failed:
         print(f"\n{len(failed)} of {len(steps)} checks failed: {', '.join(outcome.step.name for outcome in failed)}.")
     else:

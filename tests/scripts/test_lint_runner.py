@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.lint.runner import ROOT, Step, run
+from tests.support.installation import wait_until
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -73,6 +75,26 @@ def test_no_check_makes_anything_in_the_checkout(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(tree.rglob("*")) == before
+
+
+def test_a_signal_ends_the_checks_and_removes_their_folder(tmp_path: Path) -> None:
+    hangs = "import os, time; open('home', 'w').write(os.environ['DRESSAGE_HOME']); open('begun', 'x'); time.sleep(600)"
+    steps = f"[Step('hangs', {python(hangs)!r}, {str(tmp_path)!r}), Step('next', ('touch', 'next'), {str(tmp_path)!r})]"
+    code = "import scripts.lint.__main__ as m; from scripts.lint.runner import Step; "
+    lint = subprocess.Popen(
+        [sys.executable, "-c", f"{code}m.STEPS = {steps}; m.sys.argv[1:] = ['--jobs', '1']; m.sys.exit(m.main())"],
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until((tmp_path / "begun").exists, seconds=20, every=0.02)
+        home = Path((tmp_path / "home").read_text())
+        assert home.is_dir()
+        os.killpg(lint.pid, signal.SIGTERM)
+        assert lint.wait(timeout=20) == 143
+    finally:
+        lint.kill()
+    assert not home.exists() and not (tmp_path / "next").exists()
 
 
 def test_a_missing_tool_fails(capfd: pytest.CaptureFixture[str]) -> None:
