@@ -27,7 +27,7 @@ class Installation:
     def __init__(self, *, demo: bool = False, **environment: str) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="dressage-up-"))
         self.home.chmod(0o755)
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = self.home / "up.log"
         self._arguments = ["up", "--demo"] if demo else ["up", "--demo", "--no-run"]
@@ -159,7 +159,7 @@ def _command_line(process: psutil.Process) -> str:
         return ""
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,1 +1,1 @@
-"""Checks in front of Django and the streams: they refuse by headers alone, before anything is read or opened."""
+"""Between the ASGI server and Django: checks that refuse before anything is read, and the handler of requests."""

@@ -101,7 +101,7 @@ def base_environment(config: Config) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": "1",
-        # Celery warns of root because of pickle; only JSON is accepted here. Django warns of streamed files.
-        "PYTHONWARNINGS": "ignore::Warning:celery.platforms,ignore::Warning:django.core.handlers.asgi",
+        # Celery warns of root because of pickle; only JSON is accepted here.
+        "PYTHONWARNINGS": "ignore::Warning:celery.platforms",
         "DJANGO_SETTINGS_MODULE": "dressage.settings",
     }

@@ -20,8 +20,7 @@ from dressage.common.roles import Role
 from dressage.rewards.grading import GRADE, MOST_PER_TEAM, PROCESSES
 from dressage.teams.models import Team
 from dressage.teams.services import create_token
-from tests.support.installation import _free_port as free_port
-from tests.support.installation import end_with_parent, wait_until
+from tests.support.installation import end_with_parent, free_port, wait_until
 from tests.support.packages import ROOT, install
 
 ANSWER_S = 2.0

@@ -1,0 +1,95 @@
+"""HTTP under ASGI, each request in one thread from the first middleware to the last.
+
+Views and middleware here are plain functions. Django's own handler takes each of them to a thread and back, with a new
+thread and a new database connection per request, which cost more than most answers. It also reads a file whole into
+memory before it sends it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.db import close_old_connections
+from django.http import FileResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+THREADS = 32
+"""Requests of a process that are worked on at once; others wait. What is streamed has a thread of its own."""
+
+
+class ThreadedHandler(ASGIHandler):
+    """Handler whose threads stay, and with them what Django keeps per thread."""
+
+    def __init__(self) -> None:
+        BaseHandler.__init__(self)
+        self.load_middleware(is_async=False)
+        threads = ThreadPoolExecutor(THREADS, thread_name_prefix="http")
+        # By way of asgiref, so that a view can call the channel layer, which lives in the process's loop.
+        self._in_thread = sync_to_async(self._answer, thread_sensitive=False, executor=threads)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        try:
+            response = await self._in_thread(scope, body)
+            if isinstance(response, StreamingHttpResponse) and not response.is_async:
+                await self._stream(response, receive, send)
+            else:
+                await self.send_response(response, send)
+        finally:
+            body.close()
+
+    def _answer(self, scope: Mapping[str, Any], body: Any) -> HttpResponseBase:
+        """The response, from a thread. One that is not streamed is complete, and everything behind it let go."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response: Any = refusal if request is None else self.get_response(request)
+        if not response.streaming:
+            response.close()  # Django gives the thread's database connection back
+            return response
+        close_old_connections()
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
+        return response
+
+    async def _stream(self, response: StreamingHttpResponse, receive: Receive, send: Send) -> None:
+        """Send part by part, at the pace of the reader, until it has all of it or is gone.
+
+        A thread of its own makes the parts, so that readers that are slow keep no other request waiting, and so that
+        a part may go on with what the one before has opened.
+        """
+        with ThreadPoolExecutor(1, thread_name_prefix="stream") as thread:
+            in_thread: dict[str, Any] = {"thread_sensitive": False, "executor": thread}
+            gone = asyncio.ensure_future(receive())
+            try:
+                await send(_start(response))
+                parts = iter(response)
+                following = sync_to_async(lambda: next(parts, None), **in_thread)
+                while not gone.done() and (part := await following()) is not None:
+                    for chunk, _ in self.chunk_bytes(part):
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                if not gone.done():
+                    await send({"type": "http.response.body"})
+            finally:
+                gone.cancel()
+                await sync_to_async(response.close, **in_thread)()
+
+
+def _start(response: HttpResponseBase) -> Mapping[str, Any]:
+    """The message that begins an answer."""
+    headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in response.items()]
+    cookies = [(b"Set-Cookie", one.output(header="").strip().encode("ascii")) for one in response.cookies.values()]
+    return {"type": "http.response.start", "status": response.status_code, "headers": [*headers, *cookies]}
