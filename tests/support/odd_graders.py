@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import signal
 import time
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -85,6 +86,20 @@ class SlowToLoadGrader(GraderModel):
         end = time.process_time() + 0.5
         while time.process_time() < end:
             pass
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """1.0."""
+        return 1.0
+
+
+class EndedWhileLoadingGrader(GraderModel):
+    """Is ended while it loads, as the kernel does it at the limit of processor time."""
+
+    type: Literal["ended_while_loading"] = "ended_while_loading"
+
+    def load(self) -> None:
+        """Never returns."""
+        os.kill(os.getpid(), signal.SIGPROF)
 
     def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
         """1.0."""

@@ -4,6 +4,7 @@ A grader that computes without end takes one process until its processor time is
 """
 
 import atexit
+import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.isolated.places import NoPlace, Places
 from trainer_core.rewards.isolated.process import GradeLimits, GradingProcess, TemplateProcess
 from trainer_core.rewards.sample import Sample
+
+log = logging.getLogger(__name__)
 
 PROCESSES = 3
 """Grading processes of one web process."""
@@ -75,7 +78,14 @@ def places() -> Places:
 
 def start_early() -> None:
     """Load the graders in the background, so that the first who tries one does not wait for it."""
-    threading.Thread(target=places().template.start, name="load graders", daemon=True).start()
+    threading.Thread(target=_load_graders, name="load graders", daemon=True).start()
+
+
+def _load_graders() -> None:
+    try:
+        places().template.start()
+    except GraderStopped:
+        log.exception("the graders are not loaded: the first who tries one loads them, or is told why not")
 
 
 @contextmanager

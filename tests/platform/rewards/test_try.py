@@ -10,6 +10,7 @@ from dressage.rewards import grading
 from dressage.rewards.models import Reward
 from dressage.teams.models import Team
 from tests.support.hostile_inputs import chain
+from trainer_core.rewards.errors import GraderStopped
 from trainer_core.rewards.isolated.places import Places
 from trainer_core.rewards.isolated.process import GradeLimits
 
@@ -152,6 +153,17 @@ def test_many_open_brackets_are_scored(bench: Callable[..., Any]) -> None:
     definition = {"components": [{"name": "tongue", "grader": {"type": "language", "language": "en"}}]}
     results = bench(definition=definition, samples=[sample("\\(" * 25_000)]).json()["results"]
     assert (results[0]["reward"], results[0]["error"]) == (1.0, None)
+
+
+def test_graders_that_cannot_be_loaded_early_are_told_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def start() -> None:
+        raise GraderStopped("no process can be had to grade in")
+
+    monkeypatch.setattr(grading.places().template, "start", start)
+    grading._load_graders()
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["the graders are not loaded"]
 
 
 def test_a_pattern_that_explodes_is_an_error_not_a_zero(bench: Callable[..., Any]) -> None:

@@ -72,7 +72,7 @@ def test_boxes() -> None:
 def test_regex() -> None:
     assert graded({"type": "regex", "pattern": r"\d+"}, "<think>x</think> 42 ") == 1.0
     assert graded({"type": "regex", "pattern": r"\d+"}, "42 x") == 0.0
-    with pytest.raises(GraderError, match="longer"):
+    with pytest.raises(GraderError, match=r"^pattern took longer than 0\.2 s; simplify it$"):
         graded({"type": "regex", "pattern": r"(?:(a|aa)\1?)+"}, "a" * 5000 + "b")
 
 

@@ -48,4 +48,4 @@ class FormatGrader(GraderModel):
 
     def _answer_fits(self, answer: str) -> bool:
         answer = answer.strip()
-        return bool(answer) if self.answer_pattern is None else matches(self.answer_pattern, answer)
+        return bool(answer) if self.answer_pattern is None else matches(self.answer_pattern, answer, "answer_pattern")

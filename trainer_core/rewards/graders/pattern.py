@@ -33,25 +33,25 @@ def check_pattern(pattern: str) -> str:
     return pattern
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether ``pattern`` matches the whole ``text``.
+def matches(pattern: str, text: str, name: str = "pattern") -> bool:
+    """Whether ``pattern``, the value of the field ``name``, matches the whole ``text``.
 
     Raises:
         GraderError: matching takes too long, which is the pattern's fault.
     """
-    return _run(regex.fullmatch, pattern, text)
+    return _run(regex.fullmatch, pattern, text, name)
 
 
 def found(pattern: str, text: str) -> bool:
     """Whether ``pattern`` matches somewhere in ``text``. Raises as ``matches`` does."""
-    return _run(regex.search, pattern, text)
+    return _run(regex.search, pattern, text, "pattern")
 
 
-def _run(how: Any, pattern: str, text: str) -> bool:
+def _run(how: Any, pattern: str, text: str, name: str) -> bool:
     if len(text) > MAX_TEXT:
         return False
     try:
         match = how(pattern, text, timeout=MATCH_SECONDS)
     except TimeoutError:
-        raise GraderError(f"answer_pattern took longer than {MATCH_SECONDS} s; simplify it") from None
+        raise GraderError(f"{name} took longer than {MATCH_SECONDS} s; simplify it") from None
     return match is not None

@@ -15,11 +15,10 @@ from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import grade, leaves
 from trainer_core.rewards.isolated import wire
+from trainer_core.rewards.isolated.process import LOAD_S
 from trainer_core.rewards.sample import Sample
 from trainer_core.rewards.trace import shown
 
-LOAD_S = 60.0
-"""Processor time that a grader may take to load what it needs."""
 MOST_RESIDENT = 256 << 20
 """A process that holds more memory after a job, in bytes, ends itself: the next one starts small."""
 _LONGEST_ERROR = 20_000
@@ -41,7 +40,7 @@ def serve(channel: socket.socket, memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while (message := wire.receive(channel)) is not None:
-        answer = _answer(message)
+        answer = _answer(channel, message)
         del message
         answer["last"] = bool(answer.get("memory")) or _resident() > MOST_RESIDENT
         wire.send(channel, json.dumps(answer).encode())
@@ -49,13 +48,15 @@ def serve(channel: socket.socket, memory_bytes: int) -> None:
             return
 
 
-def _answer(message: bytes) -> dict[str, Any]:
+def _answer(channel: socket.socket, message: bytes) -> dict[str, Any]:
     started = time.process_time()
     try:
-        job: GradeRequest = pickle.loads(message)  # nosec B301
         _limit(LOAD_S)
+        job: GradeRequest = pickle.loads(message)  # nosec B301  (imports the grader's module)
         for leaf in leaves(job.grader):
             leaf.load()
+        wire.send(channel, wire.LOADED)
+        started = time.process_time()
         _limit(job.cpu_s)
         answer: dict[str, Any] = {"value": float(grade(job.grader, job.sample, job.item))}
     except GraderError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import pickle  # nosec B403
@@ -11,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,13 +22,20 @@ from trainer_core.rewards.isolated import wire
 from trainer_core.rewards.sample import Sample
 
 START_S = 120.0
-"""Longest time that the template may take to load the graders: a second, and much more on a machine that is busy."""
+"""Longest time that the template may take to load the graders, and a child what one of them needs: a second, and much
+more on a machine that is busy."""
+LOAD_S = 60.0
+"""Processor time that a grader may take to load what it needs."""
 MEMORY_MB = 512
 _MODULE = "trainer_core.rewards.isolated.template"
 _ANSWER_S = 30.0
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 OUT_OF_MEMORY = 3
 """Status with which a child ends for which a job was too big to be read."""
+FORKED, REFUSED = b"forked", b"refused: "
+"""Answers of the template: the first comes with the child's handle, the second says why there is no child."""
+MESSAGE_BYTES = 256
+"""Longest message between owner and template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,10 @@ class TemplateProcess:
             GraderStopped: it cannot start.
         """
         with self._lock:
-            self._start()
+            try:
+                self._start()
+            except OSError as error:
+                raise _no_process(error) from error
 
     def fork(self) -> tuple[socket.socket, int, int]:
         """A new child: its channel, a handle of the process, and a pipe that tells how it ended.
@@ -81,7 +91,7 @@ class TemplateProcess:
                 return self._fork()
             except OSError as error:
                 self._end()
-                raise GraderStopped(f"no process can be had to grade in: {error}") from error
+                raise _no_process(error) from error
 
     def close(self) -> None:
         """End it, and with it its children."""
@@ -105,7 +115,7 @@ class TemplateProcess:
         self._control = ours
         ours.settimeout(START_S)
         try:
-            ready = ours.recv(16)
+            ready = ours.recv(MESSAGE_BYTES)
         except OSError as error:
             self._end()
             raise GraderStopped(f"the graders could not be loaded within {START_S:g} s: {error}") from error
@@ -115,14 +125,18 @@ class TemplateProcess:
         ours.settimeout(_ANSWER_S)
 
     def _fork(self) -> tuple[socket.socket, int, int]:
+        """Raises OSError where the template has died, and GraderStopped where it goes on but there is no child."""
         assert self._control is not None
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        told, tells = os.pipe()
+        ours, theirs, told, tells = _channels()
         try:
             socket.send_fds(self._control, [b"fork"], [theirs.fileno(), tells])
-            message, handles, _, _ = socket.recv_fds(self._control, 16, 1)
-            if message != b"forked" or not handles:
+            message, handles, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 1)
+            if not message:
                 raise ConnectionError("the process that forks the others has ended")
+            if message.startswith(REFUSED):
+                raise _no_process(message.removeprefix(REFUSED).decode())
+            if not handles:  # the kernel has left it out; the child ends with its channel
+                raise _no_process(os.strerror(errno.EMFILE))
         except BaseException:
             ours.close()
             os.close(told)
@@ -142,6 +156,25 @@ class TemplateProcess:
             self._process = None
 
 
+def _channels() -> tuple[socket.socket, socket.socket, int, int]:
+    """Both ends of a child's channel, and of the pipe that tells how it ended. Raises GraderStopped."""
+    try:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            told, tells = os.pipe()
+        except OSError:
+            ours.close()
+            theirs.close()
+            raise
+    except OSError as error:
+        raise _no_process(error) from error
+    return ours, theirs, told, tells
+
+
+def _no_process(reason: object) -> GraderStopped:
+    return GraderStopped(f"no process can be had to grade in: {reason}")
+
+
 def _environment() -> dict[str, str]:
     """The part of the owner's environment that graders may know, without secrets.
 
@@ -159,6 +192,8 @@ class GradingProcess:
         self._template = template
         self._channel: socket.socket | None = None
         self._handle = self._told = -1
+        self._loaded = False
+        """Whether the present grade has begun: before that the grader loads what it needs."""
         self.spent_s = 0.0
         """Processor time of all grades so far."""
 
@@ -179,15 +214,13 @@ class GradingProcess:
 
         job = pickle.dumps(GradeRequest(grader, sample, item, limits.cpu_s), protocol=pickle.HIGHEST_PROTOCOL)
         self.start()
+        self._loaded = False
         try:
             answer = self._ask(job, limits.wall_s)
         except TimeoutError:
             self.close()
             self.spent_s += limits.cpu_s
-            raise GraderStopped(
-                f"the {grader.type} grader did not end within {limits.wall_s:g} s and was stopped; "
-                f"it may use {limits.cpu_s:g} s of processor time: the machine is too busy, or the grader waits"
-            ) from None
+            raise GraderStopped(self._too_late(grader, limits)) from None
         except BaseException:
             self.close()  # interrupted: an answer that comes later is nobody's
             raise
@@ -217,14 +250,20 @@ class GradingProcess:
         self._channel = None
 
     def _ask(self, job: bytes, wall_s: float) -> dict[str, Any] | None:
-        """The answer, or None where the child has died. Raises TimeoutError."""
+        """The answer, or None where the child has died. ``wall_s`` counts from where the grader is loaded.
+
+        Raises:
+            TimeoutError: it did not come in time.
+        """
         assert self._channel is not None
-        self._channel.settimeout(wall_s)
-        deadline = time.monotonic() + wall_s
+        self._channel.settimeout(START_S)
         try:
             wire.send(self._channel, job)
-            self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
             message = wire.receive(self._channel)
+            if message == wire.LOADED:
+                self._loaded = True
+                self._channel.settimeout(max(wall_s, 0.001))
+                message = wire.receive(self._channel)
         except (BrokenPipeError, ConnectionResetError):
             return None
         if message is None:
@@ -240,12 +279,22 @@ class GradingProcess:
         if not told:
             return f"the process of the {grader.type} grader was ended from outside"
         code = int(told)
+        if code == -signal.SIGPROF and not self._loaded:
+            return f"the {grader.type} grader used more than {LOAD_S:g} s of processor time to load and was ended"
         if code == -signal.SIGPROF:
             return f"the {grader.type} grader used more than {limits.cpu_s:g} s of processor time and was ended"
         if code == OUT_OF_MEMORY:
             return self._too_big(grader)
         how = signal.Signals(-code).name if code < 0 else f"status {code}"
         return f"the process of the {grader.type} grader died ({how})"
+
+    def _too_late(self, grader: GraderModel, limits: GradeLimits) -> str:
+        if not self._loaded:
+            return f"the {grader.type} grader did not end within {START_S:g} s of loading: the machine is too busy"
+        return (
+            f"the {grader.type} grader did not end within {limits.wall_s:g} s and was stopped; "
+            f"it may use {limits.cpu_s:g} s of processor time: the machine is too busy, or the grader waits"
+        )
 
     def _too_big(self, grader: GraderModel) -> str:
         return f"the {grader.type} grader needed more than {self._template.memory_mb} MiB of memory and was ended"

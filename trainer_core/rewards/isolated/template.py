@@ -6,6 +6,7 @@ It ends as soon as its owner closes the control socket, and the kernel then ends
 
 import contextlib
 import ctypes
+import errno
 import gc
 import os
 import resource
@@ -14,7 +15,7 @@ import signal
 import socket
 import sys
 
-from trainer_core.rewards.isolated.process import OUT_OF_MEMORY
+from trainer_core.rewards.isolated.process import FORKED, MESSAGE_BYTES, OUT_OF_MEMORY, REFUSED
 
 _PR_SET_PDEATHSIG = 1
 _FIRST_FREE = 3
@@ -57,19 +58,39 @@ class Template:
                     return
 
     def _request(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, 16, _FDS)
+        message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, _FDS)
         if not message:
             return False
-        channel, status = descriptors
-        process = os.fork()
-        if process == 0:
-            self._become_child(channel)
+        try:
+            handle = self._fork(descriptors)
+        except OSError as error:  # too many processes or files: that request fails, and no grade in progress
+            self._control.send(REFUSED + os.strerror(error.errno or 0).encode())
+            return True
+        socket.send_fds(self._control, [FORKED], [handle])
+        return True
+
+    def _fork(self, descriptors: list[int]) -> int:
+        """A handle of a new child. Raises OSError where there can be none; then nothing is left of it."""
+        process = 0
+        try:
+            if len(descriptors) < _FDS:  # the kernel has left out what this process has no room for
+                raise OSError(errno.EMFILE, "")
+            channel, status = descriptors
+            process = os.fork()
+            if process == 0:
+                self._become_child(channel)
+            handle = os.pidfd_open(process)
+        except OSError:
+            if process:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
         os.close(channel)
-        handle = os.pidfd_open(process)
         self._children[handle] = (process, status)
         self._poll.register(handle, select.POLLIN)
-        socket.send_fds(self._control, [b"forked"], [handle])
-        return True
+        return handle
 
     def _become_child(self, channel: int) -> None:
         from trainer_core.rewards.isolated.child import serve

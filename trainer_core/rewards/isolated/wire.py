@@ -3,6 +3,8 @@
 import socket
 import struct
 
+LOADED = b"loaded"
+"""What the process tells before its answer, once all is loaded that the grader needs: the limits count from here."""
 _LENGTH = struct.Struct("!I")
 
 
