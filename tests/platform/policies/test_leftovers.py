@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dressage.common.ids import new_id
 from dressage.policies.leftovers import SPARED_S, sweep
 from dressage.policies.models import Policy
+from dressage.policies.tasks import sweep_leftovers
 from dressage.teams.models import Team
 
 
@@ -70,3 +72,13 @@ def test_what_cannot_be_removed_does_not_keep_the_rest(root: Path, monkeypatch: 
 def test_there_may_be_no_folder_yet(settings: Any, tmp_path: Path, db: None) -> None:
     settings.TEAM_POLICY_ROOT = tmp_path / "none"
     assert sweep(1e12) == []
+
+
+def test_the_task_asks_the_clock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = make(root / new_id("pol"))
+    sweep_leftovers()
+    assert left.is_dir()
+    later = left.stat().st_mtime + SPARED_S + 60
+    monkeypatch.setattr("dressage.policies.tasks.time", SimpleNamespace(time=lambda: later))
+    sweep_leftovers()
+    assert not left.exists()

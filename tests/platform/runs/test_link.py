@@ -14,6 +14,7 @@ from dressage.runs.models import Attempt, Checkpoint, CheckpointRequest, Run
 from dressage.runs.services import request_checkpoint
 from dressage.runs.tokens import link_token
 from dressage.telemetry.models import Event, Moment, Point, Rollout
+from tests.platform.bodies import NO_OBJECTS
 from tests.platform.runs.fixtures import Worker, step_event
 
 Launch = Callable[..., tuple[Run, Worker]]
@@ -65,6 +66,14 @@ def test_gaps_are_refused(launch: Launch, numbers: list[int]) -> None:
     body = {"attempt": 1, "events": [{**event, "seq": number} for number in numbers], "applied": []}
     answer = worker.post(body, 400)
     assert (answer["error"]["code"], answer["acked_seq"]) == ("event_gap", 1)
+    assert stored() == before
+
+
+@pytest.mark.parametrize("body", NO_OBJECTS)
+def test_a_sync_is_an_object(launch: Launch, body: Any) -> None:
+    _, worker = launch()
+    before = stored()
+    worker.post(body, status=422)
     assert stored() == before
 
 
