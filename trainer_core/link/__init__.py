@@ -13,6 +13,9 @@ Within one version both sides may change, as long as the other understands the m
   type is logged by the worker and left alone. Neither stops a run.
 - Bounds may widen and never narrow: a journal may hold events for an hour, over an upgrade of the platform.
 
+Messages of the Celery queue (``celery_queue``) are outside this promise: they name no version. A worker reads those of
+its own release and of the ones before, and need not read those of a newer platform; it is upgraded first, or with it.
+
 Anything else raises ``version.LINK_VERSION``. Whatever the version, these stay as they are, so that a refusal can be
 told: the envelopes of a sync and its answer, the event ``state``, error answers, and ``{"error": …}`` of a bench job.
 """

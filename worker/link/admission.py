@@ -1,6 +1,7 @@
 """Admission: a worker of the cluster asks the platform for the token of what it shall work on."""
 
 import os
+from http.client import UNAUTHORIZED
 from pathlib import Path
 
 import httpx
@@ -39,11 +40,18 @@ def fetch_token(link_url: str, path: str) -> str:
 
     Raises:
         FencedError: the platform refuses: it knows of no such work, it is over, or somebody works on it already.
-        ClusterError: this process has no secret, or the platform does not answer. Its next message may do better.
+        ClusterError: this process has no secret or a wrong one, or the platform does not answer. Its next message may
+            do better.
     """
     headers = {"Authorization": f"{SCHEME} {proof(cluster_secret(), link_url, path)}", **version.header()}
     try:
         response = httpx.post(link_url.rstrip("/") + path, headers=headers, timeout=TIMEOUT_S)
+        if response.status_code == UNAUTHORIZED:
+            raise ClusterError(
+                f"The platform at {link_url} does not take this worker for one of its cluster: {SECRET} (or what is in "
+                f"the file of {SECRET_FILE}) is missing there or wrong here, or the platform knows itself by another "
+                "address (LINK_URL)."
+            )
         if response.status_code in FENCED_OR_GONE:
             raise FencedError(f"the platform gives no token: {refusal(response)}")
         response.raise_for_status()

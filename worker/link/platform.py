@@ -59,6 +59,7 @@ class Platform:
         Raises:
             StartError: the file cannot be fetched, does not match its hash, or cannot be read.
         """
+        self._open_cache()
         path = self._cache / f"{dataset.sha256}.parquet"
         if not path.exists() or _sha256(path) != dataset.sha256:
             self._download(name, dataset, path)
@@ -83,7 +84,6 @@ class Platform:
         self._cache.chmod(0o700)
 
     def _download(self, name: str, dataset: DatasetRef, path: Path) -> None:
-        self._open_cache()
         digest = hashlib.sha256()
         try:
             with (

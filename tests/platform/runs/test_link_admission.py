@@ -112,7 +112,12 @@ def test_a_worker_that_speaks_another_version_fails_the_run_in_words(
 
 @pytest.mark.django_db(transaction=True)
 def test_the_workers_own_request(
-    live_server: Any, starting: Run, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    live_server: Any,
+    starting: Run,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Any,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     settings.LINK_URL = live_server.url
     path = attempt_path(starting.id, 1)
@@ -120,9 +125,16 @@ def test_the_workers_own_request(
     file.write_text(settings.CLUSTER_SECRET + "\n")
     monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET_FILE", str(file))
     assert fetch_token(live_server.url, path) == link_token(starting.id, 1)
+    with pytest.raises(FencedError, match="the platform gives no token: 404"):
+        fetch_token(live_server.url, attempt_path(starting.id, 2))
     monkeypatch.setenv("DRESSAGE_CLUSTER_SECRET", "another secret of another cluster")
-    with pytest.raises(FencedError, match="is DRESSAGE_CLUSTER_SECRET the same on both sides"):
+    with pytest.raises(ClusterError, match=r"DRESSAGE_CLUSTER_SECRET .* is missing there or wrong here"):
         fetch_token(live_server.url, path)
+    (line,) = (record for record in caplog.records if record.name == "dressage.runs.link.cluster")
+    assert (line.levelname, line.getMessage().partition(":")[0]) == (
+        "WARNING",
+        f"a request for a token is refused at {path!r}",
+    )
     monkeypatch.delenv("DRESSAGE_CLUSTER_SECRET")
     file.unlink()
     with pytest.raises(ClusterError, match="cannot be read from"):

@@ -1,5 +1,6 @@
 """Bundle and datasets over HTTP: checked, cached, refused with a sentence."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,17 @@ def test_a_cached_file_that_was_changed_is_fetched_again(
     cached = next((tmp_path / "cache").iterdir())
     cached.write_bytes(b"something else")
     assert reader.rows("add@1", ref) == ROWS
+
+
+def test_a_cache_of_another_user_is_refused_though_it_holds_the_file(
+    reader: Platform, platform: PlatformDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = DatasetRef.model_validate(platform.add_dataset("add@1", ROWS))
+    reader.rows("add@1", ref)
+    own = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: own + 1)
+    with pytest.raises(StartError, match="is not this user's own: remove it"):
+        reader.rows("add@1", ref)
 
 
 def test_a_missing_dataset_is_a_sentence(reader: Platform, platform: PlatformDouble) -> None:

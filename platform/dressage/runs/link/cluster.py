@@ -1,6 +1,7 @@
 """The authentication of the cluster itself: who may ask for the token of an attempt or of a bench job."""
 
 import hmac
+import logging
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +12,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from trainer_core.link.admission import SCHEME, proof
+
+log = logging.getLogger(__name__)
 
 CLUSTER = "cluster"
 """``request.auth`` of a worker that has proved to belong to the cluster."""
@@ -23,6 +26,12 @@ class ClusterAuthentication(BaseAuthentication):
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
         expected = proof(settings.CLUSTER_SECRET, settings.LINK_URL, request.path_info)
         if scheme.lower() != SCHEME.lower() or not hmac.compare_digest(given.strip().encode(), expected.encode()):
+            log.warning(
+                "a request for a token is refused at %r: its proof is missing, made with another "
+                "DRESSAGE_CLUSTER_SECRET, or made for another address than %s",
+                request.path_info,
+                settings.LINK_URL,
+            )
             detail = "Only the cluster may ask for a token: is DRESSAGE_CLUSTER_SECRET the same on both sides?"
             raise AuthenticationFailed(detail, code="invalid_token")
         return AnonymousUser(), CLUSTER
