@@ -7,6 +7,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import CookieMiddleware
 from django import setup
+from django.conf import settings
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 setup(set_prefix=False)
 
@@ -17,10 +19,12 @@ from dressage.rewards.grading import start_early  # noqa: E402
 
 start_early()
 
-application = ProtocolTypeRouter(
+routes = ProtocolTypeRouter(
     {
         "http": ThreadedHandler(),
         # Streams find out by themselves who calls, and ask again while they are open.
         "websocket": OriginCheck(CookieMiddleware(URLRouter(websocket_urlpatterns))),
     }
 )
+# Here and not in the server, so that an address is never believed without the setting, whoever starts the server.
+application = ProxyHeadersMiddleware(routes, [str(network) for network in settings.TRUSTED_PROXIES])  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ app.conf.update(
         "reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
+        "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["dressage.runs", "dressage.bench", "dressage.policies"])
+app.autodiscover_tasks(["dressage.runs", "dressage.bench", "dressage.policies", "dressage.teams"])

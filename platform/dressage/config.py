@@ -71,6 +71,13 @@ class Config(BaseSettings):
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
     """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
     none, but this machine itself while the console is reached on it alone."""
+    trusted_proxies: str = Field(default="", alias="DRESSAGE_TRUSTED_PROXIES")
+    """Addresses and networks of reverse proxies, separated by commas, whose X-Forwarded-For and X-Forwarded-Proto are
+    believed. Default: none."""
+    session_idle_hours: float = Field(default=12, gt=0, alias="DRESSAGE_SESSION_IDLE_HOURS")
+    """Hours without a request after which a browser's session ends."""
+    session_days: float = Field(default=7, gt=0, alias="DRESSAGE_SESSION_DAYS")
+    """Days after which a browser's session ends however much it is used."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 
@@ -101,11 +108,6 @@ class Config(BaseSettings):
         return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
 
     @property
-    def local_address(self) -> tuple[str, int]:
-        """Host and port at which this machine itself reaches the web server."""
-        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port  # nosec B104
-
-    @property
     def is_local(self) -> bool:
         """Whether browsers reach the console on this machine alone."""
         return urlsplit(self.public_url).hostname in ("127.0.0.1", "localhost", "::1")
@@ -134,6 +136,11 @@ class Config(BaseSettings):
         default = "127.0.0.0/8,::1/128" if self.is_local else ""
         given = default if self.judge_networks is None else self.judge_networks
         return tuple(ip_network(text.strip()) for text in given.split(",") if text.strip())
+
+    @property
+    def resolved_trusted_proxies(self) -> tuple[Network, ...]:
+        """The proxies as networks. Raises ValueError for text that is none."""
+        return tuple(ip_network(text.strip()) for text in self.trusted_proxies.split(",") if text.strip())
 
     @cached_property
     def resolved_secret_key(self) -> str:

@@ -21,6 +21,7 @@ MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url
 PUBLIC_URL = config.public_url
+TRUSTED_PROXIES = config.resolved_trusted_proxies
 
 DEBUG = config.debug
 SECRET_KEY = config.resolved_secret_key
@@ -82,21 +83,22 @@ CACHES = {
 AUTH_USER_MODEL = "teams.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher", *DEFAULT_HASHERS]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "dressage.teams.password_patterns.PlainPatternValidator"},
 ]
 _HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
-# Plain http cannot heed these: one sentence of dressage.supervisor.exposure says what that means.
-SILENCED_SYSTEM_CHECKS = [] if _HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_ENGINE = "dressage.teams.session_store"
+SESSION_COOKIE_AGE = round(config.session_days * 24 * 3600)
+SESSION_IDLE_S = config.session_idle_hours * 3600
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
@@ -112,7 +114,6 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["dressage.common.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "dressage.common.schema.ProblemAutoSchema",
     "EXCEPTION_HANDLER": "dressage.common.problem_responses.exception_handler",
-    "DEFAULT_THROTTLE_RATES": {"login": "10/min"},
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {

@@ -30,6 +30,9 @@ GIVEN = {
     "max_active_runs_per_team": "3",
     "policy_roots": "/models",
     "judge_networks": "10.20.0.0/16",
+    "trusted_proxies": "10.0.0.1",
+    "session_idle_hours": "2.0",
+    "session_days": "3.0",
     "debug": "true",
 }
 SHOW = """

@@ -51,7 +51,9 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     env = {"RAY_ADDRESS": ray.address, **ray.env} if ray else {"RAY_ADDRESS": config.ray_address or ""}
     if not config.cluster_secret:
         env |= {"DRESSAGE_CLUSTER_SECRET_FILE": str(config.cluster_secret_path.resolve())}
-    uvicorn = ["--host", config.host, "--port", str(config.port), "--no-access-log", "--log-level", "warning"]
+    quietly = ["--no-access-log", "--log-level", "warning"]
+    # dressage.asgi reads the headers of proxies, and only those of trusted ones; uvicorn would believe this machine.
+    uvicorn = ["--host", config.host, "--port", str(config.port), "--no-proxy-headers", *quietly]
     schedule = config.home / "beat-schedule"
     quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     farewell = r"worker: Warm shutdown|^\s*$"

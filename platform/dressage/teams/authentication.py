@@ -15,6 +15,7 @@ from dressage.common.roles import Role
 from dressage.teams.models import Team
 from dressage.teams.selectors import membership_for
 from dressage.teams.services import use_token
+from dressage.teams.sessions import see_session
 
 SESSION_TEAM = "team_id"
 
@@ -69,6 +70,8 @@ class TeamSessionAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         user = getattr(request._request, "user", None)
         if user is None or not user.is_authenticated or not user.is_active:
+            return None
+        if not see_session(request._request, user):
             return None
         enforce_csrf(request)
         membership = membership_for(user, request._request.session.get(SESSION_TEAM))

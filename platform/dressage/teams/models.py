@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.models import PrefixedModel, TeamModel
@@ -95,6 +96,37 @@ class ApiToken(TeamModel):
         indexes = [
             models.Index(fields=["team", "created_at", "id"], condition=models.Q(revoked_at=None), name="token_page")
         ]
+
+
+class UserSession(PrefixedModel):
+    """What a person is told of a session of theirs. Its row ends with the session's."""
+
+    id_prefix: ClassVar[str] = "ses"
+
+    session = models.OneToOneField("sessions.Session", on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    device = models.CharField(max_length=120, blank=True)
+    """Browser and system in words."""
+    address = models.CharField(max_length=45, blank=True)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+
+
+class AccountEvent(PrefixedModel):
+    """What has happened to an account, for its owner. Wrong passwords of an hour are one row."""
+
+    id_prefix: ClassVar[str] = "acc"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    action = models.CharField(max_length=40)
+    device = models.CharField(max_length=120, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    network = models.CharField(max_length=50, blank=True)
+    """The network of the address, as ``dressage.common.client_address`` counts it."""
+    count = models.PositiveIntegerField(default=1)
+    last_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-created_at", "-id"], name="account_events_of_a_user")]
 
 
 class AuditEntry(TeamModel):

@@ -1,12 +1,15 @@
 """Reads of teams: who is in, which token is this, is the audit log whole."""
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
 from dressage.common.problems import not_found
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
-from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+from dressage.teams.models import AccountEvent, ApiToken, AuditEntry, Membership, Team, User, UserSession
+
+SIGNED_IN = "account.sign_in"
+"""Action of the event that makes a network known."""
 
 
 def active_token(secret: str) -> ApiToken | None:
@@ -21,6 +24,35 @@ def membership_for(user: User, team_id: str | None) -> Membership | None:
     memberships = Membership.objects.select_related("team").filter(user=user).order_by("created_at", "id")
     chosen = memberships.filter(team_id=team_id).first() if team_id else None
     return chosen or memberships.first()
+
+
+def has_signed_in_from(user: User, network: str) -> bool:
+    """Whether the account was signed in to from this network, as far back as its events are kept."""
+    return AccountEvent.objects.filter(user=user, action=SIGNED_IN, network=network).exists()
+
+
+def sessions_of(user: User) -> QuerySet[UserSession]:
+    """The sessions of a person that have not ended."""
+    return UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now())
+
+
+def own_sessions(user: User, current_key: str | None) -> QuerySet[UserSession]:
+    """The same, each with ``is_current``: whether its key is the given one."""
+    is_current = ExpressionWrapper(Q(session_id=current_key), output_field=BooleanField())
+    return sessions_of(user).annotate(is_current=is_current)
+
+
+def own_session(user: User, session_id: str) -> UserSession:
+    """One session of the person. Raises a 404 problem."""
+    found = sessions_of(user).filter(id=session_id).first()
+    if found is None:
+        raise not_found("session")
+    return found
+
+
+def account_events(user: User) -> QuerySet[AccountEvent]:
+    """Events of a person's account."""
+    return AccountEvent.objects.filter(user=user)
 
 
 def teams_of(user: User) -> QuerySet[Team]:

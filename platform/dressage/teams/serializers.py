@@ -40,11 +40,6 @@ class ChooseTeamSerializer(serializers.Serializer):
     team = serializers.CharField(max_length=40, help_text="Id of one of the session's teams.")
 
 
-class PasswordSerializer(serializers.Serializer):
-    current = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
-    new = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
-
-
 class MemberSerializer(serializers.Serializer):
     id = serializers.CharField()
     email = serializers.EmailField(source="user.email")

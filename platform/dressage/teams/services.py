@@ -5,19 +5,17 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
-from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.problems import conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+from dressage.teams.passwords import check_new_password
 from dressage.teams.selectors import active_token
 
 _PASSWORD_BYTES = 12
@@ -169,11 +167,7 @@ def change_password(user: User, *, current: str, new: str) -> None:
     """Set the user's own password. Raises a 422 problem for a wrong current or a weak new one."""
     if not user.check_password(current):
         raise invalid("/current", "This is not your current password.", code="wrong_password")
-    try:
-        validate_password(new, user)
-    except ValidationError as error:
-        faults = [FieldError(pointer="/new", detail=message) for message in error.messages]
-        raise Problem(422, "Invalid request", " ".join(error.messages), errors=faults, code="weak_password") from error
+    check_new_password(user, new)
     user.set_password(new)
     user.password_is_temporary = False
     user.save(update_fields=["password", "password_is_temporary"])

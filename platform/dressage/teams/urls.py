@@ -2,15 +2,19 @@
 
 from django.urls import path
 
+from dressage.teams.views.account import AccountEventsView, PasswordView, UserSessionsView, UserSessionView
 from dressage.teams.views.audit import AuditVerificationView, AuditView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
-from dressage.teams.views.session import PasswordView, SessionTeamView, SessionView
+from dressage.teams.views.session import SessionTeamView, SessionView
 from dressage.teams.views.tokens import ApiTokenView, TokensView
 
 urlpatterns = [
     path("session", SessionView.as_view()),
     path("session/team", SessionTeamView.as_view()),
     path("session/password", PasswordView.as_view()),
+    path("account/sessions", UserSessionsView.as_view()),
+    path("account/sessions/<str:session_id>", UserSessionView.as_view()),
+    path("account/events", AccountEventsView.as_view()),
     path("teams/current", TeamView.as_view()),
     path("teams/current/members", MembersView.as_view()),
     path("teams/current/members/<str:member_id>", MemberView.as_view()),

@@ -26,7 +26,7 @@ from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
-from dressage.teams.models import ApiToken, Membership, Team
+from dressage.teams.models import ApiToken, Membership, Team, UserSession
 from dressage.teams.services import create_token
 from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
@@ -108,8 +108,10 @@ OPERATIONS = [
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
 ]  # fmt: skip
-# Not of a team: tested in test_session.py.
-PERSONAL = {"session", "session/team", "session/password"}
+# Not of a team: tested in test_session.py and test_account.py.
+PERSONAL = {
+    "session", "session/team", "session/password", "account/sessions", "account/sessions/{session}", "account/events"
+}  # fmt: skip
 BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
 
 
@@ -194,10 +196,12 @@ def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
 
 
 def snapshot() -> list[Any]:
-    """All rows of our apps; a token's last use is no change."""
+    """All rows of our apps; the last use of a token or a session is no change."""
     rows = []
     for label in ("teams", "datasets", "rewards", "policies"):
         for model in apps.get_app_config(label).get_models():
+            if model is UserSession:
+                continue
             hidden = {"last_used_at", "last_login"}
             rows += [
                 {key: value for key, value in row.items() if key not in hidden}
@@ -231,7 +235,7 @@ def test_every_operation_is_documented() -> None:
     ]
     names = [operation["operationId"] for _, _, operation in described]
     assert len(set(names)) == len(names)
-    ours = {"session", "team", "tokens", "audit", "datasets", "rewards", "policies", "compat"}
+    ours = {"session", "account", "team", "tokens", "audit", "datasets", "rewards", "policies", "compat"}
     for path, method, operation in described:
         if set(operation["tags"]) & ours:
             assert operation["description"], (path, method)
@@ -281,7 +285,10 @@ def test_other_teams_see_nothing(
         assert not [value for value in ids.values() if value in text]
 
 
-@pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), "session"])
+PERSONAL_READS = ["session", "account/sessions", "account/events"]
+
+
+@pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), *PERSONAL_READS])
 def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str], path: str) -> None:
     client = api("admin")
     before = snapshot()
@@ -300,7 +307,14 @@ def writing() -> list[tuple[str, str]]:
     ]
 
 
-PERSONAL_WRITES = [("POST", "session"), ("DELETE", "session"), ("POST", "session/team"), ("POST", "session/password")]
+PERSONAL_WRITES = [
+    ("POST", "session"),
+    ("DELETE", "session"),
+    ("POST", "session/team"),
+    ("POST", "session/password"),
+    ("DELETE", "account/sessions"),
+    ("DELETE", "account/sessions/{session}"),
+]
 
 
 @pytest.mark.parametrize(
@@ -309,7 +323,7 @@ PERSONAL_WRITES = [("POST", "session"), ("DELETE", "session"), ("POST", "session
 def test_a_body_that_is_no_object_is_no_fault_of_ours(
     api: Callable[..., APIClient], ids: dict[str, str], method: str, path: str
 ) -> None:
-    check_bodies(api("admin"), method, "/api/v1/" + path.format(**ids))
+    check_bodies(api("admin"), method, "/api/v1/" + path.format(session="ses_none", **ids))
 
 
 def test_every_writing_operation_is_walked() -> None:
@@ -318,7 +332,7 @@ def test_every_writing_operation_is_walked() -> None:
 
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
     walked = {(o.method, "/api/v1/" + o.path.replace("}", "_id}")) for o in every if o.method != "GET"}
-    walked |= {(method, f"/api/v1/{path}") for method, path in PERSONAL_WRITES}
+    walked |= {(method, f"/api/v1/{path}".replace("}", "_id}")) for method, path in PERSONAL_WRITES}
     assert set(writing()) == walked
 
 
@@ -345,7 +359,7 @@ def test_what_a_body_may_not_hold_is_refused(
 @pytest.mark.parametrize("path", sorted(PERSONAL))
 def test_what_a_body_about_oneself_may_not_hold_is_refused(api: Callable[..., APIClient], path: str) -> None:
     client = api("admin")
-    for method in openapi()["paths"][f"/api/v1/{path}"].keys() - {"get"}:
+    for method in openapi()["paths"][f"/api/v1/{path}".replace("}", "_id}")].keys() - {"get"}:
         before = snapshot()
         response = getattr(client, method)(f"/api/v1/{path}", {MEMBER: 1}, format="json")
         assert response.status_code == 422, (method, response.content)
@@ -358,7 +372,7 @@ def test_every_reading_operation_is_walked() -> None:
     from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
 
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
-    walked = {"/api/v1/session"} | {
+    walked = {f"/api/v1/{path}" for path in PERSONAL_READS} | {
         "/api/v1/" + o.path.replace("}", "_id}").replace("versions/1", "versions/{number}")
         for o in every
         if o.method == "GET"

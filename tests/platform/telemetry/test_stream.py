@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async as in_thread
+from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.asgi import application
@@ -161,7 +163,7 @@ async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> No
         assert await close_code(socket) == 4401
 
 
-@pytest.mark.parametrize("how", ["membership", "logout", "password", "deactivated"])
+@pytest.mark.parametrize("how", ["membership", "logout", "ended", "idle", "password", "deactivated"])
 async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., APIClient], how: str) -> None:
     run = await in_thread(make_run)()
     client = await in_thread(api)("viewer")
@@ -172,6 +174,13 @@ async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., 
             Membership.objects.filter(user=client.user).delete()
         elif how == "logout":
             client.logout()
+        elif how == "ended":
+            elsewhere = APIClient()
+            elsewhere.force_login(client.user)
+            client.get("/api/v1/session")
+            assert elsewhere.delete("/api/v1/account/sessions").status_code == 204
+        elif how == "idle":
+            Session.objects.update(expire_date=timezone.now())
         elif how == "password":
             client.user.set_password("another one entirely")
             client.user.save()

@@ -35,6 +35,21 @@ export interface AcceptedProposal {
 }
 
 /**
+ * What has happened to the person's account.
+ */
+export interface AccountEvent {
+  id: string;
+  created_at: string;
+  /** Time of the last one, where several are told as one. */
+  last_at: string;
+  action: string;
+  device: string;
+  address: string;
+  /** Wrong passwords within an hour are told as one event. */
+  count: number;
+}
+
+/**
  * The author of a change, as the audit log and the history of a run record it.
  */
 export interface Actor {
@@ -1581,6 +1596,19 @@ export const OpenAIErrorTypeEnum = {
 /**
  * The `after` of the next page.
  */
+export type PaginatedAccountEventListNext = string | null;
+
+export interface PaginatedAccountEventList {
+  object: ObjectEnum;
+  data: AccountEvent[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedAccountEventListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedAuditEntryListNext = string | null;
 
 export interface PaginatedAuditEntryList {
@@ -1745,6 +1773,19 @@ export interface PaginatedTokenList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedTokenListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedUserSessionListNext = string | null;
+
+export interface PaginatedUserSessionList {
+  object: ObjectEnum;
+  data: UserSession[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedUserSessionListNext;
 }
 
 export type ParentCheckpoint = string | null;
@@ -2767,6 +2808,22 @@ export interface User {
 }
 
 /**
+ * One session of the person.
+ */
+export interface UserSession {
+  id: string;
+  /** Browser and system, as the browser tells them. */
+  device: string;
+  /** Client address that it was last seen from; empty where unknown. */
+  address: string;
+  created_at: string;
+  /** To the minute. */
+  last_seen_at: string;
+  /** Whether it is the session that asks. */
+  is_current: boolean;
+}
+
+/**
  * A grader as OpenAI writes it, or any of ours: see `GET /rewards/schema`.
  */
 export type ValidateGraderGrader = {[key: string]: Json};
@@ -2862,6 +2919,36 @@ export const XEnum = {
  * A run spec or a reward definition: its JSON Schema says what is in it.
  */
 export interface Spec {[key: string]: Json}
+
+export type ListAccountEventsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type ListSessionsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
 
 export type ListAuditEntriesParams = {
 /**

@@ -45,6 +45,7 @@ import type {
   GetSpecSchema200,
   GraderRun,
   JudgeEndpoint,
+  ListAccountEventsParams,
   ListAuditEntriesParams,
   ListCheckpointsParams,
   ListControlsParams,
@@ -59,6 +60,7 @@ import type {
   ListRolloutsParams,
   ListRubricProposalsParams,
   ListRunsParams,
+  ListSessionsParams,
   ListTokensParams,
   LoginRequest,
   Member,
@@ -67,6 +69,7 @@ import type {
   NamePolicyRequest,
   NewMember,
   NewToken,
+  PaginatedAccountEventList,
   PaginatedAuditEntryList,
   PaginatedBenchJobRowList,
   PaginatedCheckpointList,
@@ -80,6 +83,7 @@ import type {
   PaginatedRolloutList,
   PaginatedRubricProposalList,
   PaginatedTokenList,
+  PaginatedUserSessionList,
   PasswordRequest,
   PatchedChangeRoleRequest,
   PatchedUpdateJudgeEndpointRequest,
@@ -127,6 +131,56 @@ type SecondParameter<T extends (...args: never) => unknown> = Parameters<T>[1];
 
 
   /**
+ * Sign-ins, wrong passwords, changes of the password and ended sessions of half a year, newest first.
+ */
+export const listAccountEvents = (
+    params?: ListAccountEventsParams,
+ options?: SecondParameter<typeof http<PaginatedAccountEventList>>,) => {
+      return http<PaginatedAccountEventList>(
+      {url: `/api/v1/account/events`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * One's sessions that have not ended, newest first.
+ */
+export const listSessions = (
+    params?: ListSessionsParams,
+ options?: SecondParameter<typeof http<PaginatedUserSessionList>>,) => {
+      return http<PaginatedUserSessionList>(
+      {url: `/api/v1/account/sessions`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * End all sessions of oneself but this one, and close their streams.
+ */
+export const endOtherSessions = (
+    
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/account/sessions`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * End one of one's sessions and close its streams. Ending this one signs out.
+ */
+export const endSession = (
+    sessionId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/account/sessions/${sessionId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
  * The team's audit log, newest first.
  */
 export const listAuditEntries = (
@@ -1097,6 +1151,10 @@ export const revokeToken = (
       options);
     }
   
+export type ListAccountEventsResult = NonNullable<Awaited<ReturnType<typeof listAccountEvents>>>
+export type ListSessionsResult = NonNullable<Awaited<ReturnType<typeof listSessions>>>
+export type EndOtherSessionsResult = NonNullable<Awaited<ReturnType<typeof endOtherSessions>>>
+export type EndSessionResult = NonNullable<Awaited<ReturnType<typeof endSession>>>
 export type ListAuditEntriesResult = NonNullable<Awaited<ReturnType<typeof listAuditEntries>>>
 export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudit>>>
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>

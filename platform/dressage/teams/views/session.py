@@ -1,35 +1,29 @@
-"""Signing in and out, choosing the team, changing one's password."""
+"""Signing in and out, choosing the team."""
 
 from typing import Any
 
 import structlog
-from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
+from django.contrib.auth import authenticate
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.permissions import AllowAny
 from dressage.common.problems import Problem, not_found
-from dressage.teams import selectors, services
+from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import SESSION_TEAM, enforce_csrf
+from dressage.teams.enqueue import enqueue_failed_sign_in
+from dressage.teams.guesses.devices import remember_device
+from dressage.teams.guesses.limits import count_sign_in
 from dressage.teams.models import User
-from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, PasswordSerializer, SessionSerializer
-from dressage.teams.throttling import AccountThrottle, AddressThrottle
+from dressage.teams.permissions import IsSignedIn
+from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, SessionSerializer
+from dressage.teams.sessions import begin_session, leave, place
 
 logger = structlog.get_logger(__name__)
-
-
-class IsSignedIn(BasePermission):
-    """A person in a browser; not a token."""
-
-    message = "This needs a browser session."
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        return isinstance(request.user, User)
 
 
 def session_document(request: Request) -> dict[str, Any]:
@@ -54,10 +48,6 @@ class SessionView(ApiView):
     roles = {"GET": AllowAny, "POST": AllowAny, "DELETE": IsSignedIn}
     problem_statuses = {"POST": (401, 403, 429)}
 
-    def get_throttles(self) -> list[Any]:
-        self.guesses = [AddressThrottle(), AccountThrottle()] if self.request.method == "POST" else []
-        return self.guesses
-
     @extend_schema(operation_id="getSession", tags=["session"], responses=SessionSerializer)
     def get(self, request: TeamRequest) -> Response:
         """Who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent."""
@@ -69,20 +59,27 @@ class SessionView(ApiView):
         """Sign in. The session gets a new id and a new CSRF token."""
         enforce_csrf(request)
         fields = self.body(LoginSerializer)
-        user = authenticate(request._request, username=fields["email"].lower(), password=fields["password"])
-        if user is None:
-            logger.warning("sign_in_refused", email=fields["email"])
+        email, http = fields["email"].strip().lower(), request._request
+        owner = User.objects.filter(email=email).first()
+        guess = count_sign_in(http, email, owner)
+        user = authenticate(http, username=email, password=fields["password"])
+        if not isinstance(user, User):
+            where = place(http)
+            logger.warning("sign_in_refused", email=email, **where)
+            enqueue_failed_sign_in(email, **where)
             raise Problem(401, "Not signed in", "E-mail address or password is wrong.", code="wrong_credentials")
-        for guess in self.guesses:
-            guess.give_back()
-        login(request._request, user)
+        guess.was_right()
+        # What an account asks for beside its password comes here, between the two.
+        begin_session(http, user)
         logger.info("signed_in", user=user.pk)
-        return Response(session_document(request))
+        response = Response(session_document(request))
+        remember_device(http, response, user)
+        return response
 
     @extend_schema(operation_id="signOut", tags=["session"], request=None, responses={204: None})
     def delete(self, request: TeamRequest) -> Response:
         """Sign out."""
-        logout(request._request)
+        leave(request._request, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -102,24 +99,3 @@ class SessionTeamView(ApiView):
             raise not_found("team")
         request._request.session[SESSION_TEAM] = team.id
         return Response(session_document(request))
-
-
-class PasswordView(ApiView):
-    """The user's own password."""
-
-    roles = {"POST": IsSignedIn}
-    problem_statuses = {"POST": (429,)}
-
-    def get_throttles(self) -> list[Any]:
-        self.guesses = [AddressThrottle(), AccountThrottle()]
-        return self.guesses
-
-    @extend_schema(operation_id="changePassword", tags=["session"], request=PasswordSerializer, responses={204: None})
-    def post(self, request: TeamRequest) -> Response:
-        """Change one's password. Other sessions of the user end."""
-        fields = self.body(PasswordSerializer)
-        services.change_password(request.user, current=fields["current"], new=fields["new"])
-        for guess in self.guesses:
-            guess.give_back()
-        update_session_auth_hash(request._request, request.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,81 @@
+"""The log of an account: what its owner is shown, and what the audit logs of the owner's teams hold of it."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.client_address import network_of
+from dressage.teams.models import AccountEvent, User
+from dressage.teams.selectors import teams_of
+from dressage.teams.services import record_audit
+
+SIGN_IN_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED = (
+    "account.sign_in_failed",
+    "account.sign_out",
+    "account.password",
+    "account.session_end",
+)
+_FAILURES_TOGETHER = timedelta(hours=1)
+"""Wrong passwords within this time are one row, so that a guesser fills no log."""
+KEPT_FOR = timedelta(days=180)
+
+
+@transaction.atomic
+def record_account_event(user: User, action: str, *, address: str, device: str, target: str = "") -> None:
+    """Append an event to the account's log, and an entry to the audit log of each team of the person.
+
+    Args:
+        user: the account.
+        action: what happened, such as ``account.sign_in``.
+        address: client address, or empty.
+        device: device in words.
+        target: what was acted on where it is another device, in words.
+    """
+    _append(user, action, address, device)
+    _tell_teams(user, action, {"address": address, "device": device, **({"ended": target} if target else {})})
+
+
+@transaction.atomic
+def record_failed_sign_in(email: str, *, address: str, device: str, now: datetime | None = None) -> None:
+    """Count a wrong password in the log of the account, if there is such an account.
+
+    The first within an hour is an event, and an entry in the teams' audit logs that says how many came before it.
+    """
+    now = now or timezone.now()
+    user = User.objects.select_for_update(no_key=True).filter(email=email).first()
+    if user is None:
+        return
+    last = AccountEvent.objects.filter(user=user, action=SIGN_IN_FAILED).order_by("-created_at", "-id").first()
+    if last is not None and now - last.created_at < _FAILURES_TOGETHER:
+        AccountEvent.objects.filter(pk=last.pk).update(count=F("count") + 1, last_at=now)
+        return
+    _append(user, SIGN_IN_FAILED, address, device, now)
+    uncounted = last.count - 1 if last else 0
+    _tell_teams(user, SIGN_IN_FAILED, {"address": address, "device": device, "more_since_the_last_entry": uncounted})
+
+
+def forget_old_events() -> None:
+    """Remove events of accounts that are older than half a year. The teams' audit logs keep theirs."""
+    AccountEvent.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+
+
+def _append(user: User, action: str, address: str, device: str, now: datetime | None = None) -> None:
+    moment = now or timezone.now()
+    AccountEvent.objects.create(
+        user=user,
+        action=action,
+        address=address,
+        network=network_of(address),
+        device=device,
+        created_at=moment,
+        last_at=moment,
+    )
+
+
+def _tell_teams(user: User, action: str, after: dict[str, object]) -> None:
+    # In one order for all, since each entry locks its team.
+    for team in teams_of(user).order_by("id"):
+        record_audit(team, Actor("user", user.id, user.email), action, "account", user.id, after=after)

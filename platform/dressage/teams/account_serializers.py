@@ -1,0 +1,31 @@
+"""Bodies of the endpoints of a person's own account."""
+
+from rest_framework import serializers
+
+
+class PasswordSerializer(serializers.Serializer):
+    current = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
+    new = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
+
+
+class UserSessionSerializer(serializers.Serializer):
+    """One session of the person."""
+
+    id = serializers.CharField()
+    device = serializers.CharField(help_text="Browser and system, as the browser tells them.")
+    address = serializers.CharField(help_text="Client address that it was last seen from; empty where unknown.")
+    created_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField(help_text="To the minute.")
+    is_current = serializers.BooleanField(help_text="Whether it is the session that asks.")
+
+
+class AccountEventSerializer(serializers.Serializer):
+    """What has happened to the person's account."""
+
+    id = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    last_at = serializers.DateTimeField(help_text="Time of the last one, where several are told as one.")
+    action = serializers.CharField()
+    device = serializers.CharField()
+    address = serializers.CharField()
+    count = serializers.IntegerField(help_text="Wrong passwords within an hour are told as one event.")

@@ -1,0 +1,14 @@
+"""Limits on the guessing of passwords, which slow guessers and never shut the owner of an account out.
+
+Each guess is counted in a line of its own, so that the guesses of one client use up nothing of another's
+(OWASP, "Slow down online guessing attacks with device cookies"):
+
+* **A known device**, which has a cookie from an earlier sign-in to this very account: only its own wrong guesses count.
+* **A known network**, from which this account has been signed in to: only wrong guesses at it from there count.
+* **Elsewhere**: each network has a few guesses at an account, for which it competes with nobody. After them it waits,
+  twice as long each time, and shares a small allowance with all others that have guessed wrongly at that account. So
+  an owner with a new device gets in at once, however many guess elsewhere.
+
+A guess is counted before the password is looked at, in one step in Redis, and given back when it was right: guesses
+that are sent at once are counted as any others.
+"""

@@ -1,0 +1,104 @@
+"""The limits: which line a guess stands in, and how long each may be."""
+
+import hashlib
+
+from django.http import HttpRequest
+
+from dressage.common.client_address import client_address, network_of
+from dressage.common.problems import Problem
+from dressage.teams.guesses.devices import known_device
+from dressage.teams.guesses.limiter import Allowance, Gate, Guess, Tries, guess, seconds
+from dressage.teams.models import User
+from dressage.teams.selectors import has_signed_in_from
+
+_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+DEVICE_FREE, DEVICE_LONGEST = 10, _MINUTE
+NETWORK_FREE, NETWORK_LONGEST = 5, 5 * _MINUTE
+STRANGER_FREE, STRANGER_LONGEST = 3, _HOUR
+CROWD, CROWD_FREE = 100, 1
+"""Guesses from strange networks at one account after which each further one has a single free guess."""
+ALONE_BURST, ALONE_EVERY = 15_000, _DAY / 1_000
+"""First guesses of strange networks at one account."""
+SHARED_BURST, SHARED_EVERY = 50, _DAY / 240
+"""All further guesses of strange networks at one account."""
+ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
+"""Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
+
+
+def count_sign_in(request: HttpRequest, email: str, user: User | None, now: float | None = None) -> Guess:
+    """Count a guess at the account of this address, whether there is one or not, before its password is looked at.
+
+    Args:
+        request: tells device and address.
+        email: what was entered.
+        user: owner of that account; None where there is none.
+        now: seconds since 1970, where it is not the present.
+
+    Raises:
+        Problem: 429 that says how long to wait; nothing was counted.
+    """
+    network = network_of(client_address(request))
+    device = known_device(request, user) if user else None
+    is_known = user is not None and has_signed_in_from(user, network)
+    advice = "" if device else "; a browser in which you have signed in before need not wait"
+    return _admitted(sign_in_gates(email, network, device, is_known), advice, now)
+
+
+def sign_in_gates(email: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
+    """Gates of a guess: all that it counts for. See the package."""
+    account = email.strip().lower()
+    if device is not None:
+        return (Tries(key=_key("device", account, device), free=DEVICE_FREE, longest=DEVICE_LONGEST),)
+    pair = _key("network", account, network)
+    if is_known_network:
+        return (Tries(key=pair, free=NETWORK_FREE, longest=NETWORK_LONGEST),)
+    return (
+        Allowance(_key("address", network), ADDRESS_BURST, ADDRESS_EVERY),
+        Tries(
+            key=pair,
+            free=STRANGER_FREE,
+            longest=STRANGER_LONGEST,
+            alone=Allowance(_key("alone", account), ALONE_BURST, ALONE_EVERY),
+            shared=Allowance(_key("shared", account), SHARED_BURST, SHARED_EVERY),
+            crowd=CROWD,
+            free_in_crowd=CROWD_FREE,
+        ),
+    )
+
+
+def count_in_session(request: HttpRequest, purpose: str) -> Guess:
+    """Count a guess by someone who is signed in, such as at the current password; only this session waits.
+
+    Raises:
+        Problem: 429 that says how long to wait.
+    """
+    session = str(request.session.session_key)
+    return _admitted((Tries(key=_key(purpose, session), free=NETWORK_FREE, longest=_HOUR),))
+
+
+def count_from_address(request: HttpRequest, purpose: str) -> Guess:
+    """Count a guess by someone unknown at something with no account, such as the link of an invitation.
+
+    Raises:
+        Problem: 429 that says how long to wait.
+    """
+    network = network_of(client_address(request))
+    return _admitted((Allowance(_key(purpose, network), ADDRESS_BURST, ADDRESS_EVERY),))
+
+
+def _admitted(gates: tuple[Gate, ...], advice: str = "", now: float | None = None) -> Guess:
+    counted = guess(*gates, now=now)
+    if counted.wait > 0:
+        wait = seconds(counted.wait)
+        raise Problem(
+            429,
+            "Too many requests",
+            f"There were too many wrong guesses. Try again in {wait} s{advice}.",
+            code="throttled",
+            headers={"Retry-After": str(wait)},
+        )
+    return counted
+
+
+def _key(*parts: str) -> str:
+    return "guess:" + hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -1,0 +1,20 @@
+"""Celery tasks of teams."""
+
+from celery import shared_task
+from django.utils.dateparse import parse_datetime
+
+from dressage.teams.account_log import forget_old_events, record_failed_sign_in
+from dressage.teams.sessions import remove_ended_sessions
+
+
+@shared_task(name="teams.sweep")
+def sweep() -> None:
+    """Sent by beat every hour: remove ended sessions and old events of accounts."""
+    remove_ended_sessions()
+    forget_old_events()
+
+
+@shared_task(name="teams.record_failed_sign_in")
+def failed_sign_in(email: str, address: str, device: str, at: str) -> None:
+    """Count a wrong password. Repeating it counts it twice, which harms nobody."""
+    record_failed_sign_in(email, address=address, device=device, now=parse_datetime(at))

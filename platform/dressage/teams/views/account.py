@@ -1,0 +1,73 @@
+"""A person's own account: password, sessions, and what has happened to it."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.paging import page_query
+from dressage.teams import selectors, sessions
+from dressage.teams.account_serializers import AccountEventSerializer, PasswordSerializer, UserSessionSerializer
+from dressage.teams.api import ApiView, TeamRequest
+from dressage.teams.guesses.limits import count_in_session
+from dressage.teams.permissions import IsSignedIn
+
+
+class PasswordView(ApiView):
+    """The user's own password."""
+
+    roles = {"POST": IsSignedIn}
+    problem_statuses = {"POST": (429,)}
+
+    @extend_schema(operation_id="changePassword", tags=["session"], request=PasswordSerializer, responses={204: None})
+    def post(self, request: TeamRequest) -> Response:
+        """Change one's password. Other sessions of the user end."""
+        fields, http = self.body(PasswordSerializer), request._request
+        guess = count_in_session(http, "password")
+        sessions.change_own_password(http, request.user, current=fields["current"], new=fields["new"])
+        guess.was_right()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class UserSessionsView(ApiView):
+    """Sessions of the person, in all browsers."""
+
+    roles = {"GET": IsSignedIn, "DELETE": IsSignedIn}
+    queries = {"GET": page_query()}
+
+    @extend_schema(operation_id="listSessions", tags=["account"], responses=UserSessionSerializer(many=True))
+    def get(self, request: TeamRequest) -> Response:
+        """One's sessions that have not ended, newest first."""
+        rows = selectors.own_sessions(request.user, request._request.session.session_key)
+        return self.page(rows, UserSessionSerializer)
+
+    @extend_schema(operation_id="endOtherSessions", tags=["account"], request=None, responses={204: None})
+    def delete(self, request: TeamRequest) -> Response:
+        """End all sessions of oneself but this one, and close their streams."""
+        sessions.end_other_sessions(request._request, request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class UserSessionView(ApiView):
+    """One session of the person."""
+
+    roles = {"DELETE": IsSignedIn}
+    problem_statuses = {"DELETE": (404,)}
+
+    @extend_schema(operation_id="endSession", tags=["account"], request=None, responses={204: None})
+    def delete(self, request: TeamRequest, session_id: str) -> Response:
+        """End one of one's sessions and close its streams. Ending this one signs out."""
+        session = selectors.own_session(request.user, session_id)
+        sessions.end_session(request._request, request.user, session)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AccountEventsView(ApiView):
+    """What has happened to the account."""
+
+    roles = {"GET": IsSignedIn}
+    queries = {"GET": page_query()}
+
+    @extend_schema(operation_id="listAccountEvents", tags=["account"], responses=AccountEventSerializer(many=True))
+    def get(self, request: TeamRequest) -> Response:
+        """Sign-ins, wrong passwords, changes of the password and ended sessions of half a year, newest first."""
+        return self.page(selectors.account_events(request.user), AccountEventSerializer)
