@@ -12,6 +12,8 @@ from dressage.common.ids import new_id
 from dressage.common.problem_responses import problem_response
 from dressage.common.problems import Problem
 
+REFUSAL = "dressage.refusal"
+"""Key of the ASGI scope under which the gateway hands on the problem with which a request shall be answered."""
 _SAFE_ID = re.compile(r"^[A-Za-z0-9_\-]{8,64}$")
 
 
@@ -44,6 +46,8 @@ class RequestContextMiddleware(MiddlewareMixin):
         request.request_id = given if _SAFE_ID.match(given) else new_id("req")  # type: ignore[attr-defined]
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
+        if refusal := getattr(request, "scope", {}).get(REFUSAL):
+            return problem_response(refusal, request.path)
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             # PostgreSQL stores no NUL: no address of ours has one, and no query could be answered.
             return problem_response(Problem(400, "Bad request", "An address has no NUL character."), request.path)

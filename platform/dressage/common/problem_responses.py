@@ -102,10 +102,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def problem_response(problem: Problem, path: str) -> HttpResponse:
-    """A problem outside of REST framework's views."""
-    return JsonResponse(
+    """A problem outside of REST framework's views, and perhaps of the middleware that tells lengths."""
+    response = JsonResponse(
         document(problem, path), status=problem.status, headers=problem.headers, content_type=CONTENT_TYPE
     )
+    response["Content-Length"] = str(len(response.content))
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:

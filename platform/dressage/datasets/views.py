@@ -13,6 +13,7 @@ from dressage.common.paging import LIMIT, page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.query import Query, Whole
 from dressage.datasets import selectors, services
+from dressage.datasets.limits import MAX_UPLOAD_BYTES
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
     DatasetRowPageSerializer,
@@ -32,6 +33,7 @@ class DatasetsView(ApiView):
     """All datasets."""
 
     parser_classes = (MultiPartParser,)
+    max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 413)}
     queries = {"GET": page_query()}
@@ -76,6 +78,7 @@ class DatasetVersionsView(ApiView):
     """The versions of a dataset."""
 
     parser_classes = (MultiPartParser,)
+    max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (413,)}
 

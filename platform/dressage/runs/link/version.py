@@ -9,11 +9,14 @@ from rest_framework.views import APIView
 
 from dressage.common.problems import conflict
 from trainer_core.link import version
+from trainer_core.link.limits import MAX_REQUEST_BYTES
 from trainer_core.link.refusal import LINK_VERSION_CODE
 
 
 class VersionedLinkView(APIView, ABC):
     """Base of the link's views: answers 409 to workers whose messages this platform does not read."""
+
+    max_body_bytes = MAX_REQUEST_BYTES
 
     @abstractmethod
     def give_up(self, reason: str) -> None:
