@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
 
 from trainer_core.link.base import Count, Message, Name, Number
+from trainer_core.link.limits import MAX_TOKEN_TEXT
 
 ReportedState = Literal["starting", "running", "paused", "succeeded", "failed", "cancelled"]
 """States of a run that a worker reports."""
@@ -140,7 +141,7 @@ class WorstTokenRow(Message):
     sample: Count
     position: Count
     token_id: Count
-    text: Annotated[str, Field(max_length=200)] = ""
+    text: Annotated[str, Field(max_length=MAX_TOKEN_TEXT)] = ""
     behaviour_logprob: Number
     learner_logprob: Number
     version: Count

@@ -10,5 +10,7 @@ MAX_REQUEST_BYTES = 16 * 2**20
 """Bytes of a request's body that the platform reads."""
 MAX_TEXT = 20_000
 """Characters of a prompt or completion that travel with a sampled rollout."""
+MAX_TOKEN_TEXT = 200
+"""Characters of what one token stands for."""
 MAX_ERROR_TEXT = 10_000
 """Characters of an error or a traceback of a bench job's score."""

@@ -88,6 +88,8 @@ def valid_order(spec: RunSpec, changes: Sequence[Change]) -> list[int]:
 
     Where no such order exists, those that fit nowhere come last. ``apply_controls`` accepts the changes.
     """
+    if len(changes) == 1:
+        return [0]
     done, left = _in_steps(spec, changes)
     return done + left
 

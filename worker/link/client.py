@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from trainer_core.link import version
 from trainer_core.link.base import first_fault
-from trainer_core.link.commands import Applied, AppliedState, Command, DesiredState, read_command
+from trainer_core.link.commands import Applied, Command, ControlCommand, DesiredState, read_command
 from trainer_core.link.events import EventData, LogData, PhaseData, StateData
 from trainer_core.link.limits import BATCH_BYTES, MAX_EVENTS
 from trainer_core.link.refusal import FENCED
@@ -114,22 +114,10 @@ class Link:
         with self._lock:
             self._phase = told
 
-    def control(
-        self,
-        control_id: str,
-        state: AppliedState,
-        *,
-        step: int | None = None,
-        group: str | None = None,
-        policy_version: int | None = None,
-        error: str | None = None,
-    ) -> None:
-        """Report what became of a control; repeated until a sync has succeeded."""
-        report = Applied(
-            control_id=control_id, state=state, step=step, group=group, policy_version=policy_version, error=error
-        )
+    def control(self, *reports: Applied) -> None:
+        """Report what became of controls, all in the same sync; repeated until one has succeeded."""
         with self._lock:
-            self._applied.append(report.wire())
+            self._applied += [report.model_dump(mode="json") for report in reports]
         self._wake.set()
 
     def flush(self, timeout_s: float) -> bool:
@@ -209,14 +197,21 @@ class Link:
         return True
 
     def _read(self, documents: Iterable[dict[str, Any]]) -> list[Command]:
-        """The commands that this worker understands. The others are a newer platform's: they are told of, once."""
-        found = []
+        """The commands that this worker understands. The others are a newer platform's: they are told of, once.
+
+        A change set with a control that cannot be read is left alone as a whole: the platform rejects all of it.
+        """
+        found: list[Command] = []
+        torn: set[str] = set()
         for document in documents:
             try:
                 found.append(read_command(document))
             except ValidationError as error:
                 self._tell_unreadable(document, error)
-        return found
+                torn.add(str(document.get("change_set")))
+        return [
+            command for command in found if not (isinstance(command, ControlCommand) and command.change_set in torn)
+        ]
 
     def _tell_unreadable(self, document: dict[str, Any], error: ValidationError) -> None:
         kind, name = document.get("type"), str(document.get("id"))
@@ -227,7 +222,7 @@ class Link:
         reason = f"This worker cannot read the command {name} of type {kind!r}: {fault} (at {where})."
         reason = f"{reason} Upgrade the cluster's workers."
         if kind == "control":
-            self.control(name, "rejected", error=reason)
+            self.control(Applied(control_id=name, state="rejected", error=reason))
         else:
             self.emit(LogData(level="warn", message=reason))
 

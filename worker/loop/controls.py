@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from trainer_core.link.commands import Applied
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Boundary
 from worker.link.client import Link
@@ -49,13 +50,13 @@ class Controls:
             return []
         self._rewards.take_in(commands)
         applied, refused = self._steering.apply(commands, boundary, step)
+        self._link.control(*(self._effect(control, boundary, step, group, version) for control in applied))
         for control in applied:
-            first = group if control.boundary == boundary else None
-            self._link.control(control.control_id, "applied", step=step, group=first, policy_version=version)
             if self._steering.spec.checkpoint.before_control:
                 self._saving.wish(version, "before_control", control.control_id)
-        for refusal in refused:
-            self._link.control(refusal.control_id, "rejected", step=step, error=refusal.error)
+        self._link.control(
+            *(Applied(control_id=r.control_id, state="rejected", step=step, error=r.error) for r in refused)
+        )
         of_dispatch = [control for control in applied if control.boundary == "group_dispatch"]
         if of_dispatch:
             self._unsettled += of_dispatch
@@ -64,11 +65,19 @@ class Controls:
 
     def settle(self, batch: Batch) -> None:
         """Controls of the update settle with it; those of the dispatch with the first batch that is wholly theirs."""
-        oldest = min(group.steering_revision for group in batch.groups)
-        settled = [control for control in self._unsettled if control.revision <= oldest]
-        self._unsettled = [control for control in self._unsettled if control.revision > oldest]
-        for control in (*settled, *batch.controls):
-            self._link.control(control.control_id, "settled", step=batch.step, policy_version=batch.step)
+        oldest = min(ticket.applications for ticket in batch.tickets)
+        settled = [control for control in self._unsettled if control.application <= oldest]
+        self._unsettled = [control for control in self._unsettled if control.application > oldest]
+        self._link.control(
+            *(
+                Applied(control_id=one.control_id, state="settled", step=batch.step, policy_version=batch.step)
+                for one in (*settled, *batch.controls)
+            )
+        )
+
+    def _effect(self, control: AppliedControl, boundary: Boundary, step: int, group: str, version: int) -> Applied:
+        first = group if control.boundary == boundary else None
+        return Applied(control_id=control.control_id, state="applied", step=step, group=first, policy_version=version)
 
     def wish_requested(self, step: int) -> None:
         """Wish for the checkpoints of the state after ``step`` that users have asked for."""

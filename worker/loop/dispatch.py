@@ -264,7 +264,10 @@ class Dispatcher:
         asks = self._asks(spec, group.item, data.prompts[int(row)], plans)
         prompt = asks[0].prompt if asks else data.prompts[int(row)]
         shadows = tuple(ref for ref in spec.reward.shadow if ref != reward)
-        return Ticket(group, prompt, spec, samples, drawn, asks=asks, hint=hint, shadows=shadows)
+        applications = self._steering.applications
+        return Ticket(
+            group, prompt, spec, samples, drawn, asks=asks, hint=hint, applications=applications, shadows=shadows
+        )
 
     def _asks(
         self, spec: RunSpec, item: dict[str, Any], bare: NDArray[np.int32], plans: Sequence[SamplePlan]

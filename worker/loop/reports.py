@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from trainer_core.diagnosis import worst_tokens
 from trainer_core.link.base import first_fault, spelled
 from trainer_core.link.events import AlertData, EventData, LogData, RolloutRow, RolloutsData, WorstTokenRow
-from trainer_core.link.limits import MAX_TEXT
+from trainer_core.link.limits import MAX_TEXT, MAX_TOKEN_TEXT
 from trainer_core.steering.guards import Alert
 from trainer_core.trajectory import Group, Trajectory
 
@@ -57,7 +57,9 @@ def rollouts_data(shown: Sequence[Group], batch: Sequence[Group], text: Callable
         text: says what a token id stands for.
     """
     rows = tuple(_row(group, sample, t) for group in shown for sample, t in enumerate(group.trajectories))
-    worst = tuple(WorstTokenRow(**token, text=text(token["token_id"])) for token in worst_tokens(batch))
+    worst = tuple(
+        WorstTokenRow(**token, text=text(token["token_id"])[:MAX_TOKEN_TEXT]) for token in worst_tokens(batch)
+    )
     return RolloutsData(rows=rows, worst_tokens=worst)
 
 

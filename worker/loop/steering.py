@@ -35,6 +35,8 @@ class Steering:
     def __init__(self, spec: RunSpec, revision: int, *checks: Check) -> None:
         self.spec = spec
         self.revision = revision
+        self.applications = 0
+        """Changes that have taken effect: sets, and controls without a set."""
         self._checks = checks
         self._handled: set[str] = set()
 
@@ -55,7 +57,10 @@ class Steering:
             boundaries = self._boundaries()
             self.spec = spec
             self.revision = max(self.revision, *(command.revision for command in together))
-            applied += [AppliedControl(c.id, c.revision, c.target, boundaries[c.target]) for c in together]
+            self.applications += 1
+            applied += [
+                AppliedControl(c.id, c.revision, c.target, boundaries[c.target], self.applications) for c in together
+            ]
         return applied, refused
 
     def requested_checkpoints(self, commands: Sequence[Command]) -> list[str]:

@@ -16,3 +16,5 @@ class AppliedControl:
     target: str
     boundary: Boundary
     """Boundary of its field. It has taken effect at a later one where another of its set had to wait."""
+    application: int = 0
+    """Number of its change among all changes of the spec of this attempt, in the order in which they took effect."""

@@ -31,6 +31,8 @@ class Ticket:
     """Ask of each sample, where they differ."""
     hint: str = ""
     """Beginning of the reference solution that the prompt shows."""
+    applications: int = 0
+    """Changes of the spec that had taken effect when it was dispatched; revisions take effect in another order."""
     shadows: tuple[str, ...] = ()
     """Reward versions that score it beside the one that its group is pinned to."""
 
@@ -71,4 +73,4 @@ class Batch:
     @property
     def spec(self) -> RunSpec:
         """The newest spec that any of its groups was dispatched under."""
-        return max(self.tickets, key=lambda ticket: ticket.group.steering_revision).spec
+        return max(self.tickets, key=lambda ticket: ticket.applications).spec

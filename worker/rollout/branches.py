@@ -89,6 +89,7 @@ class Brancher:
             sampling=replace(parent.sampling, prune=None, top_logprobs=0),
             parked=Parked({}, prefixes),
             asks=tuple(asks),
+            applications=parent.applications,
         )
         return Branches(parent, ticket, tuple(states), spec.branches)
 

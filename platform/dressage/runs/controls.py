@@ -17,10 +17,10 @@ from dressage.teams.services import record_audit
 
 @transaction.atomic
 def cancel_control(team: Team, actor: Actor, run_id: str, control_id: str) -> Control:
-    """Take back a staged control, and with it those of its set that are staged.
+    """Take back a staged control, and with it all of its set.
 
     Raises:
-        Problem: 409 when it is no longer staged.
+        Problem: 409 when it is no longer staged, or another of its set is in effect already.
     """
     run = locked(run_id, team)
     control = _control(run, control_id)
@@ -28,6 +28,8 @@ def cancel_control(team: Team, actor: Actor, run_id: str, control_id: str) -> Co
         return control
     if not control_may_move(control.state, ControlState.CANCELLED, By.PERSON):
         raise conflict(f"The control is {control.state}; revert it instead.", code="wrong_state")
+    if members(control).filter(state__in=IN_EFFECT).exists():
+        raise conflict("Its change set is in effect already; revert it instead.", code="wrong_state")
     cancelled = list(members(control).filter(state=ControlState.STAGED))
     for member in cancelled:
         member.state = ControlState.CANCELLED

@@ -198,6 +198,36 @@ def test_one_is_cancelled_with_its_set(steered: tuple[Run, Worker, Steer], team:
     assert {event["control"]["id"] for event in told} == {budget["id"], room["id"]}
 
 
+def test_a_set_that_is_in_effect_in_part_cannot_be_cancelled(steered: tuple[Run, Worker, Steer]) -> None:
+    _, worker, steer = steered
+    budget, room = steer.post(ROOM)["data"]
+    worker.sync(applied=[report(budget, "applied", 5)])
+    refused = steer.act(room, "cancel", 409)["error"]
+    assert (refused["code"], refused["message"]) == (
+        "wrong_state",
+        "Its change set is in effect already; revert it instead.",
+    )
+    assert dict(Control.objects.values_list("id", "state")) == {budget["id"]: "applied", room["id"]: "staged"}
+
+
+def test_a_set_is_rejected_whole(steered: tuple[Run, Worker, Steer]) -> None:
+    run, worker, steer = steered
+    alone = steer.post([RATE])["data"][0]
+    budget, room = steer.post(ROOM, "1")["data"]
+    before = Event.objects.filter(run=run, kind="control").count()
+    both = [report(control, "rejected", 5, error="no room") for control in (budget, room)]
+    for applied in (both[:1], both):  # the second may come with another sync
+        worker.sync(applied=applied)
+        assert dict(Control.objects.values_list("id", "state")) == {
+            alone["id"]: "staged",
+            budget["id"]: "rejected",
+            room["id"]: "rejected",
+        }
+        assert set(Control.objects.exclude(pk=alone["id"]).values_list("error", flat=True)) == {"no room"}
+        assert Event.objects.filter(run=run, kind="control").count() == before + 2
+    assert values(run) == (20, 32)
+
+
 def test_one_can_be_reverted_by_itself(steered: tuple[Run, Worker, Steer]) -> None:
     _, worker, steer = steered
     budget, room = steer.post(ROOM)["data"]

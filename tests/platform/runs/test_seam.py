@@ -16,6 +16,7 @@ from dressage.teams.models import Team
 from dressage.telemetry.models import Event, Point
 from tests.platform.runs.fixtures import expire_lease, step_event
 from tests.support.installation import wait_until
+from trainer_core.link.commands import Applied
 from trainer_core.link.events import StateData, StepData
 from worker.errors import FencedError
 from worker.link.client import Link
@@ -48,8 +49,8 @@ def test_one_attempt(live_server: Any, make_run: Callable[..., Run], team: Team,
     control = stage_control(team, actor, run.id, revision=0, target="thinking.budget", value=10)
     wait_until(lambda: link.commands(), 20)
     assert [command.id for command in link.commands()] == [control.id]
-    link.control(control.id, "applied", step=4, group="4-0", policy_version=3)
-    link.control(control.id, "settled", step=4, policy_version=4)
+    link.control(Applied(control_id=control.id, state="applied", step=4, group="4-0", policy_version=3))
+    link.control(Applied(control_id=control.id, state="settled", step=4, policy_version=4))
     wait_until(lambda: Control.objects.get().state == "settled", 20)
     pause_run(team, actor, run.id)
     wait_until(lambda: link.desired_state == "paused", 20)

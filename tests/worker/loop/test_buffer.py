@@ -33,7 +33,7 @@ def trajectory(versions: list[int], reward: float | None = None) -> Trajectory:
 def ticket(name: str, spec: Any, revision: int = 0, **changes: Any) -> Ticket:
     document = RunSpec.model_validate(spec(**changes))
     group = Group(name, "add:0", "add", "add@1", {}, "", revision)
-    return Ticket(group, np.zeros(1, np.int32), document, 2, sampling(document))
+    return Ticket(group, np.zeros(1, np.int32), document, 2, sampling(document), applications=revision)
 
 
 def scored(buffer: TrajectoryBuffer, entry: Ticket, *versions: list[int]) -> None:

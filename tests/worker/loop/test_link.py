@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.link.commands import Applied
 from trainer_core.link.events import LogData, PhaseData, StepData
 from worker.link import client as module
 from worker.link.client import Link
@@ -95,11 +96,11 @@ def test_a_revoked_token_fences(connect: Connect, platform: PlatformDouble) -> N
 def test_applied_entries_are_repeated_until_a_sync_succeeds(connect: Connect, platform: PlatformDouble) -> None:
     platform.status = 500
     link = connect()
-    link.control("c1", "applied", step=3, group="3-0", policy_version=2)
+    link.control(Applied(control_id="c1", state="applied", step=3, group="3-0", policy_version=2))
     with platform.changed:
         assert platform.changed.wait_for(lambda: platform.refused >= 2, 10)
     platform.status = 200
-    link.control("c1", "settled", step=3)
+    link.control(Applied(control_id="c1", state="settled", step=3))
     assert link.flush(10)
     assert [(entry["control_id"], entry["state"]) for entry in platform.applied] == [
         ("c1", "applied"),

@@ -1,14 +1,20 @@
 """Controls become spec changes at their boundary, in order, once."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from trainer_core.link.commands import CheckpointCommand, ControlCommand
+from trainer_core.link.commands import Applied, CheckpointCommand, ControlCommand
 from trainer_core.spec import RunSpec
+from trainer_core.trajectory import Group
+from worker.loop.controls import Controls
+from worker.loop.dispatch import sampling
 from worker.loop.steering import Steering
 from worker.messages.control import AppliedControl
+from worker.messages.ticket import Batch, Ticket
 
 
 @pytest.fixture
@@ -138,6 +144,51 @@ def test_a_set_of_two_boundaries_waits_for_the_later_one(steering: Steering) -> 
     applied, _ = steering.apply(commands, "optimizer_step", 3)
     assert [(one.control_id, one.boundary) for one in applied] == [("s0", "group_dispatch"), ("s1", "optimizer_step")]
     assert (steering.spec.rollout.temperature, steering.spec.optimizer.learning_rate) == (0.7, 1e-4)
+
+
+class ReportLink:
+    """Link that holds commands and keeps reports: one list for each sync."""
+
+    def __init__(self, commands: list[Any]) -> None:
+        self.commands = lambda: commands
+        self.told: list[list[tuple[str, str]]] = []
+
+    def control(self, *reports: Applied) -> None:
+        self.told += [[(report.control_id, report.state) for report in reports]] if reports else []
+
+
+def test_a_batch_settles_only_what_it_was_sampled_under(steering: Steering) -> None:
+    """A set of older revisions takes effect at a later boundary than a control of a newer one."""
+    link = ReportLink(
+        [
+            *members("s", 5, ("rollout.temperature", 0.7), ("optimizer.learning_rate", 1e-4)),
+            control("budget", 7, "thinking.budget", 4),
+        ]
+    )
+    rewards, saving = SimpleNamespace(take_in=lambda commands: None), SimpleNamespace(wish=lambda *wish: None)
+    controls = Controls(steering, rewards, link, saving, lambda spec: None)  # type: ignore[arg-type]
+
+    def batch(step: int, *applied: AppliedControl) -> Batch:
+        group = Group(f"{step}-0", "add:0", "add", "add@1", {}, "", steering.revision)
+        prompt, drawn = np.zeros(1, np.int32), sampling(steering.spec)
+        return Batch(
+            step, [Ticket(group, prompt, steering.spec, 2, drawn, applications=steering.applications)], applied
+        )
+
+    controls.apply("group_dispatch", 3, "3-0", 2)
+    first = batch(3)
+    first.controls = tuple(controls.apply("optimizer_step", 3, "3-0", 2))
+    controls.settle(first)
+    assert link.told == [
+        [("budget", "applied")],
+        [("s0", "applied"), ("s1", "applied")],
+        [("budget", "settled"), ("s1", "settled")],
+    ]
+    second = batch(4)
+    controls.settle(second)
+    assert link.told[3:] == [[("s0", "settled")]]
+    mixed = Batch(4, [*first.tickets, *second.tickets])
+    assert mixed.spec.rollout.temperature == 0.7, "the newest spec, though both are of revision 7"
 
 
 def test_a_set_is_refused_whole(spec: Callable[..., dict[str, Any]]) -> None:

@@ -16,12 +16,18 @@ def acknowledge(run: Run, reports: Iterable[Applied]) -> bool:
     """Take the reports over, in order. Returns whether anything changed."""
     found = list(reports)
     controls = Control.objects.filter(run=run).in_bulk([report.control_id for report in found])
-    return any([_take(run, controls.get(report.control_id), report) for report in found])
+    changed = False
+    for report in found:
+        if (control := controls.get(report.control_id)) is not None and _take(run, control, report):
+            changed = True
+            if control.state == ControlState.REJECTED:
+                _reject_set(run, control, report, controls)
+    return changed
 
 
-def _take(run: Run, control: Control | None, report: Applied) -> bool:
+def _take(run: Run, control: Control, report: Applied) -> bool:
     to = ControlState(report.state)
-    if control is None or not control_may_move(control.state, to, By.WORKER):
+    if not control_may_move(control.state, to, By.WORKER):
         return False  # repeated, or of a control that was staged anew since
     was = control.state
     if to == ControlState.REJECTED:
@@ -38,6 +44,15 @@ def _take(run: Run, control: Control | None, report: Applied) -> bool:
     control.save()
     record_control_event(run, control, report.step)
     return True
+
+
+def _reject_set(run: Run, rejected: Control, report: Applied, known: dict[str, Control]) -> None:
+    """Reject the rest of a set with one of it: a set takes effect whole or not at all."""
+    for member in members(rejected).filter(state=ControlState.STAGED):
+        control = known.get(member.pk, member)
+        control.state, control.error = ControlState.REJECTED, rejected.error
+        control.save(update_fields=["state", "error"])
+        record_control_event(run, control, report.step)
 
 
 def _put_in_effect(run: Run, control: Control) -> None:
