@@ -110,7 +110,7 @@ REST_FRAMEWORK = {
         "dressage.teams.authentication.TeamSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["dressage.common.permissions.IsViewer"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["dressage.common.rendering.AnswerRenderer"],
     "DEFAULT_PARSER_CLASSES": ["dressage.common.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "dressage.common.schema.ProblemAutoSchema",
     "EXCEPTION_HANDLER": "dressage.common.problem_responses.exception_handler",

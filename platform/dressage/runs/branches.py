@@ -43,7 +43,7 @@ def fork_run(
     Raises:
         Problem: 404 for an unknown run, 409 when the checkpoint's files are gone, 422 for the rest.
     """
-    parent = selectors.plain_run(team, run_id)
+    parent = selectors.plain_run(team, run_id, with_spec=True)
     if checkpoint_id is LATEST:
         checkpoint = next(good_checkpoints(parent), None)
     elif checkpoint_id is None:

@@ -19,7 +19,7 @@ RUNS_TRIED = 10
 
 def rates_of_run(team: Team, run_id: str) -> tuple[Run, Rates]:
     """Rates from the newest steps of one run. Raises a 404 or 422 problem."""
-    run = plain_run(team, run_id)
+    run = plain_run(team, run_id, with_spec=True)
     try:
         return run, _rates(run)
     except PlanError as error:

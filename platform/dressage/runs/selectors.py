@@ -1,5 +1,6 @@
 """Reads of runs."""
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -21,6 +22,7 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
+from dressage.common.models import TeamQuerySet
 from dressage.common.problems import not_found
 from dressage.runs.documents import RunDocument, RunFacts, run_document
 from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces
@@ -34,12 +36,18 @@ if TYPE_CHECKING:
 
 def runs(team: Team, *, with_spec: bool = False) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
     """The team's runs with all that their documents need; without ``with_spec``, the large columns stay unread."""
-    found = annotated(Run.objects.for_team(team))
+    found = with_facts().for_team(team)
     return found if with_spec else found.defer("spec", "effective_spec")
 
 
-def annotated(found: QuerySet[Run]) -> "QuerySet[WithAnnotations[Run, RunFacts]]":
-    """``found`` with what each waits for, lease age, and the latest checkpoint, in one query."""
+def with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
+    """Runs with what each waits for, lease age, and the latest checkpoint, in one query. The caller filters them."""
+    return _with_facts().all()
+
+
+@cache
+def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
+    """Runs of all teams, which are never fetched: made once, since that takes longer than a query."""
     attempt = Attempt.objects.filter(run=OuterRef("pk"), number=OuterRef("attempt"))
     # No attempt after the latest one can have superseded what it wrote, but it can have superseded older ones'.
     resumed_at = Attempt.objects.filter(run=OuterRef("run"), number=OuterRef("run__attempt")).values("resume_step")
@@ -50,7 +58,7 @@ def annotated(found: QuerySet[Run]) -> "QuerySet[WithAnnotations[Run, RunFacts]]
         .order_by("-step", "-attempt")
         .values(document=JSONObject(id="id", step="step", created_at="created_at", reason="reason"))[:1]
     )
-    return found.annotate(
+    return Run.objects.annotate(
         queue_facts=Case(When(state=RunState.QUEUED, then=_queue_facts())),
         lease_age=ExpressionWrapper(Now() - Subquery(attempt.values("last_sync_at")), output_field=DurationField()),
         last_checkpoint=Subquery(latest, output_field=JSONField()),
@@ -87,12 +95,13 @@ def run(team: Team, run_id: str) -> "WithAnnotations[Run, RunFacts]":
     return found
 
 
-def plain_run(team: Team, run_id: str) -> Run:
-    """One run without computed values. Raises a 404 problem."""
-    found = Run.objects.for_team(team).filter(pk=run_id).first()
-    if found is None:
+def plain_run(team: Team, run_id: str, *, with_spec: bool = False) -> Run:
+    """One run without computed values, and without its large columns unless asked. Raises a 404 problem."""
+    found = Run.objects.for_team(team).filter(pk=run_id)
+    run = (found if with_spec else found.defer("spec", "effective_spec")).first()
+    if run is None:
         raise not_found("run")
-    return found
+    return run
 
 
 def run_json(team: Team, run_id: str) -> RunDocument:

@@ -6,8 +6,6 @@ x of its last point. Values that are not finite take no part in min, mean and ma
 
 import math
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Literal
 
 from django.db import connection, transaction
@@ -17,6 +15,7 @@ from dressage.telemetry.lines import FOREVER, Line
 XAxis = Literal["step", "time", "tokens"]
 _FINITE = "value > '-Infinity' AND value < 'Infinity'"  # PostgreSQL sorts NaN above infinity
 _TIME = "date_part('epoch', m.at - %(started)s)"
+_IF_SEVERAL = "CASE WHEN max(n) > 1 THEN"
 _SCALE = 2.0**-40
 """Values are summed on this scale (an exact one), so that even the largest floats cannot overflow the sum."""
 
@@ -85,35 +84,46 @@ def query(
         cursor.execute("SET LOCAL work_mem = '64MB'")
         key = _bucket_key(cursor, x, source, condition, where, arguments, max_points)
         rows = _aggregate(cursor, "value", key, source, where, arguments)
-        # Telling what is finite takes a sixth of the time: only where it must be told. PostgreSQL sorts NaN last.
-        if not all(math.isfinite(row[2]) and math.isfinite(row[4]) for row in rows):
+        # Telling what is finite takes a sixth of the time: only where it must be told. A sum tells it of all numbers.
+        if not all(math.isfinite(sum(smallest) + sum(largest or ())) for _, _, smallest, _, largest, _ in rows):
             rows = _aggregate(cursor, f"CASE WHEN {_FINITE} THEN value END", key, source, where, arguments)
             points = f"SELECT series_id, x FROM ({source}) AS points {where}"  # nosec B608
             cursor.execute(f"{points} {'AND' if where else 'WHERE'} NOT ({_FINITE}) ORDER BY series_id, x", arguments)
             for series_id, at in cursor.fetchall():
                 found[series[series_id]].nan.append(at)
-    for series_id, group in groupby(rows, itemgetter(0)):
-        _, x_last, smallest, means, largest, counts = map(list, zip(*group, strict=True))
+    for series_id, x_last, smallest, means, largest, count in rows:
+        buckets = found[series[series_id]]
+        buckets.x, buckets.min, buckets.raw_count = x_last, smallest, count
+        if largest is None:
+            buckets.mean = buckets.max = smallest
+            continue
+        buckets.max = largest
         # The mean lies between the extremes by definition; rounding may put it just outside.
-        clamped = [
+        buckets.mean = [
             None if mean is None else min(max(mean / _SCALE, low), high)
             for low, mean, high in zip(smallest, means, largest, strict=True)
         ]
-        buckets = found[series[series_id]]
-        buckets.x, buckets.min, buckets.mean, buckets.max = x_last, smallest, clamped, largest
-        buckets.raw_count = sum(counts)
     return found
 
 
 def _aggregate(
     cursor: Any, value: str, key: str, source: str, where: str, arguments: dict[str, Any]
 ) -> list[tuple[Any, ...]]:
-    """(series id, last x, min, mean on the scale, max, number of points) of each bucket, in order."""
+    """(series id, last x, min, mean on the scale, max, number of points); lists with an entry per bucket, in order.
+
+    Mean and max are None where each bucket has one point, which is its own mean and extremes.
+    """
     cursor.execute(
         f"""
-        SELECT series_id, max(x) AS at, min(v), sum(v * %(scale)s) / count(v), max(v), count(*)
-        FROM (SELECT series_id, x, {value} AS v FROM ({source}) AS points {where}) AS p
-        GROUP BY series_id, {key} ORDER BY series_id, at
+        SELECT series_id, array_agg(at), array_agg(low), {_IF_SEVERAL} array_agg(mean) END,
+            {_IF_SEVERAL} array_agg(high) END, sum(n)::bigint
+        FROM (
+            SELECT series_id, max(x) AS at, min(v) AS low, sum(v * %(scale)s) / count(v) AS mean, max(v) AS high,
+                count(*) AS n
+            FROM (SELECT series_id, x, {value} AS v FROM ({source}) AS points {where}) AS p
+            GROUP BY series_id, {key} ORDER BY series_id, at
+        ) AS buckets
+        GROUP BY series_id ORDER BY series_id
         """,  # nosec B608
         arguments,
     )

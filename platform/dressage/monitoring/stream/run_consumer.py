@@ -10,7 +10,7 @@ from dressage.monitoring.stream.shared import shared
 from dressage.monitoring.stream.wakeups import wakeups
 from dressage.runs.documents import live_run_document
 from dressage.runs.models import Run
-from dressage.runs.selectors import annotated
+from dressage.runs.selectors import with_facts
 from dressage.telemetry.documents import event_document
 from dressage.telemetry.models import Event
 
@@ -25,7 +25,7 @@ class News:
 
     def __init__(self, run_id: str, seq: int) -> None:
         events = list(Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:MAX_EVENTS])
-        found = annotated(Run.objects.filter(pk=run_id)).defer("spec", "effective_spec").first()
+        found = with_facts().filter(pk=run_id).defer("spec", "effective_spec").first()
         self.run = live_run_document(found) if found else None
         self.events = [event_document(event) for event in events]
         self.seq = events[-1].seq if events else seq

@@ -12,8 +12,7 @@ from dressage.monitoring.stream.base import StreamConsumer
 from dressage.monitoring.stream.shared import shared
 from dressage.monitoring.stream.wakeups import wakeups
 from dressage.runs.documents import LiveRunDocument, live_run_document
-from dressage.runs.models import Run
-from dressage.runs.selectors import annotated
+from dressage.runs.selectors import with_facts
 from dressage.runs.states import ACTIVE, RunState
 
 MAX_RUNS = 200
@@ -39,7 +38,7 @@ class LiveRun:
 def live_runs(team_id: str) -> list[LiveRun]:
     """Runs of the team that are at work or have changed of late."""
     alive = Q(updated_at__gt=Now() - _RECENT) | Q(state__in=[*ACTIVE, RunState.QUEUED])
-    runs = annotated(Run.objects.filter(alive, team_id=team_id)).defer("spec", "effective_spec")
+    runs = with_facts().filter(alive, team_id=team_id).defer("spec", "effective_spec")
     return [LiveRun(live_run_document(run)) for run in runs.order_by("-updated_at")[:MAX_RUNS]]
 
 

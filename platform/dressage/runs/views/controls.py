@@ -66,7 +66,7 @@ class TargetsView(ApiView):
     @extend_schema(operation_id="listTargets", tags=["controls"], responses=TargetListSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Every field that may change, with the value it will have once all staged controls are in effect."""
-        run = selectors.plain_run(request.team, run_id)
+        run = selectors.plain_run(request.team, run_id, with_spec=True)
         found = TargetSerializer(targets(staged_spec(run)), many=True).data
         return Response({"object": "list", "data": found, "revision": run.revision})
 
