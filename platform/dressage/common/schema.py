@@ -17,6 +17,7 @@ from dressage.common.serializers import ProblemSerializer, PydanticField
 __all__ = ["ProblemAutoSchema", "PydanticField"]
 
 _DESCRIPTIONS = {
+    "400": "The request cannot be read: broken JSON, or a NUL character in the address.",
     "401": "Not signed in, or the token is not valid.",
     "403": "The role does not allow this, or the CSRF token is missing.",
     "404": "No such thing in this team.",
@@ -93,13 +94,15 @@ class ProblemAutoSchema(AutoSchema):
     def _problem_statuses(self) -> list[str]:
         handler = getattr(self.view, self.method.lower(), None)
         extra = getattr(self.view, "problem_statuses", {}).get(self.method, ())
-        statuses = {str(status) for status in extra}
+        statuses = {"400"} | {str(status) for status in extra}
         if not any(type(permission) is AllowAny for permission in self.view.get_permissions()):
             statuses |= {"401", "403"}
         if "{" in self.path:
             statuses.add("404")
         if self.method in ("POST", "PUT", "PATCH") or hasattr(self.view, "queries"):
             statuses.add("422")  # a body, or a query with what the operation does not take
+        if self.method in ("POST", "PUT", "PATCH"):
+            statuses.add("413")
         if getattr(handler, "accepts_idempotency_key", False):
             statuses.add("409")
         return sorted(statuses)

@@ -101,8 +101,8 @@ def _wait(job: BenchJob, deadline: float) -> None:
     """
     pause, longest = _POLL_S
     while job.state in OPEN and time.monotonic() < deadline:
-        # Back to the pool: callers who wait must not keep connections from everybody else.
-        connection.close()
+        if not connection.in_atomic_block:
+            connection.close()  # callers who wait must not keep connections from everybody else
         time.sleep(pause)
         pause = min(longest, 1.5 * pause)
         job.refresh_from_db(fields=["state"])
