@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -20,6 +21,8 @@ from dressage.common.problems import Problem, invalid
 _DIGITS = 19
 """Digits of the largest whole number that PostgreSQL holds; more are not even read, since their number costs time."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]", re.ASCII)
 
 
 class Unfit(ValueError):
@@ -144,6 +147,22 @@ class Text(Parameter):
 
     def schema(self) -> dict[str, Any]:
         return {**super().schema(), "minLength": 1, "maxLength": self.longest}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment(Parameter):
+    """A point in time with its offset from UTC, in RFC 3339."""
+
+    type: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
+
+    def read(self, text: str) -> datetime:
+        try:
+            value = datetime.fromisoformat(text) if len(text) <= 40 and _MOMENT.match(text) else None
+        except ValueError:
+            value = None
+        if value is None or value.tzinfo is None:
+            raise Unfit("a time with its offset, such as 2026-11-22T12:00:00Z")
+        return value
 
 
 @dataclass(frozen=True)

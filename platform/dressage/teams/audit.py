@@ -3,6 +3,7 @@
 import hashlib
 import json
 from datetime import UTC
+from typing import Any
 
 from dressage.teams.models import AuditEntry
 
@@ -12,8 +13,13 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def entry_hash(entry: AuditEntry) -> str:
-    """SHA-256 over the entry's facts, its time and the hash of the entry before."""
+def entry_facts(entry: AuditEntry) -> dict[str, Any]:
+    """All that the hash of an entry is over: what was done, its time and the hash of the entry before."""
     facts = {name: getattr(entry, name) for name in _FIELDS}
     facts["created_at"] = entry.created_at.astimezone(UTC).isoformat(timespec="microseconds")
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return facts
+
+
+def entry_hash(entry: AuditEntry) -> str:
+    """SHA-256 over the entry's facts."""
+    return hashlib.sha256(json.dumps(entry_facts(entry), sort_keys=True, separators=(",", ":")).encode()).hexdigest()

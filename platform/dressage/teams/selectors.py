@@ -1,5 +1,7 @@
 """Reads of teams: who is in, which token is this, is the audit log whole."""
 
+from datetime import datetime
+
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
@@ -86,9 +88,33 @@ def token(team: Team, token_id: str) -> ApiToken:
     return found
 
 
-def audit_entries(team: Team) -> QuerySet[AuditEntry]:
-    """The team's audit log."""
-    return AuditEntry.objects.for_team(team)
+def audit_entries(
+    team: Team,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    actor: str | None = None,
+    action: str | None = None,
+) -> QuerySet[AuditEntry]:
+    """The team's audit log, or a part of it.
+
+    Args:
+        team: owner of the log.
+        since: earliest time.
+        until: time before which entries are.
+        actor: id or name of whoever acted.
+        action: action such as ``member.add``, or the noun that it begins with.
+    """
+    found = AuditEntry.objects.for_team(team)
+    if since is not None:
+        found = found.filter(created_at__gte=since)
+    if until is not None:
+        found = found.filter(created_at__lt=until)
+    if actor is not None:
+        found = found.filter(Q(actor_id=actor) | Q(actor_name=actor))
+    if action is not None:
+        found = found.filter(Q(action=action) | Q(action__startswith=f"{action}."))
+    return found
 
 
 def first_broken_audit_number(team: Team) -> int | None:

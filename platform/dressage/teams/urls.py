@@ -3,7 +3,7 @@
 from django.urls import path
 
 from dressage.teams.views.account import AccountEventsView, PasswordView, UserSessionsView, UserSessionView
-from dressage.teams.views.audit import AuditVerificationView, AuditView
+from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
 from dressage.teams.views.session import SessionTeamView, SessionView
 from dressage.teams.views.tokens import ApiTokenView, TokensView
@@ -21,5 +21,6 @@ urlpatterns = [
     path("tokens", TokensView.as_view()),
     path("tokens/<str:token_id>", ApiTokenView.as_view()),
     path("audit", AuditView.as_view()),
+    path("audit/export", AuditExportView.as_view()),
     path("audit/verification", AuditVerificationView.as_view()),
 ]

@@ -2952,6 +2952,18 @@ limit?: number;
 
 export type ListAuditEntriesParams = {
 /**
+ * Action, such as `member.add`, or the noun that it begins with.
+ * @minLength 1
+ * @maxLength 80
+ */
+action?: string;
+/**
+ * Id or name of whoever acted.
+ * @minLength 1
+ * @maxLength 300
+ */
+actor?: string;
+/**
  * Id of the last row seen.
  * @minLength 1
  * @maxLength 40
@@ -2963,7 +2975,48 @@ after?: string;
  * @maximum 200
  */
 limit?: number;
+/**
+ * Earliest time.
+ */
+since?: string;
+/**
+ * Time before which entries are.
+ */
+until?: string;
 };
+
+export type ExportAuditParams = {
+/**
+ * Action, such as `member.add`, or the noun that it begins with.
+ * @minLength 1
+ * @maxLength 80
+ */
+action?: string;
+/**
+ * Id or name of whoever acted.
+ * @minLength 1
+ * @maxLength 300
+ */
+actor?: string;
+/**
+ * Earliest time.
+ */
+since?: string;
+type?: ExportAuditType;
+/**
+ * Time before which entries are.
+ */
+until?: string;
+};
+
+export type ExportAuditType = typeof ExportAuditType[keyof typeof ExportAuditType];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ExportAuditType = {
+  jsonl: 'jsonl',
+  csv: 'csv',
+} as const;
 
 export type DownloadCheckpointParams = {
 /**

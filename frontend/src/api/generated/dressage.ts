@@ -38,6 +38,7 @@ import type {
   DatasetVersion,
   DownloadCheckpointParams,
   EventPage,
+  ExportAuditParams,
   ForkRequest,
   ForkRunHeaders,
   GetMetricsParams,
@@ -189,6 +190,20 @@ export const listAuditEntries = (
       return http<PaginatedAuditEntryList>(
       {url: `/api/v1/audit`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * The team's audit log as CSV or lines of JSON, oldest first, with the hashes that prove it whole.
+ */
+export const exportAudit = (
+    params?: ExportAuditParams,
+ options?: SecondParameter<typeof http<Blob>>,) => {
+      return http<Blob>(
+      {url: `/api/v1/audit/export`, method: 'GET',
+        params,
+        responseType: 'blob'
     },
       options);
     }
@@ -1156,6 +1171,7 @@ export type ListSessionsResult = NonNullable<Awaited<ReturnType<typeof listSessi
 export type EndOtherSessionsResult = NonNullable<Awaited<ReturnType<typeof endOtherSessions>>>
 export type EndSessionResult = NonNullable<Awaited<ReturnType<typeof endSession>>>
 export type ListAuditEntriesResult = NonNullable<Awaited<ReturnType<typeof listAuditEntries>>>
+export type ExportAuditResult = NonNullable<Awaited<ReturnType<typeof exportAudit>>>
 export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudit>>>
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>
 export type RegisterCheckpointResult = NonNullable<Awaited<ReturnType<typeof registerCheckpoint>>>

@@ -1,13 +1,31 @@
 """The audit log."""
 
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsAdmin
+from dressage.common.query import Choice, Moment, Query, Text
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
+from dressage.teams.audit_export import CONTENT_TYPES, FORMATS
 from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSerializer
+
+FILTERS = (
+    Moment(name="since", description="Earliest time."),
+    Moment(name="until", description="Time before which entries are."),
+    Text(name="actor", longest=300, description="Id or name of whoever acted."),
+    Text(name="action", longest=80, description="Action, such as `member.add`, or the noun that it begins with."),
+)
+
+
+def wanted(query: dict[str, Any]) -> dict[str, Any]:
+    """The filters of a query."""
+    return {parameter.name: query[parameter.name] for parameter in FILTERS}
 
 
 class NewestFirst(CursorPage):
@@ -21,12 +39,32 @@ class AuditView(ApiView):
 
     roles = {"GET": IsAdmin}
     pagination_class = NewestFirst
-    queries = {"GET": page_query()}
+    queries = {"GET": page_query(*FILTERS)}
 
     @extend_schema(operation_id="listAuditEntries", tags=["audit"], responses=AuditEntrySerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
         """The team's audit log, newest first."""
-        return self.page(selectors.audit_entries(request.team), AuditEntrySerializer)
+        return self.page(selectors.audit_entries(request.team, **wanted(self.query)), AuditEntrySerializer)
+
+
+class AuditExportView(ApiView):
+    """The log as a file."""
+
+    roles = {"GET": IsAdmin}
+    queries = {"GET": Query.of(Choice(name="type", choices=tuple(FORMATS), default="jsonl"), *FILTERS)}
+
+    @extend_schema(
+        operation_id="exportAudit",
+        tags=["audit"],
+        responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
+    )
+    def get(self, request: TeamRequest) -> StreamingHttpResponse:
+        """The team's audit log as CSV or lines of JSON, oldest first, with the hashes that prove it whole."""
+        name = self.query["type"]
+        entries = selectors.audit_entries(request.team, **wanted(self.query))
+        response = StreamingHttpResponse(FORMATS[name](entries), content_type=CONTENT_TYPES[name])
+        response["Content-Disposition"] = f'attachment; filename="audit-{request.team.slug}.{name}"'
+        return response
 
 
 class AuditVerificationView(ApiView):
