@@ -108,6 +108,11 @@ class Config(BaseSettings):
         return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
 
     @property
+    def local_address(self) -> tuple[str, int]:
+        """Host and port at which this machine itself reaches the web server."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port  # nosec B104
+
+    @property
     def is_local(self) -> bool:
         """Whether browsers reach the console on this machine alone."""
         return urlsplit(self.public_url).hostname in ("127.0.0.1", "localhost", "::1")

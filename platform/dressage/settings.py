@@ -92,6 +92,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
+# Plain http cannot heed these: one sentence of dressage.supervisor.exposure says what that means.
+SILENCED_SYSTEM_CHECKS = [] if _HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
 SESSION_COOKIE_HTTPONLY = True

@@ -1,12 +1,14 @@
 """Waits until a server answers."""
 
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 
 import psycopg
 import redis
+
+_Failure = type[Exception] | tuple[type[Exception], ...]
 
 
 def wait_for_database(url: str, seconds: float = 60.0) -> None:
@@ -19,24 +21,29 @@ def wait_for_redis(url: str, seconds: float = 30.0) -> None:
     _wait(lambda: redis.Redis.from_url(url).ping(), redis.RedisError, "Redis", seconds)
 
 
-def wait_for_web(url: str, seconds: float = 60.0) -> None:
-    """Return when the web server answers; raise TimeoutError after ``seconds``."""
-    _wait(
-        lambda: urllib.request.urlopen(f"{url}/api/v1/session", timeout=5).close(),  # nosec B310
-        OSError,
-        "the web server",
-        seconds,
-    )
+def wait_for_web(address: tuple[str, int], seconds: float = 60.0) -> None:
+    """Return when the web server at (host, port) of this machine answers, whatever it says.
+
+    An installation behind TLS sends whoever comes without it to its public address, which need not be reachable yet:
+    no redirect is followed.
+    """
+    _wait(lambda: _ask(*address), (OSError, HTTPException), "the web server", seconds)
 
 
-def _wait(probe: Callable[[], object], failure: type[Exception], name: str, seconds: float) -> None:
+def _ask(host: str, port: int) -> None:
+    with closing(HTTPConnection(host, port, timeout=5)) as connection:
+        connection.request("GET", "/api/v1/session")
+        connection.getresponse().read()
+
+
+def _wait(
+    probe: Callable[[], object], failure: type[Exception] | tuple[type[Exception], ...], name: str, seconds: float
+) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:
             probe()
             return
-        except urllib.error.HTTPError:
-            return  # it answers
         except failure as error:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{name} did not answer within {seconds:.0f} s: {error}") from error

@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from dressage.config import ROOT, config
 from dressage.embedded.private_files import keep_new_files_private, tighten
 from dressage.supervisor.arbiter import end, make_arbiter
+from dressage.supervisor.exposure import exposure
 from dressage.supervisor.former_home import find_former_installation, former_installation_message
 from dressage.supervisor.processes import base_environment, servers, services
 from dressage.supervisor.ray_head import RayHead
@@ -79,9 +80,11 @@ class Command(BaseCommand):
             self._migrated = True
 
     def _announce(self, demo: bool, no_run: bool) -> None:
-        wait_for_web(f"http://127.0.0.1:{config.port}", seconds=120)
+        wait_for_web(config.local_address, seconds=120)
         if demo:
             self._manage("demo", *(["--no-run"] if no_run else []))
+        if warning := exposure(config):
+            self.stdout.write(self.style.WARNING(f"\n{warning}"))
         self.stdout.write(self.style.SUCCESS(f"\n  Dressage is up: {config.public_url}   (Ctrl-C stops it)\n"))
         self.stdout.flush()  # into a pipe or a file Python writes whole blocks only
 

@@ -1,0 +1,23 @@
+"""Warning about a console that others reach without TLS."""
+
+from django.core.checks import CheckMessage, Tags, Warning, register
+
+from dressage.config import Config, config
+
+
+def exposure(config: Config) -> str | None:
+    """The sentence that tells what is not protected; None where nothing leaves this machine in the clear."""
+    if config.is_local or config.public_url.startswith("https://"):
+        return None
+    return (
+        f"{config.public_url} is plain http: whoever is on the way between a browser and this machine can read and "
+        "change all that travels, and with it passwords, sessions, API tokens and the keys of judges. Put a proxy with "
+        "TLS in front and set DRESSAGE_URL to its https:// address, see docs/security.md."
+    )
+
+
+@register(Tags.security, deploy=True)
+def check_exposure(**_: object) -> list[CheckMessage]:
+    """Stand for Django's warnings about cookies, HSTS and redirects, which plain http cannot heed."""
+    sentence = exposure(config)
+    return [Warning(sentence, id="dressage.W001")] if sentence else []
