@@ -88,12 +88,14 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "dressage.teams.password_patterns.PlainPatternValidator"},
 ]
 _HTTPS = PUBLIC_URL.startswith("https://")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _HTTPS
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+# Whether a request came over TLS is known from a trusted proxy alone (dressage.asgi); without one, a redirect to https
+# would go round in circles.
+SECURE_SSL_REDIRECT = _HTTPS and bool(TRUSTED_PROXIES)
 SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _HTTPS else None
-# Plain http cannot heed these: one sentence of dressage.supervisor.exposure says what that means.
-SILENCED_SYSTEM_CHECKS = [] if _HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
+# Where these cannot be heeded, one sentence of dressage.supervisor.exposure says what that means.
+SILENCED_SYSTEM_CHECKS = ["security.W008"] if _HTTPS else [f"security.W{number:03}" for number in (4, 8, 12, 16)]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
 SESSION_COOKIE_HTTPONLY = True
@@ -159,7 +161,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"brief-refusals": {"()": "dressage.common.logs.BriefRefusals"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["brief-refusals"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
 }

@@ -1,6 +1,45 @@
 """Structured logs: every line carries what the request or task has bound (request id, team, run)."""
 
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+
 import structlog
+
+REFUSALS_PER_MINUTE = 20
+_REFUSERS = ("django.security.", "uvicorn.error")
+_LONGEST = 300
+
+
+class BriefRefusals(logging.Filter):
+    """Filter that leaves one short line of each request that was refused before a view saw it, and few a minute.
+
+    Anybody can send such requests, as many as they like: neither a traceback nor their number may fill the disk.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._told: deque[float] = deque(maxlen=REFUSALS_PER_MINUTE)
+        self._untold = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten the record, and say how many were left out before it; False to leave it out."""
+        fault = record.name == "uvicorn.error" and record.levelno >= logging.ERROR
+        if fault or not record.name.startswith(_REFUSERS):
+            return True
+        now = self._clock()
+        if len(self._told) == self._told.maxlen and now - self._told[0] < 60:
+            self._untold += 1
+            return False
+        self._told.append(now)
+        left_out = f" ({self._untold} more before it)" if self._untold else ""
+        self._untold = 0
+        text = record.getMessage().encode("unicode_escape").decode("ascii")
+        record.msg, record.args = f"{text[:_LONGEST]}{left_out}", None
+        record.exc_info = record.exc_text = record.stack_info = None
+        return True
 
 
 def configure() -> None:

@@ -1,13 +1,21 @@
-"""Warning about a console that others reach without TLS."""
+"""Warnings about a console that others reach without TLS, or by a proxy that is not believed."""
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 
 from dressage.config import Config, config
 
+_NOT_BELIEVED = (
+    "DRESSAGE_TRUSTED_PROXIES names no proxy, so the one with TLS in front is not believed: plain requests are not "
+    "sent to https, browsers are not told to stay there, and all clients count as one address. Set it to that proxy's "
+    "address."
+)
+
 
 def exposure(config: Config) -> str | None:
     """The sentence that tells what is not protected; None where nothing leaves this machine in the clear."""
-    if config.is_local or config.public_url.startswith("https://"):
+    if config.public_url.startswith("https://"):
+        return None if config.resolved_trusted_proxies else _NOT_BELIEVED
+    if config.is_local:
         return None
     return (
         f"{config.public_url} is plain http: whoever is on the way between a browser and this machine can read and "

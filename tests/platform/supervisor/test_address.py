@@ -58,6 +58,7 @@ def test_up_waits_at_the_address_on_which_its_server_listens(
 
 @pytest.mark.parametrize("url", ["https://dressage.example.com", "http://127.0.0.1:8600", "http://localhost", ""])
 def test_nothing_is_exposed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRESSAGE_TRUSTED_PROXIES", "127.0.0.1")
     monkeypatch.setenv("DRESSAGE_URL", url) if url else monkeypatch.delenv("DRESSAGE_URL", raising=False)
     assert exposure(Config()) is None
 
@@ -68,6 +69,13 @@ def test_plain_http_for_others_is_told_in_one_sentence(monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
         sentence = exposure(Config())
         assert sentence and "plain http" in sentence and "passwords, sessions, API tokens" in sentence
+
+
+def test_a_proxy_that_is_not_believed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRESSAGE_URL", "https://dressage.example.com")
+    monkeypatch.delenv("DRESSAGE_TRUSTED_PROXIES", raising=False)
+    sentence = exposure(Config())
+    assert sentence and sentence.startswith("DRESSAGE_TRUSTED_PROXIES names no proxy")
 
 
 @pytest.mark.parametrize(
@@ -82,6 +90,7 @@ def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
         **os.environ,
         "DRESSAGE_HOME": str(tmp_path),
         "DRESSAGE_URL": url,
+        "DRESSAGE_TRUSTED_PROXIES": "10.0.0.1",
         "DRESSAGE_SECRET_KEY": "k" * 25 + "0123456789" * 3,
     }
     environment.pop("DRESSAGE_DEBUG", None)
