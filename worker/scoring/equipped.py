@@ -48,8 +48,9 @@ class EquippedScorer:
         """
         definitions, self._tally = list(definitions), Tally()
         with ExitStack() as opened:
-            tools, width = self._open(definitions, setup, timeout_s, opened)
-            self.scorer = Scorer(tools, timeout_s, min(width, MOST_WAITING))
+            processes = max(1, min(MOST_PURE, (os.cpu_count() or 1) // setup.processes))
+            tools, width = self._open(definitions, setup, timeout_s, processes, opened)
+            self.scorer = Scorer(tools, timeout_s, min(width, MOST_WAITING), processes)
             opened.callback(self.scorer.close)
             self._opened = opened.pop_all()
 
@@ -62,10 +63,10 @@ class EquippedScorer:
         self._opened.close()
 
     def _open(
-        self, definitions: list[RewardDefinition], setup: ToolSetup, timeout_s: float, opened: ExitStack
+        self, definitions: list[RewardDefinition], setup: ToolSetup, timeout_s: float, processes: int, opened: ExitStack
     ) -> tuple[Tools, int]:
         """The tools, which ``opened`` ends, and how many samples may wait for them at once."""
-        pure = PureProcesses(max(1, min(MOST_PURE, (os.cpu_count() or 1) // setup.processes)), timeout_s)
+        pure = PureProcesses(processes, timeout_s)
         opened.callback(pure.close)
         if any(definition.has_pure_parts for definition in definitions):
             pure.start()

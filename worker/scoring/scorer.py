@@ -1,10 +1,12 @@
-"""Scores samples at the same time: those that wait for judges and jails in threads of their own, the others in turn."""
+"""Scores samples at the same time: those that wait for judges and jails in threads of their own, the others in as many
+as there are processes for pure graders."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,14 +40,20 @@ class Graded:
 
 
 class Scorer:
-    """Scores jobs. Thread-safe: calls share the places of those that wait, and take turns at computing."""
+    """Scores jobs. Thread-safe: calls share the places of those that wait, and those of the others."""
 
-    def __init__(self, tools: Tools, timeout_s: float, width: int) -> None:
-        """``width``: samples in hand at once where graders wait for something."""
+    def __init__(self, tools: Tools, timeout_s: float, width: int, pure: int = 1) -> None:
+        """
+        Args:
+            tools: the graders' tools.
+            timeout_s: time of one sample.
+            width: samples in hand at once where graders wait for something.
+            pure: samples in hand at once where they do not: one for each process that grades them.
+        """
         self.tools, self._timeout_s = tools, timeout_s
         self._watch = Watchdog()
         self._places = threading.BoundedSemaphore(width)
-        self._turn = threading.Lock()
+        self._pure = ThreadPoolExecutor(pure, "pure sample")
 
     def score(self, jobs: Sequence[Job]) -> list[Graded]:
         """One result per job, in order. A failure is an error of its own sample."""
@@ -57,10 +65,9 @@ class Scorer:
                 run = _Waiting(self, job)
                 run.thread.start()
                 threads.append((place, run))
-        with self._turn:
-            for place, job in enumerate(jobs):
-                if not waits(job.definition):
-                    found[place] = self.one(job)
+        pure = [place for place, job in enumerate(jobs) if not waits(job.definition)]
+        for place, graded in zip(pure, self._pure.map(self.one, [jobs[place] for place in pure]), strict=True):
+            found[place] = graded
         for place, run in threads:
             found[place] = run.result()
         return [graded for graded in found if graded is not None]
@@ -83,6 +90,7 @@ class Scorer:
 
     def close(self) -> None:
         """Nothing is scored any more."""
+        self._pure.shutdown(wait=False, cancel_futures=True)
         self._watch.close()
 
     def late(self) -> Score:

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -122,6 +123,18 @@ def test_time_in_a_grading_process_is_not_the_samples_time(
     pure = definition({"type": "exact"})
     (graded,) = bench(pure, timeout_s=0.5).scorer.score([job(pure, "misbehave")])
     assert (graded.score.reward, graded.seconds > 0.6) == (1.0, True)
+
+
+def test_pure_samples_are_graded_at_the_same_time(
+    bench: Callable[..., EquippedScorer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("worker.scoring.pure.SPARE_S", 5.0)
+    replace(monkeypatch, ExactGrader, OddGrader(deed="meet"))
+    pure = definition({"type": "exact"})
+    graded = bench(pure, timeout_s=1.0).scorer.score([job(pure, "misbehave")] * 2)
+    assert [one.score.reward for one in graded] == [1.0, 1.0]
 
 
 def compute(seconds: float) -> None:
