@@ -68,5 +68,7 @@ wanted=$(find src public index.html package-lock.json vite.config.ts tsconfig*.j
 if changed dist/.dressage "$wanted"; then
   say "Building the console"
   npm run --silent build -- --logLevel warn
+  # Beside each file one that is compressed, which the web server prefers.
+  ../.venv/bin/python -m whitenoise.compress --quiet dist
   echo "$wanted" > dist/.dressage
 fi

@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "dressage.common.middleware.RequestContextMiddleware",
+    "dressage.common.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
