@@ -22,7 +22,7 @@ _DIGITS = 19
 """Digits of the largest whole number that PostgreSQL holds; more are not even read, since their number costs time."""
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]", re.ASCII)
 
 
 class Unfit(ValueError):
@@ -150,14 +150,14 @@ class Text(Parameter):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moment(Parameter):
+class Time(Parameter):
     """A point in time with its offset from UTC, in RFC 3339."""
 
     type: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
 
     def read(self, text: str) -> datetime:
         try:
-            value = datetime.fromisoformat(text) if len(text) <= 40 and _MOMENT.match(text) else None
+            value = datetime.fromisoformat(text) if len(text) <= 40 and _TIME.match(text) else None
         except ValueError:
             value = None
         if value is None or value.tzinfo is None:

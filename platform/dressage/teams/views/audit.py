@@ -9,15 +9,15 @@ from rest_framework.response import Response
 
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsAdmin
-from dressage.common.query import Choice, Moment, Query, Text
+from dressage.common.query import Choice, Query, Text, Time
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.audit_export import CONTENT_TYPES, FORMATS
 from dressage.teams.serializers import AuditEntrySerializer, AuditVerificationSerializer
 
 FILTERS = (
-    Moment(name="since", description="Earliest time."),
-    Moment(name="until", description="Time before which entries are."),
+    Time(name="since", description="Earliest time."),
+    Time(name="until", description="Time before which entries are."),
     Text(name="actor", longest=300, description="Id or name of whoever acted."),
     Text(name="action", longest=80, description="Action, such as `member.add`, or the noun that it begins with."),
 )
