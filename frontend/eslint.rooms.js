@@ -21,6 +21,7 @@ export const FLOORS = [
   ["features/rewards/bench", "features/rewards/proposals"],
   // Pages. Only the router knows them.
   [
+    "features/account",
     "features/datasets",
     "features/policies",
     "features/rewards/page",

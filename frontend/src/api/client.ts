@@ -7,12 +7,22 @@ import type { Json, JsonSchema, Spec } from "./model";
 type Signal = AbortSignal | undefined;
 const key = (given?: string) => ({ "Idempotency-Key": given ?? newKey() });
 
+/** What of the audit log is asked for. */
+export type AuditFilter = Pick<G.ListAuditEntriesParams, "actor" | "action">;
+
 export const session = {
   read: (signal: Signal) => api.getSession({ signal }),
   signIn: (body: G.LoginRequest) => api.signIn(body),
   signOut: () => api.signOut(),
   chooseTeam: (team: string) => api.chooseTeam({ team }),
   changePassword: (body: G.PasswordRequest) => api.changePassword(body),
+};
+
+export const account = {
+  sessions: (signal: Signal) => api.listSessions({ limit: 200 }, { signal }),
+  endSession: (id: string) => api.endSession(id),
+  endOtherSessions: () => api.endOtherSessions(),
+  events: (after: string | null, signal: Signal) => api.listAccountEvents({ limit: 20, ...page(after) }, { signal }),
 };
 
 export const team = {
@@ -23,7 +33,8 @@ export const team = {
   tokens: (signal: Signal) => api.listTokens({ limit: 200 }, { signal }),
   createToken: (body: G.CreateTokenRequest) => api.createToken(body, key()),
   revokeToken: (id: string) => api.revokeToken(id),
-  audit: (after: string | null, signal: Signal) => api.listAuditEntries({ limit: 50, ...page(after) }, { signal }),
+  audit: (filter: AuditFilter, after: string | null, signal: Signal) =>
+    api.listAuditEntries({ limit: 50, ...filter, ...page(after) }, { signal }),
   verifyAudit: (signal: Signal) => api.verifyAudit({ signal }),
 };
 

@@ -40,6 +40,7 @@ export type {
   Spec,
   Target,
   Token,
+  UserSession,
   Validation,
 } from "./generated/dressage.schemas";
 

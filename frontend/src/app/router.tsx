@@ -116,14 +116,23 @@ const TEAM_TABS = ["members", "tokens", "judges", "audit"] as const;
 const team = createRoute({
   getParentRoute: () => app,
   path: "/team",
-  validateSearch: (search): { tab?: (typeof TEAM_TABS)[number] } => ({ tab: oneOf(search.tab, TEAM_TABS) }),
+  validateSearch: (search): { tab?: (typeof TEAM_TABS)[number]; actor?: string; action?: string } => ({
+    tab: oneOf(search.tab, TEAM_TABS),
+    actor: text(search.actor),
+    action: text(search.action),
+  }),
   component: lazyRouteComponent(() => import("@/features/team/TeamPage"), "TeamPage"),
+});
+const account = createRoute({
+  getParentRoute: () => app,
+  path: "/account",
+  component: lazyRouteComponent(() => import("@/features/account/AccountPage"), "AccountPage"),
 });
 
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    app.addChildren([home, runs, newRun, run, datasets, dataset, rewards, newReward, reward, policies, team]),
+    app.addChildren([home, runs, newRun, run, datasets, dataset, rewards, newReward, reward, policies, team, account]),
   ]),
   context: { queryClient },
   defaultPreload: "intent",

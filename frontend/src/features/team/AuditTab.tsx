@@ -2,19 +2,24 @@ import { team } from "@/api/client";
 import { Badge, Group, Table, Text } from "@mantine/core";
 import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { errorText } from "@/api/http";
 import type { AuditEntry } from "@/api/model";
 import { formatTime, formatValue } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableFrame } from "@/ui/TableFrame";
+import { AuditFilterForm } from "./AuditFilterForm";
 import { auditQuery } from "./queries";
 
 export function AuditTab() {
-  const audit = useInfiniteQuery(auditQuery);
+  const { actor, action } = useSearch({ from: "/app/team" });
+  const filter = { actor, action };
+  const audit = useInfiniteQuery(auditQuery(filter));
   return (
     <>
       <Chain />
+      <AuditFilterForm key={JSON.stringify(filter)} filter={filter} />
       <Loaded query={audit}>{({ pages }) => <Entries rows={pages.flatMap(page => page.data)} />}</Loaded>
       <ShowMore query={audit} />
     </>

@@ -1,4 +1,4 @@
-import { judges, team } from "@/api/client";
+import { type AuditFilter, judges, team } from "@/api/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 export const membersQuery = queryOptions({
@@ -16,9 +16,10 @@ export const judgesQuery = queryOptions({
   queryFn: ({ signal }) => judges.list(signal),
 });
 
-export const auditQuery = infiniteQueryOptions({
-  queryKey: ["audit"],
-  queryFn: ({ signal, pageParam }) => team.audit(pageParam, signal),
-  initialPageParam: null as string | null,
-  getNextPageParam: page => (page.has_more ? page.next : null),
-});
+export const auditQuery = (filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["audit", filter],
+    queryFn: ({ signal, pageParam }) => team.audit(filter, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: page => (page.has_more ? page.next : null),
+  });

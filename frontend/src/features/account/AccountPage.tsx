@@ -1,0 +1,47 @@
+/** One's own account. Each section stands alone, so that further ways to sign in take a section of their own. */
+import { Paper, Stack, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import { PasswordForm } from "@/features/session/PasswordForm";
+import { useSession } from "@/features/session/session";
+import { PageHeader } from "@/ui/PageHeader";
+import { Events } from "./Events";
+import { Sessions } from "./Sessions";
+
+export function AccountPage() {
+  const { user } = useSession();
+  return (
+    <>
+      <PageHeader title="Account" description={user?.email} />
+      <Stack gap="lg">
+        <Section title="Password" description="Changing it ends all other sessions.">
+          <Paper p="md" maw={440}>
+            <PasswordForm />
+          </Paper>
+        </Section>
+        <Section title="Sessions" description="Browsers in which you are signed in. End those that you do not know.">
+          <Sessions />
+        </Section>
+        <Section
+          title="What has happened"
+          description="Half a year of sign-ins, wrong passwords and changes. Admins of your teams see them in the audit log."
+        >
+          <Events />
+        </Section>
+      </Stack>
+    </>
+  );
+}
+
+function Section({ title, description, children }: { title: string; description: string; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <Title order={2} fz="md">
+        {title}
+      </Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {description}
+      </Text>
+      {children}
+    </section>
+  );
+}

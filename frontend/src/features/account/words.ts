@@ -1,0 +1,14 @@
+/** Actions of an account's log as people read them. */
+const WORDS: Record<string, string> = {
+  "account.sign_in": "Signed in",
+  "account.sign_in_failed": "Wrong password",
+  "account.sign_out": "Signed out",
+  "account.password": "Password changed",
+  "account.session_end": "Another session ended",
+};
+
+/** An action in words; one that this console does not know yet as it is. */
+export function actionInWords(action: string, count: number): string {
+  const words = WORDS[action] ?? action;
+  return count > 1 ? `${words}, ${count} times` : words;
+}
