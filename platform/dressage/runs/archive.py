@@ -3,13 +3,12 @@
 import os
 import stat
 import tarfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from asgiref.sync import sync_to_async
+from dressage.common.ranges import read_part
 
-CHUNK = 1 << 20
 _BLOCK = tarfile.BLOCKSIZE
 
 
@@ -42,29 +41,17 @@ class Archive:
         for _, file, _ in self._members:
             file.close()
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """The archive in chunks. The disk is read in a thread."""
-        chunks = self._chunks()
-        read = sync_to_async(lambda: next(chunks, None), thread_sensitive=False)
-        try:
-            while (chunk := await read()) is not None:
-                yield chunk
-        finally:
-            self.close()
-
-    def _chunks(self) -> Iterator[bytes]:
+    def read(self, start: int, end: int) -> Iterator[bytes]:
+        """The bytes of the archive from ``start`` up to ``end``, without it, in chunks. What is before is not read."""
+        position = 0
         for header, file, size in self._members:
-            yield header
-            left = size
-            while left:
-                chunk = file.read(min(CHUNK, left))
-                if not chunk:
-                    raise OSError("a file of the checkpoint has become shorter")
-                left -= len(chunk)
-                yield chunk
-            if size % _BLOCK:
-                yield b"\0" * (-size % _BLOCK)
-        yield b"\0" * (2 * _BLOCK)
+            yield from _cut(header, position, start, end)
+            position += len(header)
+            yield from read_part(file, max(start - position, 0), min(end - position, size))
+            position += size
+            yield from _cut(bytes(-size % _BLOCK), position, start, end)
+            position += -size % _BLOCK
+        yield from _cut(bytes(2 * _BLOCK), position, start, end)
 
     def _add(self, path: Path, name: str) -> None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -76,6 +63,12 @@ class Archive:
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = facts.st_size, int(facts.st_mtime), 0o644
         self._members.append((entry.tobuf(tarfile.PAX_FORMAT), file, facts.st_size))
+
+
+def _cut(block: bytes, position: int, start: int, end: int) -> Iterator[bytes]:
+    """The bytes of ``block``, which stands at ``position``, that lie between ``start`` and ``end``."""
+    if found := block[max(start - position, 0) : max(end - position, 0)]:
+        yield found
 
 
 def _files(folder: Path, without: frozenset[str]) -> Iterator[Path]:

@@ -3025,6 +3025,17 @@ export type DownloadCheckpointParams = {
 training?: boolean;
 };
 
+export type DownloadCheckpointHeaders = {
+/**
+ * `ETag` of the file that is meant.
+ */
+'If-Range'?: string;
+/**
+ * Such as `bytes=1048576-`.
+ */
+Range?: string;
+};
+
 export type RegisterCheckpointHeaders = {
 /**
  * A retry with the same key gets the first answer.

@@ -36,6 +36,7 @@ import type {
   Dataset,
   DatasetRowPage,
   DatasetVersion,
+  DownloadCheckpointHeaders,
   DownloadCheckpointParams,
   EventPage,
   ExportAuditParams,
@@ -221,16 +222,17 @@ export const verifyAudit = (
     }
   
 /**
- * The Hugging Face folder as a .tar file, streamed.
+ * The Hugging Face folder as a .tar file, streamed. A `Range` asks for a part of it.
  */
 export const downloadCheckpoint = (
     checkpointId: string,
     params?: DownloadCheckpointParams,
- options?: SecondParameter<typeof http<Blob>>,) => {
-      return http<Blob>(
+    headers?: DownloadCheckpointHeaders,
+ options?: SecondParameter<typeof http<Blob | Blob>>,) => {
+      return http<Blob | Blob>(
       {url: `/api/v1/checkpoints/${checkpointId}/download`, method: 'GET',
-        params,
-        responseType: 'blob'
+      headers,
+        params
     },
       options);
     }

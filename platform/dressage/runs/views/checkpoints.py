@@ -1,11 +1,12 @@
 """Checkpoints: list and download."""
 
+import hashlib
 import re
 from pathlib import Path
 
-from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
@@ -14,6 +15,7 @@ from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem
 from dressage.common.query import Flag, Query
+from dressage.common.ranges import download
 from dressage.policies.serializers import NamePolicySerializer, PolicySerializer
 from dressage.policies.services import register_checkpoint
 from dressage.runs import selectors
@@ -88,7 +90,7 @@ class CheckpointPolicyView(ApiView):
 
 
 class DownloadCheckpointView(ApiView):
-    problem_statuses = {"GET": (410,)}
+    problem_statuses = {"GET": (410, 416)}
     queries = {
         "GET": Query.of(Flag(name="training", description="Also the optimizer state and the manifest of hashes."))
     }
@@ -96,10 +98,21 @@ class DownloadCheckpointView(ApiView):
     @extend_schema(
         operation_id="downloadCheckpoint",
         tags=["checkpoints"],
-        responses={(200, "application/x-tar"): OpenApiTypes.BINARY},
+        parameters=[
+            OpenApiParameter("Range", location=OpenApiParameter.HEADER, description="Such as `bytes=1048576-`."),
+            OpenApiParameter(
+                "If-Range",
+                location=OpenApiParameter.HEADER,
+                description="`ETag` of the file that is meant.",
+            ),
+        ],
+        responses={
+            (200, "application/x-tar"): OpenApiTypes.BINARY,
+            (206, "application/x-tar"): OpenApiTypes.BINARY,
+        },
     )
-    def get(self, request: TeamRequest, checkpoint_id: str) -> StreamingHttpResponse:
-        """The Hugging Face folder as a .tar file, streamed."""
+    def get(self, request: TeamRequest, checkpoint_id: str) -> HttpResponseBase:
+        """The Hugging Face folder as a .tar file, streamed. A `Range` asks for a part of it."""
         checkpoint = selectors.checkpoint(request.team, checkpoint_id)
         whole = self.query["training"]
         label = re.sub(r"[^A-Za-z0-9_\-]+", "-", checkpoint.run.name).strip("-")[:60] or "run"
@@ -108,7 +121,13 @@ class DownloadCheckpointView(ApiView):
             archive = Archive(own_folder(checkpoint), name, frozenset() if whole else _TRAINING_STATE)
         except FileNotFoundError as error:
             raise _gone() from error
-        response = StreamingHttpResponse(archive.stream(), content_type="application/x-tar")
-        response["Content-Length"] = str(archive.size)
-        response["Content-Disposition"] = f'attachment; filename="{name}.tar"'
-        return response
+        facts = f"{checkpoint.manifest_sha256} {whole} {name} {archive.size}"
+        return download(
+            request._request,
+            archive.read,
+            size=archive.size,
+            etag=hashlib.sha256(facts.encode()).hexdigest()[:32],
+            content_type="application/x-tar",
+            filename=f"{name}.tar",
+            close=archive.close,
+        )

@@ -1,11 +1,15 @@
 """The link's endpoints. They are between platform and workers, so the public schema leaves them out."""
 
-from django.http import FileResponse
+import os
+from functools import partial
+
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.problems import conflict, not_found, validated
+from dressage.common.ranges import download, read_part
 from dressage.datasets.selectors import version_by_ref
 from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
@@ -85,14 +89,22 @@ class BundleView(LinkView):
 
 class LinkDatasetView(LinkView):
     @extend_schema(exclude=True)
-    def get(self, request: Request, run_id: str, ref: str) -> FileResponse:
+    def get(self, request: Request, run_id: str, ref: str) -> HttpResponseBase:
         """The Parquet file of a dataset version that the run's spec names."""
         run = self.attempt.run
         require_current(self.attempt, run)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
             raise not_found("dataset version")
         try:
-            file = version_by_ref(run.team, ref).path.open("rb")
+            path = version_by_ref(run.team, ref).path
+            file = path.open("rb")
         except (LookupError, FileNotFoundError) as error:
             raise not_found("dataset version") from error
-        return FileResponse(file, content_type="application/vnd.apache.parquet")
+        return download(
+            request._request,
+            partial(read_part, file),
+            size=os.fstat(file.fileno()).st_size,
+            etag=path.stem,  # the hash of what is in it
+            content_type="application/vnd.apache.parquet",
+            close=file.close,
+        )

@@ -1,0 +1,96 @@
+"""Downloads that can be asked for in parts (RFC 9110, section 14), so that one that broke off goes on where it was."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from dressage.common.problems import Problem
+
+CHUNK = 1 << 20
+_ONE_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+
+
+def download(
+    request: HttpRequest,
+    read: Callable[[int, int], Iterator[bytes]],
+    *,
+    size: int,
+    etag: str,
+    content_type: str,
+    filename: str = "",
+    close: Callable[[], None] = lambda: None,
+) -> HttpResponseBase:
+    """The answer to a GET or HEAD for ``size`` bytes, or the part of them that the request asks for.
+
+    Args:
+        request: its Range is followed where If-Range, if there is one, names the present bytes.
+        read: ``read(start, end)`` yields the bytes from ``start`` up to ``end``, without it.
+        size: of the whole.
+        etag: a name that these bytes alone have, without quotes.
+        content_type: of the whole.
+        filename: under which a browser saves it.
+        close: called when nothing more will be read.
+
+    Raises:
+        Problem: 416 for a part that begins behind the end.
+    """
+    tag = f'"{etag}"'
+    fresh = request.headers.get("If-Range", tag) == tag
+    part = None
+    try:
+        if request.method == "GET" and fresh:
+            part = wanted(request.headers.get("Range", ""), size)
+    except Problem:
+        close()
+        raise
+    start, end = part or (0, size)
+    headers = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Length": str(end - start)}
+    if part:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    if filename:
+        headers["Content-Disposition"] = f'attachment; filename="{filename}"'
+    if request.method == "HEAD":
+        close()
+        return HttpResponse(headers=headers, content_type=content_type)
+    status = 206 if part else 200
+    response = StreamingHttpResponse(read(start, end), status=status, headers=headers, content_type=content_type)
+    response._resource_closers.append(close)  # type: ignore[attr-defined]
+    return response
+
+
+def read_part(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
+    """The bytes of ``file`` from ``start`` up to ``end``, without it, in chunks. Raises OSError for a shorter file."""
+    file.seek(start)
+    while start < end:
+        chunk = file.read(min(CHUNK, end - start))
+        if not chunk:
+            raise OSError("a file has become shorter while it was sent")
+        start += len(chunk)
+        yield chunk
+
+
+def wanted(header: str, size: int) -> tuple[int, int] | None:
+    """First byte and the one behind the last that ``header`` asks for; None for the whole.
+
+    Several parts at once, and what cannot be understood, are answered with the whole, as the standard allows.
+
+    Raises:
+        Problem: 416 for a part that begins behind the end.
+    """
+    match = _ONE_RANGE.fullmatch(header.strip())
+    if match is None or match.groups() == ("", ""):
+        return None
+    first, last = match.groups()
+    if not first:  # the last so many bytes
+        start, end = max(0, size - int(last)), size
+    else:
+        start, end = int(first), min(size, int(last) + 1 if last else size)
+        if last and int(last) < start:
+            return None
+    if start >= size or start >= end:
+        headers = {"Content-Range": f"bytes */{size}"}
+        raise Problem(416, "Range not satisfiable", f"There are {size} bytes.", headers=headers)
+    return start, end
