@@ -78,6 +78,11 @@ class Config(BaseSettings):
     """Hours without a request after which a browser's session ends."""
     session_days: float = Field(default=7, gt=0, alias="DRESSAGE_SESSION_DAYS")
     """Days after which a browser's session ends however much it is used."""
+    email_url: str | None = Field(default=None, alias="DRESSAGE_EMAIL_URL")
+    """Mail server that invitations are sent by, such as smtps://user:password@mail.example.com. Default: none, and
+    links of invitations are shown to those who invite."""
+    email_from: str | None = Field(default=None, alias="DRESSAGE_EMAIL_FROM")
+    """Address that mail comes from. Default: dressage@ the host of DRESSAGE_URL."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 
@@ -134,6 +139,10 @@ class Config(BaseSettings):
     @property
     def resolved_link_url(self) -> str:
         return (self.link_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @property
+    def resolved_email_from(self) -> str:
+        return self.email_from or f"dressage@{urlsplit(self.public_url).hostname or 'localhost'}"
 
     @property
     def resolved_judge_networks(self) -> tuple[Network, ...]:

@@ -7,6 +7,7 @@ from django.conf.global_settings import PASSWORD_HASHERS as DEFAULT_HASHERS
 
 from dressage.config import ROOT, config
 from dressage.database import parse_database_url
+from dressage.email_url import parse_email_url
 
 BASE_DIR = ROOT
 HOME = config.home.resolve()
@@ -80,6 +81,14 @@ CACHES = {
         "OPTIONS": {"pool_class": "dressage.common.redis_pool.SharedPool"},
     }
 }
+
+EMAIL_IS_SET_UP = config.email_url is not None
+_MAIL = parse_email_url(config.email_url or "smtp://localhost")
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL.tls, _MAIL.starttls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = config.resolved_email_from
 
 AUTH_USER_MODEL = "teams.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher", *DEFAULT_HASHERS]

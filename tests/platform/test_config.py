@@ -33,6 +33,8 @@ GIVEN = {
     "trusted_proxies": "10.0.0.1",
     "session_idle_hours": "2.0",
     "session_days": "3.0",
+    "email_url": "smtps://dressage:secret@mail.example.com",
+    "email_from": "rl@example.com",
     "debug": "true",
 }
 SHOW = """
