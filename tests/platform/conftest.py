@@ -64,7 +64,7 @@ def make_user(team: Team) -> Callable[..., User]:
     def make(role: str = "viewer", *, team: Team = team, email: str | None = None) -> User:
         user = User.objects.filter(email=email).first() if email else None
         user = user or User.objects.create_user(
-            email or f"{role}-{User.objects.count()}@example.com", PASSWORD, name=role.title()
+            email or f"{role}-{User.objects.count()}@example.com", PASSWORD, name=role.title(), address_proven=True
         )
         Membership.objects.create(team=team, user=user, role=Role(role))
         return user

@@ -9,6 +9,7 @@ WITHOUT_KEY = {
     "/api/v1/session": "signs in: the answer sets cookies, which only a new sign-in can",
     "/api/v1/session/team": "sets the team of the session: doing it twice is the same as once",
     "/api/v1/session/password": "makes nothing, and works outside of any team; the old password is good only once",
+    "/api/v1/invitations/{secret}/accept": "is good only once by itself, and outside of any team; sets cookies",
     "/api/v1/rewards/try": "computes and stores nothing",
     "/api/v1/spec/validate": "checks and stores nothing",
     "/api/v1/spec/plan": "computes and stores nothing",

@@ -25,9 +25,18 @@ export const account = {
   events: (after: string | null, signal: Signal) => api.listAccountEvents({ limit: 20, ...page(after) }, { signal }),
 };
 
+/** What the holder of an invitation's token may do, signed in or not. The token comes from the address of a page. */
+export const invitation = {
+  read: (token: string, signal: Signal) => api.readInvitation(encodeURIComponent(token), { signal }),
+  accept: (token: string, body: G.AcceptInvitationRequest) => api.acceptInvitation(encodeURIComponent(token), body),
+};
+
 export const team = {
   members: (signal: Signal) => api.listMembers({ limit: 200 }, { signal }),
-  addMember: (body: G.AddMemberRequest) => api.addMember(body, key()),
+  invitations: (signal: Signal) => api.listInvitations({ limit: 200 }, { signal }),
+  invite: (body: G.InviteRequest) => api.invite(body, key()),
+  inviteAgain: (id: string) => api.resendInvitation(id, key()),
+  withdrawInvitation: (id: string) => api.withdrawInvitation(id),
   changeRole: (id: string, role: G.Member["role"]) => api.changeMemberRole(id, { role }),
   removeMember: (id: string) => api.removeMember(id),
   tokens: (signal: Signal) => api.listTokens({ limit: 200 }, { signal }),

@@ -22,13 +22,17 @@ export type {
   Dataset,
   DatasetVersion,
   Explanation,
+  Invitation,
   Json,
   JudgeEndpoint,
   LearnerMemory,
   Memory,
+  Member,
   MetricNameList,
   ModePlan,
+  NewInvitation,
   NewToken,
+  Offer,
   Plan,
   Policy,
   Recipe,
@@ -90,8 +94,6 @@ export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };
 export type Row = G.DatasetRow;
 export type TryResult = G.Score;
-/** The password is there once, in the answer that makes it. */
-export type Member = G.Member & { password?: string | null };
 
 export interface List<T> {
   object: string;

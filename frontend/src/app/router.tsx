@@ -29,6 +29,14 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import("@/features/session/SignInPage"), "SignInPage"),
 });
 
+/** For whoever holds the link: signed in or not, and whose account it is, the page looks at itself. */
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitations/$token",
+  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery),
+  component: lazyRouteComponent(() => import("@/features/session/InvitationPage"), "InvitationPage"),
+});
+
 /** Every page of a signed-in person. */
 const app = createRoute({
   getParentRoute: () => root,
@@ -132,6 +140,7 @@ const account = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    invitation,
     app.addChildren([home, runs, newRun, run, datasets, dataset, rewards, newReward, reward, policies, team, account]),
   ]),
   context: { queryClient },

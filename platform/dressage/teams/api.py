@@ -40,6 +40,8 @@ class ApiView(RoleByMethod, APIView):
     without_body: ClassVar[frozenset[str]] = frozenset()
     """Methods that write and take no body, beside DELETE."""
     query: dict[str, Any]
+    takes_temporary_passwords: ClassVar[bool] = False
+    """Whether a session may call it whose password someone else has seen."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Let the caller in, then read the query. Raises a 422 problem for what the operation does not take."""

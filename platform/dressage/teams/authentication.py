@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
-from dressage.teams.models import Team
+from dressage.teams.models import Team, User
 from dressage.teams.selectors import membership_for
 from dressage.teams.services import use_token
 from dressage.teams.sessions import see_session
@@ -40,6 +40,23 @@ def attach(request: Request, *, team: Team, role: Role, actor: Actor) -> None:
     http: Any = request._request
     http.team, http.role, http.actor = team, role, actor
     structlog.contextvars.bind_contextvars(team=team.id, actor=actor.label)
+
+
+class TemporaryPassword(PermissionDenied):
+    """Somebody else has seen the password of this session."""
+
+    default_code = "temporary_password"
+    default_detail = (
+        "You signed in with a password that someone else has seen. Choose your own (POST /api/v1/session/password): "
+        "until then it opens nothing else."
+    )
+
+
+def _refuse_temporary_password(user: User, request: Request) -> None:
+    """Let a temporary password open the views that say so: the session itself, and the choice of another."""
+    view = (request.parser_context or {}).get("view")
+    if user.password_is_temporary and not getattr(view, "takes_temporary_passwords", False):
+        raise TemporaryPassword
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -73,6 +90,7 @@ class TeamSessionAuthentication(BaseAuthentication):
             return None
         if not see_session(request._request, user):
             return None
+        _refuse_temporary_password(user, request)
         enforce_csrf(request)
         membership = membership_for(user, request._request.session.get(SESSION_TEAM))
         if membership is not None:

@@ -1,4 +1,4 @@
-"""Users, teams, memberships, API tokens and the audit log."""
+"""Users, teams, memberships, invitations, API tokens and the audit log."""
 
 import json
 from typing import Any, ClassVar
@@ -37,7 +37,10 @@ class User(AbstractBaseUser, PrefixedModel):
     name = models.CharField(max_length=120, blank=True)
     is_active = models.BooleanField(default=True)
     password_is_temporary = models.BooleanField(default=False)
-    """Someone else has seen the password; the console asks for a new one."""
+    """Someone else has seen the password: it opens nothing but the choice of another."""
+    address_proven = models.BooleanField(default=False)
+    """Its owner has read mail at the address, or the installation's operator vouches for it. Of no other account is it
+    known whose it is: it never enters a further team as it is (ADR 0009)."""
 
     objects = UserManager()
 
@@ -75,6 +78,41 @@ class Membership(TeamModel):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "user"], name="one_membership_per_team")]
         indexes = [models.Index(fields=["team", "created_at", "id"], name="membership_page")]
+
+
+class Invitation(TeamModel):
+    """An offer of a role in a team to the owner of an address. Of its token only the SHA-256 is stored."""
+
+    id_prefix: ClassVar[str] = "inv"
+
+    email = models.EmailField(max_length=254)
+    role = models.CharField(max_length=16, choices=Role.choices)
+    sha256 = models.CharField(max_length=64, unique=True)
+    mailed = models.BooleanField()
+    """The token went to the address; else its inviter was shown it, and it proves nothing about the address."""
+    created_by = models.CharField(max_length=300)
+    created_by_id = models.CharField(max_length=120)
+    """Id of the user or token that invites."""
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="invited_email_is_lower_case"),
+            models.UniqueConstraint(
+                fields=["team", "email"],
+                condition=models.Q(accepted_at=None, withdrawn_at=None),
+                name="one_open_invitation_per_address",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["team", "created_at", "id"],
+                condition=models.Q(accepted_at=None, withdrawn_at=None),
+                name="invitation_page",
+            )
+        ]
 
 
 class ApiToken(TeamModel):

@@ -5,10 +5,10 @@ from datetime import datetime
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.utils import timezone
 
-from dressage.common.problems import not_found
+from dressage.common.problems import Problem, not_found
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
-from dressage.teams.models import AccountEvent, ApiToken, AuditEntry, Membership, Team, User, UserSession
+from dressage.teams.models import AccountEvent, ApiToken, AuditEntry, Invitation, Membership, Team, User, UserSession
 
 SIGNED_IN = "account.sign_in"
 """Action of the event that makes a network known."""
@@ -72,6 +72,36 @@ def member(team: Team, membership_id: str) -> Membership:
     found = members(team).filter(id=membership_id).first()
     if found is None:
         raise not_found("member")
+    return found
+
+
+def open_invitations(team: Team) -> QuerySet[Invitation]:
+    """The team's invitations that were neither accepted nor withdrawn, expired ones included."""
+    return Invitation.objects.for_team(team).filter(accepted_at=None, withdrawn_at=None)
+
+
+def open_invitation(team: Team, invitation_id: str) -> Invitation:
+    """One of them. Raises a 404 problem."""
+    found = open_invitations(team).filter(id=invitation_id).first()
+    if found is None:
+        raise not_found("open invitation")
+    return found
+
+
+def offered_invitation(token: str) -> Invitation:
+    """The invitation of this token, while it can be accepted.
+
+    Raises:
+        Problem: 404, the same for a token that never was and for one that is good no more.
+    """
+    offers = Invitation.objects.select_related("team").filter(accepted_at=None, withdrawn_at=None)
+    found = offers.filter(sha256=secret_hash(token), expires_at__gt=timezone.now()).first()
+    if found is None:
+        detail = (
+            "There is no such invitation: it was accepted or withdrawn, has expired, or its link is not whole. "
+            "Ask the team's admin for another."
+        )
+        raise Problem(404, "Not found", detail, code="not_found")
     return found
 
 

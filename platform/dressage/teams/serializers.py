@@ -18,7 +18,12 @@ class TeamSerializer(serializers.Serializer):
 class UserSerializer(serializers.Serializer):
     email = serializers.EmailField()
     name = serializers.CharField()
-    password_is_temporary = serializers.BooleanField(help_text="Someone else has seen the password: choose a new one.")
+    password_is_temporary = serializers.BooleanField(
+        help_text="Someone else has seen the password: it opens nothing but the choice of another."
+    )
+    address_proven = serializers.BooleanField(
+        help_text="Whether the address is known to be the user's. Where not, a further team takes a new password."
+    )
 
 
 class SessionSerializer(serializers.Serializer):
@@ -46,20 +51,6 @@ class MemberSerializer(serializers.Serializer):
     name = serializers.CharField(source="user.name")
     role = serializers.ChoiceField(Role.choices)
     created_at = serializers.DateTimeField()
-
-
-class NewMemberSerializer(MemberSerializer):
-    """The only answer that carries the password."""
-
-    password = serializers.CharField(
-        allow_null=True, help_text="Generated password of a new user, shown this once; null for a user who has one."
-    )
-
-
-class AddMemberSerializer(serializers.Serializer):
-    email = serializers.EmailField(max_length=254)
-    role = serializers.ChoiceField(Role.choices)
-    name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
 
 
 class ChangeRoleSerializer(serializers.Serializer):

@@ -14,11 +14,10 @@ from dressage.common.problems import conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
-from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
 from dressage.teams.passwords import check_new_password
-from dressage.teams.selectors import active_token
+from dressage.teams.selectors import active_token, open_invitations
 
-_PASSWORD_BYTES = 12
 _TOKEN_BYTES = 32
 _USED_AT_RESOLUTION = timedelta(minutes=1)
 
@@ -80,25 +79,21 @@ def create_team(actor: Actor, *, name: str, slug: str) -> Team:
 
 
 @transaction.atomic
-def add_member(team: Team, actor: Actor, *, email: str, role: Role, name: str = "") -> tuple[Membership, str | None]:
-    """Give a person a role in the team.
+def add_member(team: Team, actor: Actor, user: User, role: Role, *, invitation: str | None = None) -> Membership:
+    """Give a person a role in the team. A member keeps the membership and the role that they have.
 
-    Returns:
-        The membership, and the generated password of a new user, shown this once; None for a user who has one.
-
-    Raises:
-        Problem: 409 when the person is a member already.
+    Args:
+        team: the team that gets the member.
+        actor: who acts: the person who accepts, or the system.
+        user: the account that becomes a member.
+        role: its role in the team.
+        invitation: id of the invitation that was accepted.
     """
-    email = email.strip().lower()
-    user, password = User.objects.filter(email=email).first(), None
-    if user is None:
-        password = secrets.token_urlsafe(_PASSWORD_BYTES)
-        user = User.objects.create_user(email, password, name=name, password_is_temporary=True)
-    if Membership.objects.filter(team=team, user=user).exists():
-        raise conflict(f"{email} is a member already.", code="already_member")
-    membership = Membership.objects.create(team=team, user=user, role=role)
-    record_audit(team, actor, "member.add", "member", membership.id, after={"email": email, "role": role})
-    return membership, password
+    membership, is_new = Membership.objects.get_or_create(team=team, user=user, defaults={"role": role})
+    if is_new:
+        after = {"email": user.email, "role": role} | ({"invitation": invitation} if invitation else {})
+        record_audit(team, actor, "member.add", "member", membership.id, after=after)
+    return membership
 
 
 @transaction.atomic
@@ -106,23 +101,41 @@ def change_role(team: Team, actor: Actor, membership: Membership, role: Role) ->
     """Give a member another role. Raises a 409 problem when the team would lose its last admin."""
     membership = _locked(team, membership)
     if role != Role.ADMIN:
-        _keep_an_admin(team, membership)
+        _keep_an_admin(membership)
     before = {"email": membership.user.email, "role": membership.role}
     membership.role = role
     membership.save(update_fields=["role"])
+    if role != Role.ADMIN:
+        withdraw_invitations_of(team, actor, membership.user.id)
     record_audit(team, actor, "member.role", "member", membership.id, before=before, after={**before, "role": role})
     return membership
 
 
 @transaction.atomic
-def remove_member(team: Team, actor: Actor, membership: Membership) -> None:
+def remove_member(team: Team, actor: Actor, membership: Membership, reason: str = "") -> None:
     """End a membership; its sessions lose the team at once. Raises a 409 problem for the last admin."""
     membership = _locked(team, membership)
-    _keep_an_admin(team, membership)
+    _keep_an_admin(membership)
     before = {"email": membership.user.email, "role": membership.role}
     identifier = membership.id
     membership.delete()
-    record_audit(team, actor, "member.remove", "member", identifier, before=before)
+    record_audit(team, actor, "member.remove", "member", identifier, before=before, reason=reason)
+    withdraw_invitations_of(team, actor, membership.user.id)
+
+
+def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
+    """End what a user or token that may invite no longer has offered. ``inviter`` is its id."""
+    for invitation in open_invitations(team).filter(created_by_id=inviter):
+        withdraw_invitation(team, actor, invitation)
+
+
+@transaction.atomic
+def withdraw_invitation(team: Team, actor: Actor, invitation: Invitation) -> None:
+    """End an offer; its token stops working at once. Withdrawing twice is the same as once."""
+    offers = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
+    if offers.update(withdrawn_at=timezone.now()):
+        before = {"email": invitation.email, "role": invitation.role}
+        record_audit(team, actor, "invitation.withdraw", "invitation", invitation.id, before=before)
 
 
 @transaction.atomic
@@ -160,6 +173,7 @@ def revoke_token(team: Team, actor: Actor, token: ApiToken) -> None:
     """End a token now. Revoking twice is the same as once."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record_audit(team, actor, "token.revoke", "token", token.id, before={"name": token.name, "role": token.role})
+        withdraw_invitations_of(team, actor, token.id)
 
 
 @transaction.atomic
@@ -182,7 +196,12 @@ def _locked(team: Team, membership: Membership) -> Membership:
     return found
 
 
-def _keep_an_admin(team: Team, leaving: Membership) -> None:
-    others = Membership.objects.filter(team=team, role=Role.ADMIN).exclude(pk=leaving.pk)
-    if leaving.role == Role.ADMIN and not others.exists():
+def _keep_an_admin(leaving: Membership) -> None:
+    if is_last_admin(leaving):
         raise conflict("A team keeps at least one admin. Make someone else admin first.", code="last_admin")
+
+
+def is_last_admin(membership: Membership) -> bool:
+    """Whether the team has no other admin. Lock the team before, for the answer to hold."""
+    others = Membership.objects.filter(team=membership.team_id, role=Role.ADMIN).exclude(pk=membership.pk)
+    return membership.role == Role.ADMIN and not others.exists()

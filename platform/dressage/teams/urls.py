@@ -4,6 +4,7 @@ from django.urls import path
 
 from dressage.teams.views.account import AccountEventsView, PasswordView, UserSessionsView, UserSessionView
 from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
+from dressage.teams.views.invitations import AcceptView, InvitationsView, InvitationView, OfferView, ResendView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
 from dressage.teams.views.session import SessionTeamView, SessionView
 from dressage.teams.views.tokens import ApiTokenView, TokensView
@@ -18,6 +19,11 @@ urlpatterns = [
     path("teams/current", TeamView.as_view()),
     path("teams/current/members", MembersView.as_view()),
     path("teams/current/members/<str:member_id>", MemberView.as_view()),
+    path("teams/current/invitations", InvitationsView.as_view()),
+    path("teams/current/invitations/<str:invitation_id>", InvitationView.as_view()),
+    path("teams/current/invitations/<str:invitation_id>/resend", ResendView.as_view()),
+    path("invitations/<str:secret>", OfferView.as_view()),
+    path("invitations/<str:secret>/accept", AcceptView.as_view()),
     path("tokens", TokensView.as_view()),
     path("tokens/<str:token_id>", ApiTokenView.as_view()),
     path("audit", AuditView.as_view()),

@@ -26,6 +26,7 @@ from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
+from dressage.teams.invitations import invite
 from dressage.teams.models import ApiToken, Membership, Team, UserSession
 from dressage.teams.services import create_token
 from tests.platform.bodies import check_bodies
@@ -72,9 +73,12 @@ class Operation:
 OPERATIONS = [
     Operation("GET", "teams/current", "viewer", 200),
     Operation("GET", "teams/current/members", "viewer", 200),
-    Operation("POST", "teams/current/members", "admin", 201, {"email": "x@example.com", "role": "viewer"}),
     Operation("PATCH", "teams/current/members/{member}", "admin", 200, {"role": "editor"}),
     Operation("DELETE", "teams/current/members/{member}", "admin", 204),
+    Operation("GET", "teams/current/invitations", "admin", 200),
+    Operation("POST", "teams/current/invitations", "admin", 201, {"email": "x@example.com", "role": "viewer"}),
+    Operation("POST", "teams/current/invitations/{invitation}/resend", "admin", 200),
+    Operation("DELETE", "teams/current/invitations/{invitation}", "admin", 204),
     Operation("GET", "tokens", "admin", 200),
     Operation("POST", "tokens", "admin", 201, {"name": "t", "role": "viewer"}),
     Operation("DELETE", "tokens/{token}", "admin", 204),
@@ -109,9 +113,10 @@ OPERATIONS = [
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
 ]  # fmt: skip
-# Not of a team: tested in test_session.py and test_account.py.
+# Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
 PERSONAL = {
-    "session", "session/team", "session/password", "account/sessions", "account/sessions/{session}", "account/events"
+    "session", "session/team", "session/password", "account/sessions", "account/sessions/{session}", "account/events",
+    "invitations/{secret}", "invitations/{secret}/accept",
 }  # fmt: skip
 BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
 
@@ -170,6 +175,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         timeout_s=10.0,
     )
     token, _ = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
+    invitation, link = invite(team, actor, email="guest@example.com", role=Role.VIEWER)
     policy = Policy.objects.create(
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
@@ -177,6 +183,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     return {
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
+        "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip
 
 
@@ -227,7 +234,7 @@ def test_the_list_is_complete() -> None:
             if view is None or not view.__module__.startswith(OURS):
                 continue
             path = str(pattern.pattern).replace("<int:number>", "1")
-            path = path.replace("<str:", "{").replace("_id>", "}")
+            path = path.replace("<str:", "{").replace("_id>", "}").replace(">", "}")
             if path.startswith("link/"):
                 continue
             found |= {(name.upper(), path) for name in ("get", "post", "put", "patch", "delete") if hasattr(view, name)}
@@ -294,14 +301,19 @@ def test_other_teams_see_nothing(
         assert not [value for value in ids.values() if value in text]
 
 
-PERSONAL_READS = ["session", "account/sessions", "account/events"]
+def documented_address(path: str) -> str:
+    """The address as the OpenAPI document has it: what stands in braces are ids, but for secrets."""
+    return "/api/v1/" + path.replace("}", "_id}").replace("{secret_id}", "{secret}")
+
+
+PERSONAL_READS = ["session", "account/sessions", "account/events", "invitations/{secret}"]
 
 
 @pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), *PERSONAL_READS])
 def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str], path: str) -> None:
     client = api("admin")
     before = snapshot()
-    name = "/api/v1/" + path.replace("}", "_id}").replace("versions/1", "versions/{number}")
+    name = documented_address(path).replace("versions/1", "versions/{number}")
     assert check_queries(client, "/api/v1/" + path.format(**ids), openapi()["paths"][name]["get"], {}) > 0
     assert snapshot() == before
 
@@ -323,6 +335,7 @@ PERSONAL_WRITES = [
     ("POST", "session/password"),
     ("DELETE", "account/sessions"),
     ("DELETE", "account/sessions/{session}"),
+    ("POST", "invitations/{secret}/accept"),
 ]
 
 
@@ -341,7 +354,7 @@ def test_every_writing_operation_is_walked() -> None:
 
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
     walked = {(o.method, "/api/v1/" + o.path.replace("}", "_id}")) for o in every if o.method != "GET"}
-    walked |= {(method, f"/api/v1/{path}".replace("}", "_id}")) for method, path in PERSONAL_WRITES}
+    walked |= {(method, documented_address(path)) for method, path in PERSONAL_WRITES}
     assert set(writing()) == walked
 
 
@@ -368,7 +381,7 @@ def test_what_a_body_may_not_hold_is_refused(
 @pytest.mark.parametrize("path", sorted(PERSONAL))
 def test_what_a_body_about_oneself_may_not_hold_is_refused(api: Callable[..., APIClient], path: str) -> None:
     client = api("admin")
-    for method in openapi()["paths"][f"/api/v1/{path}".replace("}", "_id}")].keys() - {"get"}:
+    for method in openapi()["paths"][documented_address(path)].keys() - {"get"}:
         before = snapshot()
         response = getattr(client, method)(f"/api/v1/{path}", {MEMBER: 1}, format="json")
         assert response.status_code == 422, (method, response.content)
@@ -381,7 +394,7 @@ def test_every_reading_operation_is_walked() -> None:
     from tests.platform.runs.test_access import OPERATIONS as OF_RUNS
 
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
-    walked = {f"/api/v1/{path}" for path in PERSONAL_READS} | {
+    walked = {documented_address(path) for path in PERSONAL_READS} | {
         "/api/v1/" + o.path.replace("}", "_id}").replace("versions/1", "versions/{number}")
         for o in every
         if o.method == "GET"

@@ -15,7 +15,7 @@ from dressage.policies.models import Policy
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
-from dressage.teams.models import ApiToken, AuditEntry, Membership, Team, User
+from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
 from dressage.telemetry.models import Event, Rollout
 from tests.platform.openapi import documented_paths
 
@@ -58,6 +58,8 @@ def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
     people = many(User, email=lambda n: f"{team.slug}{n}@example.com")
     of_team(Membership, team, user=lambda n: people[n], role="viewer")
     of_team(ApiToken, team, name="t", sha256=unique, role="viewer")
+    offer = {"email": lambda n: f"guest{n}@example.com", "sha256": unique, "mailed": True, "created_by_id": "x"}
+    of_team(Invitation, team, role="viewer", expires_at=NOW, **offer, **by)
     of_team(AuditEntry, team, number=lambda n: n + 1, actor_kind="user", action="a", target_type="t", hash="h")
     sets = of_team(Dataset, team, **slugs, **by)
     many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
@@ -114,6 +116,7 @@ def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
         "/runs/{run_id}/controls": Control,
         "/runs/{run_id}/events": Event,
         "/runs/{run_id}/rollouts": Rollout,
+        "/teams/current/invitations": Invitation,
         "/teams/current/members": Membership,
         "/tokens": ApiToken,
     }

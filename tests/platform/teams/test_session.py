@@ -8,7 +8,7 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.teams.models import Membership, Team, User
+from dressage.teams.models import Invitation, Membership, Team, User
 
 PASSWORD = "correct horse battery"
 SESSION = "/api/v1/session"
@@ -42,7 +42,12 @@ def test_sign_in_and_out(browser: APIClient, make_user: Callable[..., User], tea
     stable = {"id": team.id, "name": "Stable", "slug": "stable"}
     expected = {
         "authenticated": True,
-        "user": {"email": user.email, "name": "Operator", "password_is_temporary": False},
+        "user": {
+            "email": user.email,
+            "name": "Operator",
+            "password_is_temporary": False,
+            "address_proven": True,
+        },
         "team": stable,
         "role": "operator",
         "teams": [stable],
@@ -110,12 +115,12 @@ def test_sign_in_needs_the_csrf_token(browser: APIClient, make_user: Callable[..
 def test_session_writes_need_the_csrf_token(browser: APIClient, make_user: Callable[..., User]) -> None:
     user = make_user("admin")
     sign_in(browser, user.email)
-    body = {"email": "new@example.com", "role": "viewer"}
-    response = browser.post("/api/v1/teams/current/members", body, format="json")
+    body, path = {"email": "new@example.com", "role": "viewer"}, "/api/v1/teams/current/invitations"
+    response = browser.post(path, body, format="json")
     assert (response.status_code, response.json()["error"]["code"]) == (403, "csrf_failed")
-    assert Membership.objects.count() == 1
+    assert Invitation.objects.count() == 0
     assert browser.delete(SESSION).status_code == 403
-    assert browser.post("/api/v1/teams/current/members", body, format="json", **csrf(browser)).status_code == 201
+    assert browser.post(path, body, format="json", **csrf(browser)).status_code == 201
 
 
 def test_expired_session(browser: APIClient, make_user: Callable[..., User]) -> None:

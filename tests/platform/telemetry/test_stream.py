@@ -18,7 +18,7 @@ from dressage.common.roles import Role
 from dressage.monitoring.stream import base
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Run
-from dressage.teams.models import ApiToken, Membership, Team
+from dressage.teams.models import ApiToken, Membership, Team, User
 from dressage.teams.services import create_token
 from dressage.telemetry import wakeup
 from dressage.telemetry.events import append_event
@@ -163,7 +163,9 @@ async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> No
         assert await close_code(socket) == 4401
 
 
-@pytest.mark.parametrize("how", ["membership", "logout", "ended", "idle", "password", "deactivated"])
+@pytest.mark.parametrize(
+    "how", ["membership", "temporary password", "logout", "ended", "idle", "password", "deactivated"]
+)
 async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., APIClient], how: str) -> None:
     run = await in_thread(make_run)()
     client = await in_thread(api)("viewer")
@@ -184,6 +186,8 @@ async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., 
         elif how == "password":
             client.user.set_password("another one entirely")
             client.user.save()
+        elif how == "temporary password":
+            type(client.user).objects.filter(pk=client.user.pk).update(password_is_temporary=True)
         else:
             type(client.user).objects.filter(pk=client.user.pk).update(is_active=False)
 
@@ -192,6 +196,17 @@ async def test_who_loses_the_right_is_cut_off(make_run: Any, api: Callable[..., 
         await in_thread(revoke)()
         await in_thread(emit)(run)
         assert await close_code(socket) == 4403
+
+
+async def test_a_temporary_password_watches_nothing(make_run: Any, api: Callable[..., APIClient]) -> None:
+    run = await in_thread(make_run)()
+    client = await in_thread(api)("viewer")
+    await in_thread(User.objects.update)(password_is_temporary=True)
+    for path in (f"/ws/v1/runs/{run.id}", "/ws/v1/team"):
+        async with watch(path, (b"cookie", cookie(client))) as socket:
+            message = await socket.receive_output(timeout=10)
+        assert (message["type"], message["code"]) == ("websocket.close", 4403)
+        assert "Choose your own" in message["reason"]
 
 
 async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:

@@ -5,6 +5,16 @@
  * Managed reinforcement-learning post-training, steered live.
  * OpenAPI spec version: 1
  */
+export interface AcceptInvitationRequest {
+  /**
+   * For the new account. Leave it out where you are signed in with a proven address.
+   * @maxLength 1024
+   */
+  password?: string;
+  /** @maxLength 120 */
+  name?: string;
+}
+
 /**
  * What to change of the item before it enters the rubric.
  */
@@ -70,17 +80,6 @@ export const ActorKindEnum = {
   policy: 'policy',
   system: 'system',
 } as const;
-
-export interface AddMemberRequest {
-  /**
-   * @minLength 1
-   * @maxLength 254
-   */
-  email: string;
-  role: RoleEnum;
-  /** @maxLength 120 */
-  name?: string;
-}
 
 export interface AuditEntry {
   id: string;
@@ -1222,6 +1221,30 @@ export interface Holder {
   state: RunStateEnum;
 }
 
+/**
+ * An open invitation, for the admins of its team.
+ */
+export interface Invitation {
+  id: string;
+  email: string;
+  role: RoleEnum;
+  /** Whether the link was sent to the address; else its inviter was shown it. */
+  mailed: boolean;
+  created_by: string;
+  created_at: string;
+  /** When the link stops working. */
+  expires_at: string;
+}
+
+export interface InviteRequest {
+  /**
+   * @minLength 1
+   * @maxLength 254
+   */
+  email: string;
+  role: RoleEnum;
+}
+
 export type JsonOneOf = {[key: string]: Json};
 
 /**
@@ -1521,21 +1544,25 @@ export interface NamePolicyRequest {
 }
 
 /**
- * Generated password of a new user, shown this once; null for a user who has one.
+ * Link to hand over, shown this once; null where it was sent by mail.
  */
-export type NewMemberPassword = string | null;
+export type NewInvitationLink = string | null;
 
 /**
- * The only answer that carries the password.
+ * The only answer that carries the link.
  */
-export interface NewMember {
+export interface NewInvitation {
   id: string;
   email: string;
-  name: string;
   role: RoleEnum;
+  /** Whether the link was sent to the address; else its inviter was shown it. */
+  mailed: boolean;
+  created_by: string;
   created_at: string;
-  /** Generated password of a new user, shown this once; null for a user who has one. */
-  password: NewMemberPassword;
+  /** When the link stops working. */
+  expires_at: string;
+  /** Link to hand over, shown this once; null where it was sent by mail. */
+  link: NewInvitationLink;
 }
 
 export type NewTokenExpiresAt = string | null;
@@ -1571,6 +1598,19 @@ export type ObjectEnum = typeof ObjectEnum[keyof typeof ObjectEnum];
 export const ObjectEnum = {
   list: 'list',
 } as const;
+
+/**
+ * What an invitation offers, for whoever holds its token.
+ */
+export interface Offer {
+  /** The team's name. */
+  team: string;
+  role: RoleEnum;
+  /** The address that is invited. */
+  email: string;
+  invited_by: string;
+  expires_at: string;
+}
 
 export type OpenAIErrorParam = string | null;
 
@@ -1669,6 +1709,19 @@ export interface PaginatedDatasetList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedDatasetListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedInvitationListNext = string | null;
+
+export interface PaginatedInvitationList {
+  object: ObjectEnum;
+  data: Invitation[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedInvitationListNext;
 }
 
 /**
@@ -2803,8 +2856,10 @@ export interface UploadRequest {
 export interface User {
   email: string;
   name: string;
-  /** Someone else has seen the password: choose a new one. */
+  /** Someone else has seen the password: it opens nothing but the choice of another. */
   password_is_temporary: boolean;
+  /** Whether the address is known to be the user's. Where not, a further team takes a new password. */
+  address_proven: boolean;
 }
 
 /**
@@ -3493,7 +3548,7 @@ export type StartRunHeaders = {
 
 export type GetSpecSchema200 = {[key: string]: unknown};
 
-export type ListMembersParams = {
+export type ListInvitationsParams = {
 /**
  * Id of the last row seen.
  * @minLength 1
@@ -3508,11 +3563,33 @@ after?: string;
 limit?: number;
 };
 
-export type AddMemberHeaders = {
+export type InviteHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */
 'Idempotency-Key'?: string;
+};
+
+export type ResendInvitationHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListMembersParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
 };
 
 export type ListTokensParams = {

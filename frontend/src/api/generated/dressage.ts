@@ -6,11 +6,10 @@
  * OpenAPI spec version: 1
  */
 import type {
+  AcceptInvitationRequest,
   AcceptProposalRequest,
   AcceptRubricProposalHeaders,
   AcceptedProposal,
-  AddMemberHeaders,
-  AddMemberRequest,
   AuditVerification,
   BenchJob,
   CancelControlHeaders,
@@ -46,6 +45,8 @@ import type {
   GetRewardSchema200,
   GetSpecSchema200,
   GraderRun,
+  InviteHeaders,
+  InviteRequest,
   JudgeEndpoint,
   ListAccountEventsParams,
   ListAuditEntriesParams,
@@ -54,6 +55,7 @@ import type {
   ListDatasetRowsParams,
   ListDatasetsParams,
   ListEventsParams,
+  ListInvitationsParams,
   ListJudgeEndpointsParams,
   ListMembersParams,
   ListPoliciesParams,
@@ -69,14 +71,16 @@ import type {
   MetricNameList,
   Metrics,
   NamePolicyRequest,
-  NewMember,
+  NewInvitation,
   NewToken,
+  Offer,
   PaginatedAccountEventList,
   PaginatedAuditEntryList,
   PaginatedBenchJobRowList,
   PaginatedCheckpointList,
   PaginatedControlList,
   PaginatedDatasetList,
+  PaginatedInvitationList,
   PaginatedJudgeEndpointList,
   PaginatedLiveRunList,
   PaginatedMemberList,
@@ -98,6 +102,7 @@ import type {
   RegisterCheckpointHeaders,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
+  ResendInvitationHeaders,
   ResumeRunHeaders,
   RetireProposalRequest,
   RetireRubricProposalHeaders,
@@ -372,6 +377,35 @@ export const validateGrader = (
       {url: `/api/v1/fine_tuning/alpha/graders/validate`, method: 'POST',
       headers: {'Content-Type': 'application/json', },
       data: validateGraderRequest
+    },
+      options);
+    }
+  
+/**
+ * Which team invites whom, and as what. Says nothing of whether the address has an account.
+ */
+export const readInvitation = (
+    secret: string,
+ options?: SecondParameter<typeof http<Offer>>,) => {
+      return http<Offer>(
+      {url: `/api/v1/invitations/${secret}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Join the team: with the account that is signed in, or with a new one and the password given.
+
+The session is that of the account which has joined, and works in the team.
+ */
+export const acceptInvitation = (
+    secret: string,
+    acceptInvitationRequest: AcceptInvitationRequest,
+ options?: SecondParameter<typeof http<Session>>,) => {
+      return http<Session>(
+      {url: `/api/v1/invitations/${secret}/accept`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: acceptInvitationRequest
     },
       options);
     }
@@ -1074,6 +1108,62 @@ export const getTeam = (
     }
   
 /**
+ * Invitations that were neither accepted nor withdrawn, expired ones included.
+ */
+export const listInvitations = (
+    params?: ListInvitationsParams,
+ options?: SecondParameter<typeof http<PaginatedInvitationList>>,) => {
+      return http<PaginatedInvitationList>(
+      {url: `/api/v1/teams/current/invitations`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Invite the owner of an address. The link is sent by mail; where there is no mail, it is shown this once.
+
+The answer does not depend on whether the address has an account.
+ */
+export const invite = (
+    inviteRequest: InviteRequest,
+    headers?: InviteHeaders,
+ options?: SecondParameter<typeof http<NewInvitation>>,) => {
+      return http<NewInvitation>(
+      {url: `/api/v1/teams/current/invitations`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: inviteRequest
+    },
+      options);
+    }
+  
+/**
+ * Withdraw an invitation; its link stops working at once.
+ */
+export const withdrawInvitation = (
+    invitationId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/teams/current/invitations/${invitationId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Send an open invitation again, with a new link that is good for another week. The old link stops working.
+ */
+export const resendInvitation = (
+    invitationId: string,
+    headers?: ResendInvitationHeaders,
+ options?: SecondParameter<typeof http<NewInvitation>>,) => {
+      return http<NewInvitation>(
+      {url: `/api/v1/teams/current/invitations/${invitationId}/resend`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
  * The team's members.
  */
 export const listMembers = (
@@ -1082,21 +1172,6 @@ export const listMembers = (
       return http<PaginatedMemberList>(
       {url: `/api/v1/teams/current/members`, method: 'GET',
         params
-    },
-      options);
-    }
-  
-/**
- * Add a member. A new user's password is generated and shown this once.
- */
-export const addMember = (
-    addMemberRequest: AddMemberRequest,
-    headers?: AddMemberHeaders,
- options?: SecondParameter<typeof http<NewMember>>,) => {
-      return http<NewMember>(
-      {url: `/api/v1/teams/current/members`, method: 'POST',
-      headers: {'Content-Type': 'application/json', ...headers},
-      data: addMemberRequest
     },
       options);
     }
@@ -1185,6 +1260,8 @@ export type GetDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof getD
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
 export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>
+export type ReadInvitationResult = NonNullable<Awaited<ReturnType<typeof readInvitation>>>
+export type AcceptInvitationResult = NonNullable<Awaited<ReturnType<typeof acceptInvitation>>>
 export type ListJudgeEndpointsResult = NonNullable<Awaited<ReturnType<typeof listJudgeEndpoints>>>
 export type CreateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof createJudgeEndpoint>>>
 export type UpdateJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof updateJudgeEndpoint>>>
@@ -1235,8 +1312,11 @@ export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipe
 export type GetSpecSchemaResult = NonNullable<Awaited<ReturnType<typeof getSpecSchema>>>
 export type ValidateSpecResult = NonNullable<Awaited<ReturnType<typeof validateSpec>>>
 export type GetTeamResult = NonNullable<Awaited<ReturnType<typeof getTeam>>>
+export type ListInvitationsResult = NonNullable<Awaited<ReturnType<typeof listInvitations>>>
+export type InviteResult = NonNullable<Awaited<ReturnType<typeof invite>>>
+export type WithdrawInvitationResult = NonNullable<Awaited<ReturnType<typeof withdrawInvitation>>>
+export type ResendInvitationResult = NonNullable<Awaited<ReturnType<typeof resendInvitation>>>
 export type ListMembersResult = NonNullable<Awaited<ReturnType<typeof listMembers>>>
-export type AddMemberResult = NonNullable<Awaited<ReturnType<typeof addMember>>>
 export type ChangeMemberRoleResult = NonNullable<Awaited<ReturnType<typeof changeMemberRole>>>
 export type RemoveMemberResult = NonNullable<Awaited<ReturnType<typeof removeMember>>>
 export type ListTokensResult = NonNullable<Awaited<ReturnType<typeof listTokens>>>

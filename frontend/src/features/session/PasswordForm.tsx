@@ -7,13 +7,8 @@ import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { toast } from "@/ui/toast";
 
-interface Props {
-  onChanged?: () => void;
-  onCancel?: () => void;
-}
-
 /** Changes one's own password. All other sessions end with it. */
-export function PasswordForm({ onChanged, onCancel }: Props) {
+export function PasswordForm() {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const client = useQueryClient();
@@ -22,7 +17,6 @@ export function PasswordForm({ onChanged, onCancel }: Props) {
     onSuccess: async () => {
       setCurrent("");
       setNext("");
-      onChanged?.();
       toast("Your password has been changed. All other sessions have ended.");
       await client.invalidateQueries();
     },
@@ -55,11 +49,6 @@ export function PasswordForm({ onChanged, onCancel }: Props) {
           required
         />
         <Group justify="flex-end">
-          {onCancel && (
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-          )}
           <Button type="submit" loading={change.isPending}>
             Change password
           </Button>

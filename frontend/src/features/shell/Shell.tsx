@@ -5,7 +5,9 @@ import { spotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { Link, Outlet } from "@tanstack/react-router";
 import { Suspense } from "react";
+import type { Session } from "@/api/model";
 import { useSession } from "@/features/session/session";
+import { TemporaryPasswordPage } from "@/features/session/TemporaryPasswordPage";
 import { Logo } from "@/ui/Logo";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import { ThemeToggle } from "@/ui/ThemeToggle";
@@ -13,13 +15,16 @@ import { CommandPalette } from "./CommandPalette";
 import { NAV } from "./nav";
 import classes from "./shell.module.css";
 import { TeamName } from "./TeamName";
-import { TemporaryPassword } from "./TemporaryPassword";
 import { UserMenu } from "./UserMenu";
 
 const SEARCH_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
 
 export function Shell() {
   const session = useSession();
+  return session.user?.password_is_temporary ? <TemporaryPasswordPage /> : <Frame session={session} />;
+}
+
+function Frame({ session }: { session: Session }) {
   const [drawer, { open, close }] = useDisclosure(false);
   return (
     <AppShell header={{ height: 52 }} padding={0}>
@@ -60,7 +65,6 @@ export function Shell() {
         </nav>
       </Drawer>
       <AppShell.Main id="main" tabIndex={-1} className={classes.main}>
-        {session.user?.password_is_temporary && <TemporaryPassword />}
         <Suspense fallback={<TableSkeleton />}>
           <Outlet />
         </Suspense>

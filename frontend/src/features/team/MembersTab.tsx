@@ -1,21 +1,17 @@
-import { ActionIcon, Button, Group, Select, Table, Text, TextInput, Tooltip, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Select, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { IconTrash, IconUserPlus } from "@tabler/icons-react";
+import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { team } from "@/api/client";
 import type { Member, Role } from "@/api/model";
-import { fieldError, restError } from "@/api/problems";
 import { useCan, useSession } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
-import { useSubmit } from "@/lib/useSubmit";
-import { ErrorState } from "@/ui/ErrorState";
 import { Loaded } from "@/ui/Loaded";
 import { TableFrame } from "@/ui/TableFrame";
 import { toastError } from "@/ui/toast";
+import { Invitations } from "./Invitations";
 import { membersQuery } from "./queries";
 import { ROLES } from "./roles";
-import { Secret } from "./Secret";
 
 export function MembersTab() {
   const members = useQuery(membersQuery);
@@ -43,7 +39,7 @@ export function MembersTab() {
     });
   return (
     <>
-      {admin && <AddMember onAdded={refresh} />}
+      {admin && <Invitations />}
       <Loaded query={members}>
         {({ data: rows }) => (
           <TableFrame label="Members">
@@ -113,55 +109,6 @@ export function MembersTab() {
           </TableFrame>
         )}
       </Loaded>
-    </>
-  );
-}
-
-function AddMember({ onAdded }: { onAdded: () => void }) {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("viewer");
-  const [shown, setShown] = useState<Member | null>(null);
-  const add = useSubmit({
-    mutationFn: () => team.addMember({ email, role }),
-    onSuccess: member => {
-      setEmail("");
-      setShown(member.password ? member : null);
-      onAdded();
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate();
-  };
-  return (
-    <>
-      {shown?.password && (
-        <Secret title={`First password of ${shown.email}`} value={shown.password} onClose={() => setShown(null)} />
-      )}
-      {restError(add.error, ["/email"]) !== null && <ErrorState error={add.error} />}
-      <Group component="form" onSubmit={submit} gap="xs" mb="md" align="flex-start">
-        <TextInput
-          type="email"
-          aria-label="Email of the new member"
-          placeholder="name@example.com"
-          value={email}
-          onChange={event => setEmail(event.currentTarget.value)}
-          error={fieldError(add.error, "/email")}
-          required
-          w={{ base: "100%", xs: 260 }}
-        />
-        <Select
-          aria-label="Role of the new member"
-          data={ROLES.map(({ value, label }) => ({ value, label }))}
-          value={role}
-          onChange={next => next && setRole(next as Role)}
-          allowDeselect={false}
-          w={130}
-        />
-        <Button type="submit" variant="default" leftSection={<IconUserPlus size={15} />} loading={add.isPending}>
-          Add member
-        </Button>
-      </Group>
     </>
   );
 }

@@ -2,8 +2,16 @@ import { Alert, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { CopyText } from "@/ui/CopyText";
 
+interface Props {
+  title: string;
+  value: string;
+  /** What to do with it. */
+  note?: string;
+  onClose: () => void;
+}
+
 /** A secret at the only moment at which it can be seen. */
-export function Secret({ title, value, onClose }: { title: string; value: string; onClose: () => void }) {
+export function Secret({ title, value, note, onClose }: Props) {
   return (
     <Alert
       color="yellow"
@@ -17,7 +25,7 @@ export function Secret({ title, value, onClose }: { title: string; value: string
     >
       <CopyText value={value} label="Copy the secret" />
       <Text size="xs" mt={6}>
-        Shown this once. Keep it now; nobody can look it up later.
+        Shown this once. Keep it now; nobody can look it up later. {note}
       </Text>
     </Alert>
   );

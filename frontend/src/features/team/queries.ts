@@ -6,6 +6,11 @@ export const membersQuery = queryOptions({
   queryFn: ({ signal }) => team.members(signal),
 });
 
+export const invitationsQuery = queryOptions({
+  queryKey: ["invitations"],
+  queryFn: ({ signal }) => team.invitations(signal),
+});
+
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
   queryFn: ({ signal }) => team.tokens(signal),

@@ -17,6 +17,10 @@ from dressage.teams.services import use_token
 _COOKIE = settings.SESSION_COOKIE_NAME
 
 
+class PasswordIsTemporary(PermissionError):
+    """The caller must choose another password first; the message says so."""
+
+
 @dataclass(frozen=True)
 class Watcher:
     """A caller and the team it watches."""
@@ -27,7 +31,11 @@ class Watcher:
 
 
 def identify(scope: Mapping[str, Any]) -> Watcher | None:
-    """The caller of a WebSocket: a session by its cookie, or an API token in the Authorization header."""
+    """The caller of a WebSocket: a session by its cookie, or an API token in the Authorization header.
+
+    Raises:
+        PasswordIsTemporary: see there.
+    """
     headers = dict(scope.get("headers", ()))
     scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     secret = secret.strip()
@@ -45,12 +53,19 @@ def still_allowed(watcher: Watcher) -> bool:
     if watcher.secret is not None:
         token = use_token(watcher.secret)
         return token is not None and token.team_id == watcher.team_id
-    user, _ = _session_user(watcher.session_key)
+    try:
+        user, _ = _session_user(watcher.session_key)
+    except PasswordIsTemporary:
+        return False
     return user is not None and Membership.objects.filter(user=user, team_id=watcher.team_id).exists()
 
 
 def _session_user(key: str | None) -> tuple[Any, str | None]:
-    """(user, chosen team) of a session that has not ended. Reads the database each time."""
+    """(user, chosen team) of a session that has not ended. Reads the database each time.
+
+    Raises:
+        PasswordIsTemporary: the user has a password that opens nothing but the choice of another.
+    """
     if not key or "\0" in key:  # PostgreSQL stores no NUL, so there is no such session
         return None, None
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key=key)
@@ -60,4 +75,6 @@ def _session_user(key: str | None) -> tuple[Any, str | None]:
     user = get_user(request)
     if not user.is_authenticated or not user.is_active:
         return None, None
+    if user.password_is_temporary:
+        raise PasswordIsTemporary("Someone else has seen your password. Choose your own.")
     return user, session.get(SESSION_TEAM)

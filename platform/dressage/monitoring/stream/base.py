@@ -12,7 +12,7 @@ from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from dressage.monitoring.stream.access import Watcher, identify, still_allowed
+from dressage.monitoring.stream.access import PasswordIsTemporary, Watcher, identify, still_allowed
 from dressage.monitoring.stream.shared import in_thread
 from dressage.monitoring.stream.wakeups import wakeups
 
@@ -36,7 +36,11 @@ class StreamConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         # Accepted first, so that browsers get to see why they are refused.
         await self.accept()
-        watcher = await in_thread(identify)(self.scope)
+        try:
+            watcher = await in_thread(identify)(self.scope)
+        except PasswordIsTemporary as refusal:
+            await self.close(REVOKED, str(refusal))
+            return
         if watcher is None:
             await self.close(NOT_SIGNED_IN)
             return

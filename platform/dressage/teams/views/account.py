@@ -15,6 +15,7 @@ from dressage.teams.permissions import IsSignedIn
 class PasswordView(ApiView):
     """The user's own password."""
 
+    takes_temporary_passwords = True
     roles = {"POST": IsSignedIn}
     problem_statuses = {"POST": (429,)}
 

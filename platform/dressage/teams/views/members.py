@@ -4,20 +4,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
-from dressage.common.idempotency import idempotent_for_its_caller
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
 from dressage.teams import selectors, services
 from dressage.teams.api import ApiView, TeamRequest
-from dressage.teams.serializers import (
-    AddMemberSerializer,
-    ChangeRoleSerializer,
-    MemberSerializer,
-    NewMemberSerializer,
-    TeamSerializer,
-    with_secret,
-)
+from dressage.teams.serializers import ChangeRoleSerializer, MemberSerializer, TeamSerializer
 
 
 class TeamView(ApiView):
@@ -30,29 +22,14 @@ class TeamView(ApiView):
 
 
 class MembersView(ApiView):
-    """All members."""
+    """All members. Others come by invitation."""
 
-    roles = {"POST": IsAdmin}
-    problem_statuses = {"POST": (409,)}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listMembers", tags=["team"], responses=MemberSerializer(many=True))
     def get(self, request: TeamRequest) -> Response:
         """The team's members."""
         return self.page(selectors.members(request.team), MemberSerializer)
-
-    @extend_schema(
-        operation_id="addMember", tags=["team"], request=AddMemberSerializer, responses={201: NewMemberSerializer}
-    )
-    @idempotent_for_its_caller
-    def post(self, request: TeamRequest) -> Response:
-        """Add a member. A new user's password is generated and shown this once."""
-        fields = self.body(AddMemberSerializer)
-        member, password = services.add_member(
-            request.team, request.actor, email=fields["email"], role=Role(fields["role"]), name=fields["name"]
-        )
-        document = with_secret(NewMemberSerializer, member, password=password)
-        return Response(document, status=status.HTTP_201_CREATED)
 
 
 class MemberView(ApiView):

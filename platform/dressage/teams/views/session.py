@@ -30,14 +30,16 @@ def session_document(request: Request) -> dict[str, Any]:
     """Facts that the console needs to know about its user."""
     http: Any = request._request
     user = http.user if isinstance(http.user, User) else None
-    membership = selectors.membership_for(user, http.session.get(SESSION_TEAM)) if user else None
+    # Whoever has a temporary password learns nothing but that it is one.
+    member = None if user is None or user.password_is_temporary else user
+    membership = selectors.membership_for(member, http.session.get(SESSION_TEAM)) if member else None
     return SessionSerializer(
         {
             "authenticated": user is not None,
             "user": user,
             "team": membership and membership.team,
             "role": membership and membership.role,
-            "teams": selectors.teams_of(user) if user else [],
+            "teams": selectors.teams_of(member) if member else [],
         }
     ).data
 
@@ -45,6 +47,7 @@ def session_document(request: Request) -> dict[str, Any]:
 class SessionView(ApiView):
     """The browser's session."""
 
+    takes_temporary_passwords = True
     roles = {"GET": AllowAny, "POST": AllowAny, "DELETE": IsSignedIn}
     problem_statuses = {"POST": (401, 403, 429)}
 

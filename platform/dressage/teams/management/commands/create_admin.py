@@ -5,13 +5,15 @@ import secrets
 from argparse import ArgumentParser
 from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.utils.text import slugify
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
-from dressage.teams.models import Membership, Team, User
+from dressage.teams.accounts import hold_address, make_account, replace_account
+from dressage.teams.models import Team, User
 from dressage.teams.services import add_member, change_role, create_team
 
 PASSWORD_VARIABLE = "DRESSAGE_ADMIN_PASSWORD"  # nosec B105
@@ -34,17 +36,30 @@ class Command(BaseCommand):
         actor, email = Actor.system("create_admin"), options["email"].strip().lower()
         slug = slugify(options["team"])[:63] or "team"
         team = Team.objects.filter(slug=slug).first() or create_team(actor, name=options["team"], slug=slug)
-        membership = Membership.objects.filter(team=team, user__email=email).first()
-        if membership is None:
-            membership, _ = add_member(team, actor, email=email, role=Role.ADMIN)
-        elif membership.role != Role.ADMIN:
-            change_role(team, actor, membership, Role.ADMIN)
         given = os.environ.get(PASSWORD_VARIABLE)
         password = given or secrets.token_urlsafe(12)
-        user = User.objects.get(email=email)
-        user.set_password(password)
+        user = _account(actor, email, make_password(password))
         user.password_is_temporary = given is None
-        user.save(update_fields=["password", "password_is_temporary"])
+        user.save(update_fields=["password_is_temporary"])
+        membership = add_member(team, actor, user, Role.ADMIN)
+        if membership.role != Role.ADMIN:
+            change_role(team, actor, membership, Role.ADMIN)
         if given is None:
             self.stdout.write(password)
         self.stderr.write(f"{email} is admin of {team.name}.")
+
+
+def _account(actor: Actor, email: str, password_hash: str) -> User:
+    """The account of that address, with that password. Whoever runs the installation vouches for the address."""
+    hold_address(email)
+    user = User.objects.filter(email=email).first()
+    if user is None:
+        return make_account(email, password_hash, proven=True)
+    if not user.address_proven:
+        reason = "The operator of the installation has made another account for the address."
+        return replace_account(
+            user, actor, reason, password_hash=password_hash, name="", proven=True, keeps_teams=False
+        )
+    user.password = password_hash
+    user.save(update_fields=["password"])
+    return user

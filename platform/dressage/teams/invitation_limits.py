@@ -1,0 +1,45 @@
+"""Limits of invitations: how many letters a team may have sent, and how often their links may be tried."""
+
+from django.http import HttpRequest
+
+from dressage.common.problems import Problem
+from dressage.common.secrets import secret_hash
+from dressage.teams import selectors
+from dressage.teams.guesses.limiter import Allowance, guess, seconds
+from dressage.teams.guesses.limits import count_from_address
+from dressage.teams.models import Invitation, Team
+
+LETTERS_BURST, LETTERS_EVERY = 100, 36.0
+"""Invitations of one team, sent again included."""
+TRIES_BURST, TRIES_EVERY = 20, 3.0
+"""Attempts to accept one invitation: each costs a hash that is slow on purpose."""
+
+
+def count_letter(team: Team) -> None:
+    """Count a letter that a team has sent. Raises a 429 problem; nothing was counted then."""
+    _take(Allowance(f"invitations:{team.id}", LETTERS_BURST, LETTERS_EVERY), "Your team has invited many people.")
+
+
+def count_try(token: str) -> None:
+    """Count an attempt to accept, by whoever holds the token: nobody else waits. Raises a 429 problem."""
+    _take(Allowance(f"invitation:{secret_hash(token)}", TRIES_BURST, TRIES_EVERY), "This link was tried many times.")
+
+
+def looked_up(request: HttpRequest, token: str) -> Invitation:
+    """The invitation of a token, which is counted as a guess where there is none.
+
+    Raises:
+        Problem: 404 for a token that is good for nothing, 429 for a network in which many were tried.
+    """
+    tried = count_from_address(request, "invitation")
+    found = selectors.offered_invitation(token)
+    tried.was_right()
+    return found
+
+
+def _take(allowance: Allowance, why: str) -> None:
+    wait = guess(allowance).wait
+    if wait > 0:
+        detail = f"{why} Try again in {seconds(wait)} s."
+        headers = {"Retry-After": str(seconds(wait))}
+        raise Problem(429, "Too many requests", detail, code="throttled", headers=headers)

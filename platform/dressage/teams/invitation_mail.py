@@ -1,0 +1,52 @@
+"""The letter that brings an invitation to the owner of its address."""
+
+import smtplib
+
+import structlog
+from django.conf import settings
+from django.core.mail import send_mail
+
+from dressage.common.problems import Problem
+from dressage.teams.models import Invitation
+
+logger = structlog.get_logger(__name__)
+_TEXT = """\
+{inviter} invites you to the team {team} on Dressage, as {role}.
+
+To accept, open this link:
+
+    {link}
+
+It works once, until {until} UTC. If you do not know who invites you, ignore this message: without you nothing happens.
+"""
+
+
+def invitation_link(token: str) -> str:
+    """The page of the console on which an invitation is accepted."""
+    return f"{settings.PUBLIC_URL}/invitations/{token}"
+
+
+def send_invitation(invitation: Invitation, inviter: str, token: str) -> None:
+    """Send the link to the invited address.
+
+    Raises:
+        Problem: 502 when the mail server does not take it.
+    """
+    # A header has one line.
+    team = " ".join(invitation.team.name.split())
+    text = _TEXT.format(
+        inviter=inviter,
+        team=team,
+        role=invitation.role,
+        link=invitation_link(token),
+        until=f"{invitation.expires_at:%d %B %Y, %H:%M}",
+    )
+    try:
+        send_mail(f"Join {team} on Dressage", text, settings.DEFAULT_FROM_EMAIL, [invitation.email])
+    except (OSError, smtplib.SMTPException) as error:
+        logger.error("invitation_not_sent", invitation=invitation.id, exc_info=error)
+        detail = (
+            "The mail server did not take the invitation, so nobody was invited. "
+            "Try again, or have the installation's operator look at DRESSAGE_EMAIL_URL and the log."
+        )
+        raise Problem(502, "Mail was not sent", detail, code="mail_not_sent") from error

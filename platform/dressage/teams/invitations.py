@@ -1,0 +1,164 @@
+"""Invitations: nobody becomes a member of a team, and no account is made, but by who holds the invitation's token.
+
+What a token proves depends on the way it took. By mail, it has reached the owner of the address. Without mail the
+inviter is shown the link and hands it over, so it proves nothing about the address. ADR 0009 has the rules.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.problems import conflict, invalid
+from dressage.common.roles import Role
+from dressage.common.secrets import secret_hash
+from dressage.teams.accounts import hold_address, hold_teams, make_account, replace_account
+from dressage.teams.invitation_mail import invitation_link, send_invitation
+from dressage.teams.models import Invitation, Membership, Team, User
+from dressage.teams.passwords import check_new_password
+from dressage.teams.selectors import offered_invitation, open_invitation, open_invitations
+from dressage.teams.services import add_member, record_audit, withdraw_invitation
+
+GOOD_FOR = timedelta(days=7)
+_TOKEN_BYTES = 32
+
+
+@transaction.atomic
+def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitation, str | None]:
+    """Offer the owner of an address a role in the team. Whether the address has an account is not looked at.
+
+    Returns:
+        The invitation, and the link for the inviter to hand over; None where it was sent by mail.
+
+    Raises:
+        Problem: 409 for a member of this team or an invitation that is still open; 502 when mail cannot be sent.
+    """
+    email = email.strip().lower()
+    hold_teams([team.pk])
+    if Membership.objects.filter(team=team, user__email=email).exists():
+        raise conflict(f"{email} is a member already.", code="already_member")
+    for earlier in open_invitations(team).filter(email=email):
+        if earlier.expires_at > timezone.now():
+            raise conflict(f"{email} is invited already. Send the invitation again, or withdraw it.", code="invited")
+        withdraw_invitation(team, actor, earlier)
+    invitation, token = _with_token(Invitation(team=team, email=email, role=role), actor)
+    return invitation, _deliver(invitation, actor, "invitation.create", token)
+
+
+@transaction.atomic
+def invite_again(team: Team, actor: Actor, invitation: Invitation) -> tuple[Invitation, str | None]:
+    """Give an open invitation another token and another week. The token of before is good for nothing any more.
+
+    Returns and raises as ``invite`` does.
+    """
+    hold_teams([team.pk])
+    invitation, token = _with_token(open_invitation(team, invitation.id), actor)
+    return invitation, _deliver(invitation, actor, "invitation.resend", token)
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What an invitation has led to."""
+
+    user: User
+    """The account that is a member now."""
+    membership: Membership
+    is_new_account: bool
+    """Whether whoever accepted has to be signed in to it."""
+
+
+def accept(token: str, *, signed_in: User | None, password: str, name: str = "") -> Acceptance:
+    """Become a member by an invitation, with the account that is signed in or with a new one.
+
+    Args:
+        token: the secret of the link.
+        signed_in: the account of the session, if any.
+        password: for the new account; empty where the account that is signed in stays as it is.
+        name: the person's name, for a new account.
+
+    Raises:
+        Problem: 404 for a token that is good for nothing; 409 ``other_account`` for a session of somebody else, and
+            ``sign_in_first`` where the address has an account that this link does not open; 422 for a password that is
+            missing, weak or not wanted.
+    """
+    invitation = offered_invitation(token)
+    email = invitation.email
+    if signed_in is not None and signed_in.email != email:
+        detail = f"This invitation is for {email}, and you are signed in as {signed_in.email}. Sign out, then open it."
+        raise conflict(detail, code="other_account")
+    if signed_in is not None and signed_in.address_proven:
+        if password:
+            raise invalid("/password", "Leave the password out: you are signed in, and yours stays as it is.")
+        hashed = ""
+    else:
+        # A person who is signed in chooses another than that of the account that ends.
+        owner = signed_in or User(email=email, name=name)
+        check_new_password(owner, password, invitation.team, pointer="/password")
+        # Made whatever is found below, so that the time of the answer does not tell what it was.
+        hashed = make_password(password)
+    return _accept(token, email, signed_in, hashed, name)
+
+
+@transaction.atomic
+def _accept(token: str, email: str, signed_in: User | None, hashed: str, name: str) -> Acceptance:
+    hold_address(email)
+    account = User.objects.filter(email=email).first()
+    memberships = Membership.objects.filter(user=account) if account else Membership.objects.none()
+    invitation = offered_invitation(token)
+    hold_teams([invitation.team_id, *memberships.values_list("team_id", flat=True)])
+    invitation = offered_invitation(token)  # another request may just have used or withdrawn it
+    if signed_in is not None and (account is None or account.pk != signed_in.pk):
+        raise conflict("Your account has just been replaced. Sign in again.", code="sign_in_first")
+    user = _account(invitation, account, signed_in is not None, hashed, name)
+    actor = Actor("user", user.id, user.email)
+    membership = add_member(invitation.team, actor, user, Role(invitation.role), invitation=invitation.id)
+    invitation.accepted_at = timezone.now()
+    invitation.save(update_fields=["accepted_at"])
+    after = {"email": email, "role": invitation.role, "user": user.id, "mailed": invitation.mailed}
+    record_audit(invitation.team, actor, "invitation.accept", "invitation", invitation.id, after=after)
+    return Acceptance(user, membership, account is None or user.pk != account.pk)
+
+
+def _account(invitation: Invitation, found: User | None, is_signed_in: bool, hashed: str, name: str) -> User:
+    """The account that accepts: the one that was found where it is known whose it is, else a new one."""
+    if found is None:
+        return make_account(invitation.email, hashed, name=name, proven=invitation.mailed)
+    if found.address_proven and is_signed_in:
+        return found
+    if not found.address_proven and (is_signed_in or invitation.mailed):
+        return replace_account(
+            found,
+            Actor.system("invitations"),
+            "The owner of the address has accepted an invitation and chosen another password.",
+            password_hash=hashed,
+            name=name,
+            proven=invitation.mailed,
+            keeps_teams=is_signed_in,
+        )
+    detail = "This link makes no new account for its address. If you have one, sign in, then open the link again."
+    raise conflict(detail, code="sign_in_first")
+
+
+def _with_token(invitation: Invitation, actor: Actor) -> tuple[Invitation, str]:
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    invitation.sha256 = secret_hash(token)
+    invitation.mailed = settings.EMAIL_IS_SET_UP
+    invitation.created_by, invitation.created_by_id = actor.label, actor.id
+    invitation.expires_at = timezone.now() + GOOD_FOR
+    invitation.save()
+    return invitation, token
+
+
+def _deliver(invitation: Invitation, actor: Actor, action: str, token: str) -> str | None:
+    facts = {"email": invitation.email, "role": invitation.role, "mailed": invitation.mailed}
+    after = {**facts, "expires_at": invitation.expires_at}
+    record_audit(invitation.team, actor, action, "invitation", invitation.id, after=after)
+    if not invitation.mailed:
+        return invitation_link(token)
+    send_invitation(invitation, actor.label, token)
+    return None
