@@ -1,12 +1,12 @@
 """Appends telemetry in bulk by COPY. The caller holds the run's lock and is in a transaction."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import connection
 
 from dressage.telemetry.models import Series
 
@@ -26,8 +26,11 @@ class Bulk:
 
 
 EVENTS = ("run_id", "seq", "attempt", "kind", "step", "at", "data")
-MOMENTS = ("run_id", "step", "attempt", "at", "seconds", "tokens_total")
-POINTS = ("series_id", "step", "attempt", "value")
+MOMENTS = {
+    "run_id": "text", "step": "int", "attempt": "smallint", "at": "timestamptz", "seconds": "float8",
+    "tokens_total": "bigint",
+}  # fmt: skip
+POINTS = {"series_id": "bigint", "step": "int", "attempt": "smallint", "value": "float8"}
 ROLLOUTS = (
     "run_id", "attempt", "step", "group_id", "sample", "prompt_id", "source", "prompt", "completion", "answer",
     "reward", "reward_parts", "reward_error", "advantage", "excluded", "finish_reason", "length", "thinking_tokens",
@@ -42,25 +45,24 @@ def write(run_id: str, bulk: Bulk) -> None:
         copy("telemetry_event", EVENTS, bulk.events)
     if bulk.points:
         ids = series_ids(run_id, {name for _, _, values in bulk.points for name in values})
-        copy_new(
-            "telemetry_point",
-            POINTS,
-            [
-                (ids[name], step, attempt, value)
-                for step, attempt, values in bulk.points
-                for name, value in values.items()
-                if name in ids
-            ],
-        )
+        points = [
+            (ids[name], step, attempt, value)
+            for step, attempt, values in bulk.points
+            for name, value in values.items()
+            if name in ids
+        ]
+        insert_new("telemetry_point", POINTS, points)
     if bulk.moments:
-        copy_new("telemetry_moment", MOMENTS, bulk.moments)
+        insert_new("telemetry_moment", MOMENTS, bulk.moments)
     if bulk.rollouts:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
 
 
-def series_ids(run_id: str, names: Iterable[str]) -> dict[str, int]:
+def series_ids(run_id: str, names: Collection[str]) -> dict[str, int]:
     """Number of each metric's series; makes those that are new. Names beyond ``MAX_SERIES`` have none."""
-    known = dict(Series.objects.filter(run_id=run_id).values_list("name", "id"))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, id FROM telemetry_series WHERE run_id = %s", [run_id])
+        known = dict(cursor.fetchall())
     fresh = sorted(set(names) - known.keys())[: max(0, MAX_SERIES - len(known))]
     if fresh:
         made = Series.objects.bulk_create([Series(run_id=run_id, name=name) for name in fresh])
@@ -76,16 +78,18 @@ def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> N
             sink.write_row(row)
 
 
-def copy_new(table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """COPY, and if a row is there already, insert the others. The slow way is for workers that repeat a step."""
-    try:
-        with transaction.atomic():
-            copy(table, columns, rows)
-    except IntegrityError:
-        marks = ", ".join(["%s"] * len(columns))
-        with connection.cursor() as cursor:
-            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING"  # nosec B608
-            cursor.executemany(insert, rows)
+def insert_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert those rows that are not there, all in one statement.
+
+    Args:
+        table: one of this app.
+        columns: name and type of each.
+        rows: values in the columns' order.
+    """
+    lists = ", ".join(f"%s::{kind}[]" for kind in columns.values())
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({lists}) ON CONFLICT DO NOTHING"  # nosec B608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [list(values) for values in zip(*rows, strict=True)])
 
 
 def encode(data: Any) -> str:

@@ -22,7 +22,7 @@ class LinkAuthentication(BaseAuthentication):
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret.startswith(PREFIX):
             raise AuthenticationFailed("The link needs the attempt's token.", code="invalid_token")
-        attempt = Attempt.objects.select_related("run").filter(token_sha256=secret_hash(secret.strip())).first()
+        attempt = Attempt.objects.filter(token_sha256=secret_hash(secret.strip())).first()
         if attempt is None:
             raise AuthenticationFailed("The link token is unknown or revoked.", code="invalid_token")
         return AnonymousUser(), attempt

@@ -1,10 +1,12 @@
 """One sync of a worker: events up, commands down, the lease renewed; all in one transaction."""
 
 from datetime import timedelta
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import structlog
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -14,14 +16,23 @@ from dressage.runs.attempts import LEASE_S
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
-from dressage.runs.models import Attempt, Control, Run
+from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
 from dressage.runs.states import FINISHED, ControlState
 from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
 from trainer_core.link.sync import SyncAnswer, SyncRequest
 
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
 logger = structlog.get_logger(__name__)
+
+
+class AttemptFacts(TypedDict):
+    """Facts that ``_attempts`` adds to an attempt."""
+
+    has_commands: bool
 
 
 @transaction.atomic
@@ -35,8 +46,10 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         Problem: 409 when the attempt has been given up or has ended; 400 when an event is missing between the
             acknowledged ones and these. In both cases nothing was changed.
     """
-    run = Run.objects.select_for_update(of=("self",)).get(attempts=attempt_id)
-    attempt = Attempt.objects.get(pk=attempt_id)
+    # Few events need the specs, which are larger than all else together: they are read where one does.
+    runs = Run.objects.select_for_update(of=("self",)).defer("spec", "effective_spec")
+    run = runs.get(attempts=attempt_id)
+    attempt = _attempts().get(pk=attempt_id)
     if body.attempt != attempt.number:
         raise Problem(403, "Not allowed", f"This token is for attempt {attempt.number}.", code="foreign_token")
     if _repeats_its_end(run, attempt, body):
@@ -59,10 +72,18 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
     )
     return SyncAnswer(
         acked_seq=attempt.acked_seq,
-        commands=tuple(command.wire() for command in commands(run)),
+        commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands else (),
         desired_state=run.desired_state,
         lease_s=LEASE_S,
     )
+
+
+@cache
+def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
+    """Attempts with whether there may be something to tell them. Nothing is added to it while the run is locked."""
+    staged = Control.objects.filter(run=OuterRef("run"), state=ControlState.STAGED)
+    wishes = CheckpointRequest.objects.filter(run=OuterRef("run"), closed_at=None)
+    return Attempt.objects.annotate(has_commands=Exists(staged) | Exists(wishes))
 
 
 def _repeats_its_end(run: Run, attempt: Attempt, body: SyncRequest) -> bool:
