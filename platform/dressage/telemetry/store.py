@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from dressage.telemetry.models import Series
 
 MAX_SERIES = 4000
 """Different metric names of one run."""
+FEW = 1000
+"""Rows up to which one statement is quicker than a COPY, which needs a savepoint in case one is there."""
 
 
 @dataclass
@@ -51,9 +53,9 @@ def write(run_id: str, bulk: Bulk) -> None:
             for name, value in values.items()
             if name in ids
         ]
-        insert_new("telemetry_point", POINTS, points)
+        add_new("telemetry_point", POINTS, points)
     if bulk.moments:
-        insert_new("telemetry_moment", MOMENTS, bulk.moments)
+        add_new("telemetry_moment", MOMENTS, bulk.moments)
     if bulk.rollouts:
         copy("telemetry_rollout", ROLLOUTS, bulk.rollouts)
 
@@ -78,14 +80,25 @@ def copy(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> N
             sink.write_row(row)
 
 
-def insert_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-    """Insert those rows that are not there, all in one statement.
+def add_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+    """Add those rows that are not there.
 
     Args:
         table: one of this app.
         columns: name and type of each.
         rows: values in the columns' order.
     """
+    if len(rows) <= FEW:
+        _insert_new(table, columns, rows)
+        return
+    try:
+        with transaction.atomic():
+            copy(table, tuple(columns), rows)
+    except IntegrityError:  # a worker repeats a step
+        _insert_new(table, columns, rows)
+
+
+def _insert_new(table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
     lists = ", ".join(f"%s::{kind}[]" for kind in columns.values())
     statement = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({lists}) ON CONFLICT DO NOTHING"  # nosec B608
     with connection.cursor() as cursor:

@@ -1,0 +1,82 @@
+"""What many syncs do: each takes few statements, and none loses or doubles an event."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from dressage.runs.models import Run
+from dressage.runs.reconcile import sweep
+from dressage.telemetry import store
+from dressage.telemetry.models import Event, Moment, Point
+from tests.platform.runs.fixtures import Worker, step_event
+from tests.platform.runs.test_concurrency import THREADS, at_once
+
+Launch = Callable[..., tuple[Run, Worker]]
+METRICS: dict[str, Any] = {f"group/metric_{number}": number / 7 for number in range(60)}
+SILENT, STEP = 6, 10
+"""Statements of a sync with nothing to tell, and with a step; those that open and close its transaction count."""
+
+
+def statements(act: Callable[[], Any]) -> list[str]:
+    with CaptureQueriesContext(connection) as captured:
+        act()
+    return [one["sql"] for one in captured]
+
+
+def test_a_sync_takes_few_statements(launch: Launch) -> None:
+    _, worker = launch()
+    worker.step(1, **METRICS)
+    silent, step = statements(worker.sync), statements(lambda: worker.step(2, **METRICS))
+    assert len(silent) <= SILENT, silent
+    assert len(step) <= STEP, step
+    assert not [sql for sql in silent + step if '"spec"' in sql or '"effective_spec"' in sql]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_runs_that_sync_at_once_lose_and_double_nothing(make_run: Callable[..., Run], settings: Any) -> None:
+    settings.MAX_ACTIVE_RUNS, steps = THREADS, 12
+    runs = [make_run(f"r{number}", start=True) for number in range(THREADS)]
+    sweep()
+    workers = [Worker(run.id, 1) for run in runs]
+
+    def train(index: int) -> None:
+        """Each second answer is lost: its events are sent once more, together with the next ones."""
+        worker = workers[index]
+        worker.state("running")
+        for step in range(1, steps + 1, 2):
+            worker.step(step, **METRICS)
+            lost = worker.last["events"]
+            worker.repeat()
+            worker.sync(step_event(step + 1, **METRICS))
+            worker.post({**worker.last, "events": lost + worker.last["events"]})
+
+    assert at_once(train) == [None] * THREADS
+    for run in runs:
+        told = Event.objects.filter(run=run, kind="step").order_by("seq").values_list("step", flat=True)
+        assert list(told) == list(range(1, steps + 1))
+        assert Moment.objects.filter(run=run).count() == steps
+        assert Point.objects.filter(series__run=run).count() == steps * (len(METRICS) + 1)
+        numbers = Event.objects.filter(run=run).order_by("seq").values_list("seq", flat=True)
+        assert list(numbers) == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("steps", [3, 40])
+def test_points_that_are_there_stay_as_they_are(launch: Launch, steps: int) -> None:
+    """However many come: few go by one statement, many by COPY."""
+    run, _ = launch()
+    special = [math.inf, -math.inf, 5e-324, 1.7e308, -0.0]
+    first = store.Bulk(points=[(step, 1, METRICS) for step in range(1, steps, 2)])
+    again = {**dict.fromkeys(METRICS, 9.0), **{f"special_{number}": value for number, value in enumerate(special)}}
+    second = store.Bulk(points=[(step, 1, again) for step in range(1, steps + 1)])
+    assert (len(second.points) * len(again) > store.FEW) == (steps == 40)
+    store.write(run.id, first)
+    store.write(run.id, second)
+    found = {(name, step): value for name, step, value in Point.objects.values_list("series__name", "step", "value")}
+    assert len(found) == steps * len(again)
+    assert {found["group/metric_7", step] for step in range(1, steps, 2)} == {1.0}
+    assert {found["group/metric_7", step] for step in range(2, steps + 1, 2)} == {9.0}
+    assert [found[f"special_{number}", steps] for number in range(len(special))] == special
