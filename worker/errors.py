@@ -11,6 +11,10 @@ class FencedError(RuntimeError):
     """The platform does not accept this attempt (any more)."""
 
 
+class PlaceReleased(RuntimeError):
+    """The paused run is saved and gives its place back, as the platform has asked."""
+
+
 class ClusterError(RuntimeError):
     """The cluster cannot take the run; the message is a sentence for a person."""
 

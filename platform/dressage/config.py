@@ -66,6 +66,8 @@ class Config(BaseSettings):
     """Runs that train at the same time; the others wait in the queue."""
     max_active_runs_per_team: int | None = Field(default=None, ge=1, alias="MAX_ACTIVE_RUNS_PER_TEAM")
     """Runs of one team that train at the same time. Default: as many as there are places."""
+    pause_keeps_place_s: float = Field(default=900.0, ge=0, allow_inf_nan=False, alias="PAUSE_KEEPS_PLACE_S")
+    """Seconds after which a paused run gives its place back."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
     """Further folders, separated by colons, under which every team may register base policies."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")

@@ -19,6 +19,7 @@ POLICY_ROOTS: list[Path] = [POLICY_ROOT, *(Path(path) for path in config.policy_
 TEAM_POLICY_ROOT = HOME / "team-policies"
 MAX_ACTIVE_RUNS = config.max_active_runs
 MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
+PAUSE_KEEPS_PLACE_S = config.pause_keeps_place_s
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url
 PUBLIC_URL = config.public_url

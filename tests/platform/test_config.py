@@ -28,6 +28,7 @@ GIVEN = {
     "link_url": "http://10.0.0.2:8600",
     "max_active_runs": "7",
     "max_active_runs_per_team": "3",
+    "pause_keeps_place_s": "60.0",
     "policy_roots": "/models",
     "judge_networks": "10.20.0.0/16",
     "trusted_proxies": "10.0.0.1",

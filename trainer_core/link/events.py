@@ -12,8 +12,8 @@ from pydantic import AwareDatetime, Field, FiniteFloat, model_validator
 from trainer_core.link.base import Count, Message, Name, Number
 from trainer_core.link.limits import MAX_TOKEN_TEXT
 
-ReportedState = Literal["starting", "running", "paused", "succeeded", "failed", "cancelled"]
-"""States of a run that a worker reports."""
+ReportedState = Literal["starting", "running", "paused", "suspended", "succeeded", "failed", "cancelled"]
+"""States of a run that a worker reports; ``suspended`` only where the platform has asked it to give its place back."""
 CheckpointReason = Literal["schedule", "requested", "before_control", "final"]
 """Reason why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last
 step."""
@@ -21,6 +21,8 @@ CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
 AlertLevel = Literal["info", "warn", "error"]
 ASKED_TO_PAUSE = "asked to pause"
 """Reason of a pause that people wanted. Before ``by_request`` this sentence alone said so."""
+PLACE_GIVEN_BACK = "Its place was given back. It goes on from its checkpoint once it is resumed and has a place."
+"""Reason of a suspension, for people."""
 
 
 class EventData(Message):

@@ -26,5 +26,8 @@ class SyncAnswer(Message):
     commands: tuple[dict[str, Any], ...]
     """Documents of ``commands.Command``. Each is read apart: one of an unknown type must not hide the others."""
     desired_state: DesiredState
+    release_place: bool = False
+    """Whether a run that stands paused shall write a checkpoint and end, so that others get its place. It goes on later
+    from there, as a new attempt."""
     lease_s: float = 15.0
     """Seconds without a sync after which the platform believes the attempt dead."""

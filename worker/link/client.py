@@ -57,6 +57,7 @@ class Link:
         self._unreadable: set[str] = set()
         """Commands that this worker cannot read, each told of once."""
         self._desired: DesiredState = "running"
+        self._release_place = False
         self._fenced: str | None = None
         self._objection: str | None = None
         self._synced = 0
@@ -80,6 +81,11 @@ class Link:
     def desired_state(self) -> DesiredState:
         """State that the platform last asked for."""
         return self._desired
+
+    @property
+    def release_place(self) -> bool:
+        """Whether a run that stands paused shall save itself and end."""
+        return self._release_place
 
     @property
     def acked_seq(self) -> int:
@@ -191,6 +197,7 @@ class Link:
             del self._applied[: len(applied)]
             self._commands = commands
             self._desired = answer.desired_state
+            self._release_place = answer.release_place
             self._phase_waits = self._journal.unacked > 0
             self._synced += 1
             self._drained.notify_all()

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from trainer_core.link.events import AlertData, AlertLevel, LogData, ReportedState, StateData
+from trainer_core.link.events import PLACE_GIVEN_BACK, AlertData, AlertLevel, LogData, ReportedState, StateData
 from worker.cluster.private_files import keep_new_files_private
-from worker.errors import ClusterError, FencedError, StartError
+from worker.errors import ClusterError, FencedError, PlaceReleased, StartError
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
@@ -164,6 +164,8 @@ class RunController:
             return "succeeded", "all steps are done", None
         except Cancelled:
             return "cancelled", "cancelled by a person", None
+        except PlaceReleased:
+            return "suspended", PLACE_GIVEN_BACK, None
         except (FencedError, Stopped) as error:
             log.warning("ends without a word: %s", error)
             return None, "", None

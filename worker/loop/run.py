@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import ray
 
 from trainer_core.link.bundle import Bundle
-from trainer_core.link.events import ASKED_TO_PAUSE, LogData, StateData, StepData
+from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, LogData, StateData, StepData
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
@@ -19,7 +19,9 @@ from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
+from trainer_core.update.saving.integrity import CheckpointError
 from worker.engine import KvOnUpdate
+from worker.errors import PlaceReleased
 from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
@@ -41,6 +43,8 @@ from worker.rewards.versions import RewardVersions
 
 POLL_S = 0.2
 """Seconds between two looks of a wait whether the run shall end."""
+RELEASE_AGAIN_S = 60.0
+"""Seconds after a checkpoint that could not be written until a paused run is saved again to give its place back."""
 T = TypeVar("T")
 
 
@@ -102,6 +106,8 @@ class ActiveRun:
         self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
         """Reason why the run itself wants to pause, until a person says otherwise."""
+        self._release_after = 0.0
+        """Time of the monotonic clock before which giving the place back is not tried again."""
 
     @property
     def last_step(self) -> int:
@@ -262,20 +268,46 @@ class ActiveRun:
             self._link.phase("waiting", step)
             self._commands.wish_requested(step)
             self._saving.save(step, self._state)
+            self._release_if_asked(step)
             time.sleep(POLL_S)
         self._hold = None
         self._link.emit(StateData(state="running", reason="resumed"), step)
         self._performance.restart_clock()
 
+    def _release_if_asked(self, step: int) -> None:
+        """Save a paused run and end it where the platform wants its place back. What cannot be saved keeps the place.
+
+        Raises:
+            PlaceReleased: everything that the run goes on with lies in the checkpoint after ``step``.
+        """
+        too_soon = time.monotonic() < self._release_after and not self._saving.is_secured(step)
+        if too_soon or not self._link.release_place:
+            return
+        try:
+            self._wait(self._saving.secure(step, self._state))
+        except (OSError, CheckpointError) as error:
+            self._release_after = time.monotonic() + RELEASE_AGAIN_S
+            self._saving.trouble()  # told here
+            message = f"{error}. The run stays paused and keeps its place; saving is tried again in a minute."
+            self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
+            return
+        self._settle()
+        if self._link.release_place and self._link.desired_state == "paused":
+            raise PlaceReleased
+
     def finish(self) -> None:
-        """Wait for what is still under way: the last weights, evaluation, checkpoint and proposals."""
-        for future in (self._sync, self._evaluator.last, self._saving.last, self._rewards.last):
-            if future is not None:
-                self._wait(cast("Future[Any]", future))
+        """Wait for what is still under way; tell of groups that the run ends without."""
+        self._settle()
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
             self._link.emit(LogData(level="info", message=message), self.last_step)
+
+    def _settle(self) -> None:
+        """Wait for the last weights, evaluation, checkpoint and proposals."""
+        for future in (self._sync, self._evaluator.last, self._saving.last, self._rewards.last):
+            if future is not None:
+                self._wait(cast("Future[Any]", future))
 
     # ── waiting ──
 

@@ -41,7 +41,7 @@ class Saving:
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
-        if self.last is not None and self._saved_step == step:
+        if self.last is not None and self.is_secured(step):
             self.last.add_done_callback(lambda saved: self._announce_again(step, wishes, saved))
             return
         remembered, snapshot = self._remembered
@@ -56,6 +56,18 @@ class Saving:
         )
         self.last.add_done_callback(lambda saved: self._after(step, saved))
 
+    def secure(self, step: int, state: Callable[[], dict[str, Any]]) -> Future[SavedCheckpoint]:
+        """The checkpoint after ``step``, which is written if there is none: its result is there once it is on disk."""
+        if not self.is_secured(step):
+            self.wish(step, "requested")
+            self.save(step, state)
+        assert self.last is not None
+        return self.last
+
+    def is_secured(self, step: int) -> bool:
+        """Whether the state after ``step`` lies in a checkpoint, or is about to."""
+        return self.last is not None and self._saved_step == step and not self._has_failed(self.last)
+
     def trouble(self) -> str | None:
         """Reason why the last checkpoint could not be written, told once."""
         found, self._trouble = self._trouble, None
@@ -65,6 +77,11 @@ class Saving:
         """The state that is wanted lies on the disk already, or is about to."""
         if not future.cancelled() and future.exception() is None:
             self._checkpoints.announce(step, wishes, future.result())
+
+    @staticmethod
+    def _has_failed(saved: Future[SavedCheckpoint]) -> bool:
+        """Whether it could not be written: then it is written anew for whoever asks next."""
+        return saved.done() and (saved.cancelled() or saved.exception() is not None)
 
     def _after(self, step: int, future: Future[SavedCheckpoint]) -> None:
         """A full disk pauses the run; the older checkpoints are as they were."""

@@ -99,13 +99,14 @@ export const policies = {
     api.registerCheckpoint(checkpoint, { name }, key(idempotencyKey)),
 };
 
-export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint";
+export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint" | "release";
 const ACTS = {
   start: api.startRun,
   pause: api.pauseRun,
   resume: api.resumeRun,
   cancel: api.cancelRun,
   checkpoint: api.checkpointRun,
+  release: api.releaseRun,
 };
 
 export const runs = {

@@ -56,7 +56,17 @@ const home = createRoute({
   },
 });
 
-const RUN_STATES = ["draft", "queued", "starting", "running", "paused", "succeeded", "failed", "cancelled"] as const;
+const RUN_STATES = [
+  "draft",
+  "queued",
+  "starting",
+  "running",
+  "paused",
+  "suspended",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const;
 const runs = createRoute({
   getParentRoute: () => app,
   path: "/runs",

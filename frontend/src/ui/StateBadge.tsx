@@ -7,11 +7,13 @@ const COLORS: Record<RunState, string> = {
   starting: "petrol",
   running: "petrol",
   paused: "yellow",
+  suspended: "yellow",
   succeeded: "green",
   failed: "red",
   cancelled: "gray",
 };
 const LIVE: RunState[] = ["starting", "running"];
+const FAINT: RunState[] = ["draft", "queued", "suspended"];
 
 /** A run's state: colour, word, and a pulse while it works. */
 export function StateBadge({ state, size = "sm" }: { state: RunState; size?: "sm" | "md" }) {
@@ -29,9 +31,9 @@ export function StateBadge({ state, size = "sm" }: { state: RunState; size?: "sm
             display: "block",
             width: 7,
             height: 7,
-            borderRadius: state === "paused" ? 1 : 9,
+            borderRadius: state === "paused" || state === "suspended" ? 1 : 9,
             background: "currentColor",
-            opacity: state === "draft" || state === "queued" ? 0.5 : 1,
+            opacity: FAINT.includes(state) ? 0.5 : 1,
           }}
         />
       }

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+from django.conf import settings
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -58,6 +59,17 @@ class LastCheckpointDocument(TypedDict):
     reason: str
 
 
+class PauseDocument(TypedDict):
+    """How long a run has stood still, and what becomes of its place."""
+
+    since: Moment
+    """When it paused, or, once its place was given back, when that was."""
+    has_place: bool
+    """False once its place was given back: resuming queues it, and it goes on from its checkpoint."""
+    gives_place_back_at: Moment | None
+    """When its time is over; past while its worker saves it. Null once it has given the place back."""
+
+
 class LiveRunDocument(TypedDict):
     """A run without its specs, as the live stream and lists send it."""
 
@@ -71,6 +83,8 @@ class LiveRunDocument(TypedDict):
     """Its place in the team's queue, from 1; null when it does not wait."""
     waiting: WaitingDocument | None
     """What a queued run waits for; null for any other."""
+    pause: PauseDocument | None
+    """Facts of a run that stands paused or suspended; null for any other."""
     step: int
     total_steps: int
     revision: int
@@ -206,6 +220,7 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "state_reason": run.state_reason if waiting is None else waiting["text"],
         "queue_position": None if waiting is None else waiting["position"],
         "waiting": waiting,
+        "pause": _pause(run),
         "step": run.step,
         "total_steps": run.total_steps,
         "revision": run.revision,
@@ -221,6 +236,15 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "last_checkpoint": run.last_checkpoint,
         "lease_age_s": round(run.lease_age.total_seconds(), 3) if run.lease_age is not None else None,
     }
+
+
+def _pause(run: Run) -> PauseDocument | None:
+    if run.suspended_at is not None:
+        return {"since": iso(run.suspended_at), "has_place": False, "gives_place_back_at": None}
+    if run.paused_at is None:
+        return None
+    until = run.release_asked_at or run.paused_at + timedelta(seconds=settings.PAUSE_KEEPS_PLACE_S)
+    return {"since": iso(run.paused_at), "has_place": True, "gives_place_back_at": iso(until)}
 
 
 def _parent(run: "WithAnnotations[Run, RunFacts]") -> ParentDocument | None:

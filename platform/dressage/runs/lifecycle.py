@@ -52,10 +52,17 @@ def transition(
         raise TransitionRefused(run, to, by)
     now = timezone.now()
     changes: dict[str, Any] = {"state": to, "state_reason": reason[:MAX_REASON], "updated_at": now}
+    changes |= {
+        "paused_at": now if to == RunState.PAUSED else None,
+        "release_asked_at": None,
+        "suspended_at": now if to == RunState.SUSPENDED else None,
+    }
     if to == RunState.QUEUED:
         changes |= {"queued_at": now, "finished_at": None, "desired_state": DesiredState.RUNNING, "desired_since": now}
     elif to == RunState.STARTING and run.started_at is None:
         changes["started_at"] = now
+    elif to == RunState.SUSPENDED:
+        changes["progress"] = None
     elif to in FINISHED:
         changes |= {"finished_at": now, "progress": None}
     # Compare-and-set, though the row is locked: whoever forgot the lock is refused as well.
@@ -67,14 +74,29 @@ def transition(
     append_event(run, "state", data if detail is None else {**data, "detail": detail}, step=step)
     if to in FINISHED:
         _close(run, now)
+    elif to == RunState.SUSPENDED:
+        _end_attempt(run, now)
+
+
+def follow_wish(run: Run) -> None:
+    """Take a run that was suspended while people wanted something else of it to where they want it."""
+    actor = Actor.system("platform")
+    if run.desired_state == DesiredState.CANCELLED:
+        transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=actor, reason="cancelled")
+    elif run.desired_state == DesiredState.RUNNING:
+        transition(run, RunState.QUEUED, by=By.PLATFORM, actor=actor, reason="resumed while its place was given back")
 
 
 def _close(run: Run, now: Any) -> None:
     """Close what can no longer happen: open controls and requests."""
     CheckpointRequest.objects.filter(run=run, closed_at=None).update(closed_at=now)
-    run.attempts.filter(number=run.attempt, ended_at=None).update(ended_at=now, end_reason=run.state)
+    _end_attempt(run, now)
     for control in Control.objects.filter(run=run, state=ControlState.STAGED).order_by("revision"):
         control.state = ControlState.CANCELLED
         control.error = "The run ended before it took effect."
         control.save(update_fields=["state", "error"])
         record_control_event(run, control)
+
+
+def _end_attempt(run: Run, now: Any) -> None:
+    run.attempts.filter(number=run.attempt, ended_at=None).update(ended_at=now, end_reason=run.state)

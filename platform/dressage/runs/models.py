@@ -35,6 +35,12 @@ class Run(TeamModel):
     queued_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    paused_at = models.DateTimeField(null=True)
+    """Time since which it stands paused with its place; null in any other state."""
+    release_asked_at = models.DateTimeField(null=True)
+    """Time at which the worker of the paused run was first asked to give its place back."""
+    suspended_at = models.DateTimeField(null=True)
+    """Time at which its place was given back; null in any other state than suspended."""
     updated_at = models.DateTimeField(auto_now=True, db_index=True)
     created_by = models.CharField(max_length=300)
 

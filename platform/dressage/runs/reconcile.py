@@ -13,12 +13,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from dressage.runs.admission import fill_places
 from dressage.runs.attempts import RECONCILER, fence, replace
 from dressage.runs.enqueue import enqueue_start
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Attempt, Run, Sweep
+from dressage.runs.releases import gives_back, suspend_lost, take_places_back
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 
 logger = structlog.get_logger(__name__)
@@ -41,6 +43,7 @@ def sweep() -> None:
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
     _each(_silent(), _enqueue_again)
+    take_places_back(timezone.now())
     fill_places()
 
 
@@ -78,7 +81,9 @@ def _silent() -> QuerySet[Attempt]:
 
 
 def _lose(run: Run, attempt: Attempt) -> None:
-    if attempt.first_sync_at is None:
+    if gives_back(run):
+        suspend_lost(run, attempt)
+    elif attempt.first_sync_at is None:
         replace(run, attempt, f"attempt {attempt.number} never answered")
     else:
         replace(run, attempt, f"attempt {attempt.number} lost its lease after step {attempt.last_step}")

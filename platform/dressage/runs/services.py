@@ -1,5 +1,6 @@
 """Services of users' actions on runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -87,6 +88,8 @@ def start_run(team: Team, actor: Actor, run_id: str) -> None:
 def pause_run(team: Team, actor: Actor, run_id: str) -> None:
     """Ask the worker to stand still after its step."""
     run = locked(run_id, team)
+    if run.state == RunState.SUSPENDED:
+        return
     if run.state not in ACTIVE or run.desired_state == DesiredState.CANCELLED:
         raise conflict(f"{_situation(run)}: it cannot be paused.", code="wrong_state")
     _desire(run, actor, DesiredState.PAUSED, "run.pause")
@@ -94,14 +97,41 @@ def pause_run(team: Team, actor: Actor, run_id: str) -> None:
 
 @transaction.atomic
 def resume_run(team: Team, actor: Actor, run_id: str) -> None:
-    """Let a paused run go on; queue a failed one again, which then goes on from its last checkpoint."""
+    """Let a paused run go on. One without a place, suspended or failed, is queued and goes on from its checkpoint."""
     run = locked(run_id, team)
     if run.state == RunState.FAILED:
         _queue(run, actor, "resumed after its failure", "run.resume")
+    elif run.state == RunState.SUSPENDED:
+        _queue(run, actor, "resumed", "run.resume")
     elif run.state in ACTIVE and run.desired_state != DesiredState.CANCELLED:
         _desire(run, actor, DesiredState.RUNNING, "run.resume")
     else:
         raise conflict(f"{_situation(run)}: it cannot be resumed.", code="wrong_state")
+
+
+@transaction.atomic
+def release_place(team: Team, actor: Actor, run_id: str) -> None:
+    """Ask a paused run to save itself and give its place back now. Asking again is the same as once.
+
+    Raises:
+        Problem: 409 for a run that does not stand paused, or shall go on or end. Nothing is changed.
+    """
+    run = locked(run_id, team)
+    if run.state == RunState.SUSPENDED:
+        return
+    if run.state != RunState.PAUSED or run.desired_state != DesiredState.PAUSED:
+        raise conflict(f"{_situation(run)}: only a paused run gives its place back.", code="wrong_state")
+    if run.release_asked_at is None:
+        ask_for_place(run, actor.label, timezone.now())
+        record_audit(team, actor, "run.release", "run", run.id)
+
+
+def ask_for_place(run: Run, who: str, now: datetime) -> None:
+    """Have the worker of a locked, paused run save and end; it is told with every sync until it has."""
+    run.release_asked_at = now
+    run.save(update_fields=["release_asked_at", "updated_at"])
+    message = f"{who} asks the run to save itself and give its place back."
+    append_event(run, "log", {"level": "info", "message": message}, step=run.step)
 
 
 @transaction.atomic
@@ -148,7 +178,8 @@ def _desire(run: Run, actor: Actor, desired: DesiredState, action: str) -> None:
     if run.desired_state == desired:
         return
     before, run.desired_state, run.desired_since = run.desired_state, desired, timezone.now()
-    run.save(update_fields=["desired_state", "desired_since", "updated_at"])
+    run.release_asked_at = None
+    run.save(update_fields=["desired_state", "desired_since", "release_asked_at", "updated_at"])
     append_event(run, "desired", {"from": before, "to": desired, "actor": actor.label}, step=run.step)
     facts = {"desired_state": before}, {"desired_state": desired}
     record_audit(run.team, actor, action, "run", run.id, *facts)

@@ -19,7 +19,7 @@ from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.spec import Change, ControlError, RunSpec, apply_controls, targets, valid_order
 
-STEERABLE = ACTIVE | {RunState.QUEUED}
+STEERABLE = ACTIVE | {RunState.QUEUED, RunState.SUSPENDED}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The lifecycle of runs and controls as explicit tables: what is not listed is refused.
 
 draft ─► queued ─► starting ─► running ⇄ paused ─► succeeded | failed | cancelled
-           ▲          ▲───────────┴────────┘  lost lease: a new attempt
+           ▲          ▲───────────┴────────┤  lost lease: a new attempt
+           ├── suspended ◄─────────────────┘  gave its place back; a person resumes it from its checkpoint
            └── failed (a person resumes it from its last checkpoint)
 """
 
@@ -18,6 +19,7 @@ class RunState(models.TextChoices):
     STARTING = "starting", "Starting"
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
+    SUSPENDED = "suspended", "Suspended: paused, its place given back, its checkpoint safe"
     SUCCEEDED = "succeeded", "Succeeded"
     FAILED = "failed", "Failed"
     CANCELLED = "cancelled", "Cancelled"
@@ -70,8 +72,13 @@ TRANSITIONS: dict[RunState, dict[RunState, frozenset[By]]] = {
     RunState.PAUSED: {
         RunState.STARTING: _PLATFORM,
         RunState.RUNNING: _WORKER,
+        RunState.SUSPENDED: _ANY_END,
         RunState.FAILED: _ANY_END,
         RunState.CANCELLED: _ANY_END,
+    },
+    RunState.SUSPENDED: {
+        RunState.QUEUED: _PERSON | _PLATFORM,
+        RunState.CANCELLED: _PERSON | _PLATFORM,
     },
     RunState.SUCCEEDED: {},
     RunState.FAILED: {RunState.QUEUED: _PERSON},

@@ -43,6 +43,12 @@ ALLOWED = {
     ("paused", "failed", "platform"),
     ("paused", "cancelled", "worker"),
     ("paused", "cancelled", "platform"),
+    ("paused", "suspended", "worker"),
+    ("paused", "suspended", "platform"),
+    ("suspended", "queued", "person"),
+    ("suspended", "queued", "platform"),
+    ("suspended", "cancelled", "person"),
+    ("suspended", "cancelled", "platform"),
     ("failed", "queued", "person"),
 }
 

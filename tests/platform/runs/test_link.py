@@ -79,7 +79,8 @@ def test_a_sync_is_an_object(launch: Launch, body: Any) -> None:
 
 def test_the_lease_is_renewed_by_database_time(launch: Launch) -> None:
     run, worker = launch()
-    assert worker.sync() == {"acked_seq": 1, "commands": [], "desired_state": "running", "lease_s": 15}
+    answer = {"acked_seq": 1, "commands": [], "desired_state": "running", "release_place": False, "lease_s": 15}
+    assert worker.sync() == answer
     left = Attempt.objects.filter(lease_expires_at__gt=Now() + timedelta(seconds=14))
     assert left.filter(lease_expires_at__lt=Now() + timedelta(seconds=16)).get().run_id == run.id
 

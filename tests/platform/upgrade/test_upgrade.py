@@ -24,7 +24,7 @@ FACTS = json.loads((FORMER / "facts.json").read_text())
 RUNS: dict[str, str] = FACTS["runs"]
 TOKEN = {"Authorization": f"Bearer {FACTS['token']}"}
 DATABASE = "dressage_upgrade"
-NEW_KEYS = {"change_set", "checkpoint", "waiting"}
+NEW_KEYS = {"change_set", "checkpoint", "pause", "waiting"}
 """Members of answers that came in since; whoever adds one names it here."""
 CLOCKS = {"lease_age_s", "last_used_at"}
 """Members that differ by the time of the question alone."""

@@ -32,6 +32,7 @@ class PlatformDouble:
         self.applied: list[dict[str, Any]] = []
         self.commands: list[dict[str, Any]] = []
         self.desired_state = "running"
+        self.release_place = False
         self.status = 200
         self.version: str | None = None
         """Version of the link that answers name; None is a platform of before the header."""
@@ -107,8 +108,13 @@ class PlatformDouble:
                 self.commands = [c for c in self.commands if c["type"] != "control" or c["id"] != entry["control_id"]]
             self.syncs += 1
             self.changed.notify_all()
-            answer = {"acked_seq": last, "commands": self.commands, "desired_state": self.desired_state, "lease_s": 15}
-        return answer
+            return {
+                "acked_seq": last,
+                "commands": self.commands,
+                "desired_state": self.desired_state,
+                "release_place": self.release_place,
+                "lease_s": 15,
+            }
 
 
 def _handler(platform: PlatformDouble) -> type[BaseHTTPRequestHandler]:

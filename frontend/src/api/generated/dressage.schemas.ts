@@ -1334,6 +1334,11 @@ export type LiveRunQueuePosition = number | null;
  */
 export type LiveRunWaiting = Waiting | null;
 
+/**
+ * Facts of a run that stands paused or suspended; null for any other.
+ */
+export type LiveRunPause = Pause | null;
+
 export type LiveRunProgress = Progress | null;
 
 export type LiveRunStartedAt = string | null;
@@ -1363,6 +1368,8 @@ export interface LiveRun {
   queue_position: LiveRunQueuePosition;
   /** What a queued run waits for; null for any other. */
   waiting: LiveRunWaiting;
+  /** Facts of a run that stands paused or suspended; null for any other. */
+  pause: LiveRunPause;
   step: number;
   total_steps: number;
   /** Number of the newest control: the `If-Match` of the next one. */
@@ -2004,6 +2011,23 @@ export interface PatchedUpdateRunRequest {
 }
 
 /**
+ * When its time is over; past while its worker saves it. Null once it has given the place back.
+ */
+export type PauseGivesPlaceBackAt = string | null;
+
+/**
+ * How long a run has stood still, and what becomes of its place.
+ */
+export interface Pause {
+  /** When it paused, or, once its place was given back, when that was. */
+  since: string;
+  /** False once its place was given back: resuming queues it, and it goes on from its checkpoint. */
+  has_place: boolean;
+  /** When its time is over; past while its worker saves it. Null once it has given the place back. */
+  gives_place_back_at: PauseGivesPlaceBackAt;
+}
+
+/**
  * The run whose times told the rates.
  */
 export type PlanRun = string | null;
@@ -2540,6 +2564,11 @@ export type RunQueuePosition = number | null;
  */
 export type RunWaiting = Waiting | null;
 
+/**
+ * Facts of a run that stands paused or suspended; null for any other.
+ */
+export type RunPause = Pause | null;
+
 export type RunProgress = Progress | null;
 
 export type RunStartedAt = string | null;
@@ -2569,6 +2598,8 @@ export interface Run {
   queue_position: RunQueuePosition;
   /** What a queued run waits for; null for any other. */
   waiting: RunWaiting;
+  /** Facts of a run that stands paused or suspended; null for any other. */
+  pause: RunPause;
   step: number;
   total_steps: number;
   /** Number of the newest control: the `If-Match` of the next one. */
@@ -2615,6 +2646,7 @@ export interface RunGraderRequest {
 * `starting` - Starting
 * `running` - Running
 * `paused` - Paused
+* `suspended` - Suspended: paused, its place given back, its checkpoint safe
 * `succeeded` - Succeeded
 * `failed` - Failed
 * `cancelled` - Cancelled
@@ -2629,6 +2661,7 @@ export const RunStateEnum = {
   starting: 'starting',
   running: 'running',
   paused: 'paused',
+  suspended: 'suspended',
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -3469,6 +3502,13 @@ export const GetMetricsX = {
 } as const;
 
 export type PauseRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ReleaseRunHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

@@ -102,6 +102,7 @@ import type {
   RegisterCheckpointHeaders,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
+  ReleaseRunHeaders,
   ResendInvitationHeaders,
   ResumeRunHeaders,
   RetireProposalRequest,
@@ -924,7 +925,21 @@ export const pauseRun = (
     }
   
 /**
- * Let a paused run go on, or a failed one go on from its last checkpoint.
+ * Have a paused run save itself and give its place back now, instead of when its time is over.
+ */
+export const releaseRun = (
+    runId: string,
+    headers?: ReleaseRunHeaders,
+ options?: SecondParameter<typeof http<Run>>,) => {
+      return http<Run>(
+      {url: `/api/v1/runs/${runId}/release`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Let a paused run go on. A suspended or failed one is queued and goes on from its last checkpoint.
  */
 export const resumeRun = (
     runId: string,
@@ -1298,6 +1313,7 @@ export type ForkRunResult = NonNullable<Awaited<ReturnType<typeof forkRun>>>
 export type GetMetricsResult = NonNullable<Awaited<ReturnType<typeof getMetrics>>>
 export type ListMetricNamesResult = NonNullable<Awaited<ReturnType<typeof listMetricNames>>>
 export type PauseRunResult = NonNullable<Awaited<ReturnType<typeof pauseRun>>>
+export type ReleaseRunResult = NonNullable<Awaited<ReturnType<typeof releaseRun>>>
 export type ResumeRunResult = NonNullable<Awaited<ReturnType<typeof resumeRun>>>
 export type ListRolloutsResult = NonNullable<Awaited<ReturnType<typeof listRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>

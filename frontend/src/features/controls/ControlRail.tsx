@@ -3,7 +3,7 @@ import { Accordion, Divider, Paper, Skeleton, Stack, Text } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query";
 import type { Control, Run, Spec, Target } from "@/api/model";
 import { controlsQuery, targetsQuery } from "@/features/runs/data/queries";
-import { isLive } from "@/features/runs/data/states";
+import { isLive, isStill } from "@/features/runs/data/states";
 import { getIn } from "@/features/schema-form/pointer";
 import { useCan } from "@/features/session/session";
 import { Loaded } from "@/ui/Loaded";
@@ -78,9 +78,9 @@ function KnobList({ run, enabled, targets, controls }: KnobListProps) {
           Steering needs the role of operator.
         </Text>
       )}
-      {run.state === "paused" && (
+      {isStill(run.state) && (
         <Text size="xs" c="var(--c-warn)">
-          Paused: changes are staged and take effect when the run goes on.
+          {run.state === "paused" ? "Paused" : "Suspended"}: changes are staged and take effect when the run goes on.
         </Text>
       )}
       {budget && (

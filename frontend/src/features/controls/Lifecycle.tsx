@@ -1,7 +1,7 @@
 /** Start, pause, resume, checkpoint, stop. */
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { IconBookmark, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import { IconBookmark, IconDoorExit, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { type RunAct, runs } from "@/api/client";
 import type { Run } from "@/api/model";
@@ -16,6 +16,7 @@ const FAILED: Record<RunAct, string> = {
   resume: "The run does not go on",
   cancel: "The run was not stopped",
   checkpoint: "No checkpoint was asked for",
+  release: "The place was not given back",
 };
 
 export function useRunAct(run: Run) {
@@ -23,6 +24,7 @@ export function useRunAct(run: Run) {
   return useSubmit({
     mutationFn: (act: RunAct) => runs.act(run.id, act),
     onSuccess: (_, act) => {
+      if (act === "release") toast("The worker saves the run and gives its place back.");
       if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");
     },
     onError: (error, act) => toastError(FAILED[act], error),
@@ -75,6 +77,17 @@ export function Lifecycle({ run }: { run: Run }) {
             Resume from the last checkpoint
           </Button>
         )}
+        {run.state === "suspended" && (
+          <Button
+            {...common}
+            leftSection={<IconPlayerPlay size={14} />}
+            loading={busy("resume")}
+            onClick={() => act.mutate("resume")}
+            data-testid="resume"
+          >
+            Resume: queue for a place
+          </Button>
+        )}
         {active &&
           (run.state === "paused" || run.desired_state === "paused" ? (
             <Button
@@ -122,6 +135,18 @@ export function Lifecycle({ run }: { run: Run }) {
           data-testid="checkpoint-now"
         >
           Checkpoint now
+        </Button>
+      )}
+      {run.state === "paused" && run.desired_state === "paused" && (
+        <Button
+          {...common}
+          variant="default"
+          leftSection={<IconDoorExit size={14} />}
+          loading={busy("release")}
+          onClick={() => act.mutate("release")}
+          data-testid="release"
+        >
+          Give the place back now
         </Button>
       )}
       {wished && (

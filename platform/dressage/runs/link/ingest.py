@@ -16,10 +16,10 @@ from dressage.common.times import iso
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.selectors import version_by_ref as reward_version
 from dressage.runs.documents import checkpoint_document
-from dressage.runs.lifecycle import TransitionRefused, transition
+from dressage.runs.lifecycle import TransitionRefused, follow_wish, transition
 from dressage.runs.link.checkpoints import record_checkpoint
 from dressage.runs.models import Attempt, Run
-from dressage.runs.states import FINISHED, By, DesiredState, RunState
+from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 from dressage.telemetry.store import Bulk, encode, write
 from trainer_core.link import events as link
 from trainer_core.link.base import first_fault
@@ -42,7 +42,7 @@ class Ingest:
     def take(self, events: list[LinkEvent]) -> None:
         """Take new events, in order, and write them. Nothing counts that comes after the run's end."""
         for event in events:
-            if self.run.state in FINISHED:
+            if self.run.state not in ACTIVE:
                 logger.warning("event after the end", run=self.run.id, attempt=self.attempt.number, kind=event.kind)
                 continue
             try:
@@ -83,6 +83,8 @@ class Ingest:
             raise ValueError(refused.detail) from refused
         if to == RunState.PAUSED and not data.by_request and run.desired_state == DesiredState.RUNNING:
             run.desired_state = DesiredState.PAUSED
+        if to == RunState.SUSPENDED:
+            follow_wish(run)
         self.changed = True
 
     def _step(self, event: LinkEvent, data: link.StepData) -> None:

@@ -17,7 +17,8 @@ from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
-from dressage.runs.states import FINISHED, ControlState
+from dressage.runs.releases import gives_back
+from dressage.runs.states import FINISHED, ControlState, RunState
 from dressage.telemetry.wakeup import wake_on_commit
 from trainer_core.link.commands import CheckpointCommand, Command, ControlCommand
 from trainer_core.link.events import LinkEvent
@@ -74,6 +75,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         acked_seq=attempt.acked_seq,
         commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands else (),
         desired_state=run.desired_state,
+        release_place=gives_back(run),
         lease_s=LEASE_S,
     )
 
@@ -88,7 +90,7 @@ def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
 
 def _repeats_its_end(run: Run, attempt: Attempt, body: SyncRequest) -> bool:
     """Whether a worker that has ended the run itself sends again what it ended with."""
-    ended_it = run.state in FINISHED and attempt.number == run.attempt and not attempt.fenced
+    ended_it = run.state in FINISHED | {RunState.SUSPENDED} and attempt.number == run.attempt and not attempt.fenced
     return ended_it and bool(body.events) and body.events[-1].seq == attempt.acked_seq
 
 

@@ -46,7 +46,7 @@ class ResumeView(ActionView):
     @extend_schema(operation_id="resumeRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
     def post(self, request: TeamRequest, run_id: str) -> Response:
-        """Let a paused run go on, or a failed one go on from its last checkpoint."""
+        """Let a paused run go on. A suspended or failed one is queued and goes on from its last checkpoint."""
         services.resume_run(request.team, request.actor, run_id)
         return self.answer(run_id)
 
@@ -57,6 +57,15 @@ class CancelView(ActionView):
     def post(self, request: TeamRequest, run_id: str) -> Response:
         """End a run for good."""
         services.cancel_run(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
+class ReleaseView(ActionView):
+    @extend_schema(operation_id="releaseRun", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Have a paused run save itself and give its place back now, instead of when its time is over."""
+        services.release_place(request.team, request.actor, run_id)
         return self.answer(run_id)
 
 

@@ -8,7 +8,12 @@ export function isAtWork(state: RunState): boolean {
   return AT_WORK.includes(state);
 }
 
-/** The run goes, or will once there is a place: it can be steered and stopped. */
+/** The run goes, or will once it is resumed or there is a place: it can be steered and stopped. */
 export function isLive(state: RunState): boolean {
-  return state === "queued" || isAtWork(state);
+  return state === "queued" || state === "suspended" || isAtWork(state);
+}
+
+/** The run stands still until somebody resumes it, with its place or without. */
+export function isStill(state: RunState): boolean {
+  return state === "paused" || state === "suspended";
 }

@@ -19,6 +19,7 @@ const STATES: { value: string; label: string }[] = [
   { value: "", label: "All" },
   { value: "running", label: "Running" },
   { value: "paused", label: "Paused" },
+  { value: "suspended", label: "Suspended" },
   { value: "queued", label: "Queued" },
   { value: "draft", label: "Drafts" },
   { value: "succeeded", label: "Succeeded" },

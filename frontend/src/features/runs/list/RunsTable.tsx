@@ -2,7 +2,7 @@ import { Anchor, Paper, Progress, Table, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@/api/model";
-import { isAtWork } from "@/features/runs/data/states";
+import { isAtWork, isStill } from "@/features/runs/data/states";
 import { DASH, formatAgo, formatDuration, formatNumber } from "@/lib/format";
 import { StateBadge } from "@/ui/StateBadge";
 import { TableFrame } from "@/ui/TableFrame";
@@ -116,7 +116,7 @@ function RunProgress({ run }: { run: Run }) {
         value={run.total_steps ? (run.step / run.total_steps) * 100 : 0}
         size={4}
         aria-label={`Step ${run.step} of ${run.total_steps}`}
-        color={run.state === "failed" ? "red" : run.state === "paused" ? "yellow" : "petrol"}
+        color={run.state === "failed" ? "red" : isStill(run.state) ? "yellow" : "petrol"}
       />
       <Text size="xs" c="dimmed" mt={3} className="num">
         {run.step.toLocaleString("en-GB")} / {run.total_steps.toLocaleString("en-GB")}

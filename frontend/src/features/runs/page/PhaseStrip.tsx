@@ -3,10 +3,11 @@ import { Alert, Paper, Progress, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/model";
-import { isAtWork } from "@/features/runs/data/states";
+import { isAtWork, isStill } from "@/features/runs/data/states";
 import type { RunStream } from "@/features/stream/useRunStream";
 import { DASH, formatAgo, formatCount, formatDuration, formatNumber, humanize } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
+import { PauseText } from "./PauseText";
 import { WaitingFact } from "./WaitingFact";
 import classes from "./page.module.css";
 
@@ -19,7 +20,7 @@ export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunSt
   const age = run.lease_age_s === null ? null : run.lease_age_s + (now - updatedAt) / 1000;
   const lost = stream.status === "lost" && stream.heardAt !== null ? (now - stream.heardAt) / 1000 : null;
   const stale = active ? (lost ?? (age !== null && age > STALE_AFTER ? age : null)) : null;
-  const trouble = run.state_reason && ["failed", "paused"].includes(run.state);
+  const trouble = run.state_reason && (run.state === "failed" || isStill(run.state));
   return (
     <>
       {trouble && (
@@ -31,6 +32,7 @@ export function PhaseStrip({ run, stream, updatedAt }: { run: Run; stream: RunSt
           data-testid="state-reason"
         >
           {run.state_reason}
+          <PauseText run={run} />
         </Alert>
       )}
       <Paper className={classes.strip} component="section" aria-label="Status" data-testid="phase-strip">

@@ -20,7 +20,14 @@ export function describe(event: RunEvent): Description {
     case "state": {
       const to = word("to") || word("state");
       const from = word("from");
-      const level: Level = to === "failed" ? "error" : to === "succeeded" ? "good" : to === "paused" ? "warn" : "info";
+      const level: Level =
+        to === "failed"
+          ? "error"
+          : to === "succeeded"
+            ? "good"
+            : to === "paused" || to === "suspended"
+              ? "warn"
+              : "info";
       const actor = word("actor");
       return {
         level,

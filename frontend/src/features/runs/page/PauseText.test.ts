@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { formatTime } from "@/lib/format";
+import { pauseText } from "./PauseText";
+
+const SINCE = "2026-11-22T12:04:00.000Z";
+const UNTIL = "2026-11-22T12:19:00.000Z";
+const NOW = Date.parse(SINCE);
+
+test("a paused run says until when it keeps its place", () => {
+  const pause = { since: SINCE, has_place: true, gives_place_back_at: UNTIL };
+  expect(pauseText({ pause }, NOW)).toBe(
+    `It keeps its place until ${formatTime(UNTIL)}; then it is saved and gives the place back.`,
+  );
+  expect(pauseText({ pause }, Date.parse(UNTIL))).toBe(
+    "It is being saved, and gives its place back when its checkpoint is written.",
+  );
+});
+
+test("a suspended run says when its place was given back, and what resuming does", () => {
+  const pause = { since: SINCE, has_place: false, gives_place_back_at: null };
+  expect(pauseText({ pause }, NOW)).toBe(
+    `Its place was given back at ${formatTime(SINCE)}; resuming queues it for a new one.`,
+  );
+});
+
+test("any other run says nothing", () => {
+  expect(pauseText({ pause: null }, NOW)).toBeNull();
+});
