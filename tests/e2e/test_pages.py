@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import sign_in
-from tests.support.installation import ROOT, Installation, wait_until
+from tests.support.browser import sign_in, violations
+from tests.support.installation import Installation, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 SCREENS = {"desk-light": (1440, 900, "light"), "phone-dark": (390, 844, "dark")}
 UNDER_WAY = '[aria-busy="true"], .mantine-Skeleton-root, .mantine-Loader-root'
 TABS = ("charts", "rollouts", "events", "controls", "checkpoints", "config")
@@ -56,7 +55,7 @@ def screen(request: pytest.FixtureRequest, browser: Browser, installation: Insta
     page = context.new_page()
     page.goto("/sign-in")
     expect(page.get_by_label("Email")).to_be_visible()
-    assert _violations(page) == []
+    assert violations(page) == []
     sign_in(page)
     yield page
     context.close()
@@ -70,7 +69,7 @@ def test_every_page_is_accessible_and_fits_the_screen(screen: Page, paths: dict[
         expect(screen.get_by_role("heading", level=1)).to_be_visible()
         # The network may be idle while the page still starts: what is on its way says so itself.
         expect(screen.locator(UNDER_WAY)).to_have_count(0)
-        trouble = _violations(screen)
+        trouble = violations(screen)
         if screen.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
             trouble.append("wider than the screen")
         if trouble:
@@ -100,10 +99,3 @@ def _rubric_on_the_bench(installation: Installation) -> tuple[str, str]:
     job = api.post("/rewards/bench", body)["id"]
     wait_until(lambda: api.get(f"/rewards/bench/{job}")["state"] == "done", 240, installation.log_tail)
     return reward["id"], job
-
-
-def _violations(page: Page) -> list[str]:
-    """What axe-core finds, one line per rule with the first place."""
-    page.evaluate(AXE.read_text())  # not as a script tag, which the content security policy refuses
-    rules: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
-    return [f"{rule['id']}: {rule['help']} at {rule['nodes'][0]['target']}" for rule in rules]

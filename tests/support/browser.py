@@ -1,8 +1,12 @@
 """What browser tests do on many pages."""
 
+from typing import Any
+
 from playwright.sync_api import Page, expect
 
-from tests.support.installation import EMAIL, PASSWORD
+from tests.support.installation import EMAIL, PASSWORD, ROOT
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def sign_in(page: Page) -> None:
@@ -12,3 +16,10 @@ def sign_in(page: Page) -> None:
     page.get_by_role("textbox", name="Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds, one line per rule with the first place."""
+    page.evaluate(AXE.read_text())  # not as a script tag, which the content security policy refuses
+    rules: list[dict[str, Any]] = page.evaluate("axe.run().then(result => result.violations)")
+    return [f"{rule['id']}: {rule['help']} at {rule['nodes'][0]['target']}" for rule in rules]

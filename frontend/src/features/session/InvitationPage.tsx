@@ -66,18 +66,19 @@ function Terms({ offer }: { offer: Offer }) {
 
 function SomebodyElse({ offer, email }: { offer: Offer; email: string }) {
   const signOut = useSignOut();
+  const leave = () =>
+    signOut.mutate(undefined, {
+      // The page is the same for whoever is not signed in; all that it knows is of before.
+      onSuccess: () => window.location.reload(),
+      onError: error => toastError("You are still signed in", error),
+    });
   return (
     <Entrance title={`Join ${offer.team}`}>
       <Terms offer={offer} />
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
         You are signed in as {email}. Sign out to accept as {offer.email}.
       </Text>
-      <Button
-        fullWidth
-        mt="xs"
-        loading={signOut.isPending}
-        onClick={() => signOut.mutate(undefined, { onError: error => toastError("You are still signed in", error) })}
-      >
+      <Button fullWidth mt="xs" loading={signOut.isPending} onClick={leave}>
         Sign out
       </Button>
     </Entrance>
