@@ -11,7 +11,8 @@ from trainer_core.link.limits import MAX_APPLIED, MAX_EVENTS
 
 
 class SyncRequest(Message):
-    """Body of a worker's sync, sent twice a second and more often while it has something to tell."""
+    """Body of a worker's sync, sent twice a second and more often while it has something to tell; less often where the
+    platform asks for it."""
 
     attempt: Count
     events: Annotated[tuple[LinkEvent, ...], Field(max_length=MAX_EVENTS)] = ()
@@ -31,3 +32,5 @@ class SyncAnswer(Message):
     from there, as a new attempt."""
     lease_s: float = 15.0
     """Seconds without a sync after which the platform believes the attempt dead."""
+    pace_s: Annotated[float, Field(ge=0)] = 0.0
+    """Shortest time between two syncs, where the platform hears from so many runs that it must ask for it."""

@@ -28,7 +28,7 @@ from worker.link.journal import Journal
 log = logging.getLogger(__name__)
 
 HEARTBEAT_S = 0.5
-"""Longest pause between two syncs while the platform answers."""
+"""Longest pause between two syncs while the platform answers, unless it asks for a longer one."""
 SPACING_S = 0.1
 """Shortest pause between two syncs: events of one moment travel together."""
 BACKOFF_S = (1.0, 15.0)
@@ -58,6 +58,10 @@ class Link:
         """Commands that this worker cannot read, each told of once."""
         self._desired: DesiredState = "running"
         self._release_place = False
+        self._pace_s = 0.0
+        """Shortest pause that the platform asks for."""
+        self._hurried = threading.Event()
+        """Set while somebody waits for the end of all syncs: then no pause is longer than ``SPACING_S``."""
         self._fenced: str | None = None
         self._objection: str | None = None
         self._synced = 0
@@ -128,12 +132,17 @@ class Link:
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is acknowledged (or the attempt is fenced). False: time is up."""
-        with self._drained:
-            return self._drained.wait_for(lambda: self._fenced is not None or self._is_drained(), timeout_s)
+        self._hurried.set()
+        try:
+            with self._drained:
+                return self._drained.wait_for(lambda: self._fenced is not None or self._is_drained(), timeout_s)
+        finally:
+            self._hurried.clear()
 
     def close(self) -> None:
         """Stop the thread; what is unacknowledged stays in the journal."""
         self._stop.set()
+        self._hurried.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(timeout=15.0)
@@ -148,15 +157,21 @@ class Link:
             self._collect()
             if self._sync_once():
                 pauses = _backoff()
-                self._stop.wait(SPACING_S)
-                if not self._journal.unacked:
-                    self._wake.wait(HEARTBEAT_S - SPACING_S)
-                self._wake.clear()
+                self._pause()
             elif self._fenced is None:
                 self._stop.wait(next(pauses))
             else:
                 break
         self._collect()
+
+    def _pause(self) -> None:
+        """Wait until the next sync; not long while the journal holds more than one sync takes."""
+        self._stop.wait(SPACING_S)
+        if not self._journal.unacked:
+            if self._pace_s > SPACING_S:
+                self._hurried.wait(self._pace_s - SPACING_S)
+            self._wake.wait(max(0.0, HEARTBEAT_S - max(SPACING_S, self._pace_s)))
+        self._wake.clear()
 
     def _collect(self) -> None:
         """Move what was emitted into the journal, the newest phase last."""
@@ -196,7 +211,7 @@ class Link:
         with self._drained:
             del self._applied[: len(applied)]
             self._commands = commands
-            self._desired = answer.desired_state
+            self._desired, self._pace_s = answer.desired_state, answer.pace_s
             self._release_place = answer.release_place
             self._phase_waits = self._journal.unacked > 0
             self._synced += 1

@@ -57,7 +57,7 @@ class CursorPage(BasePagination):
         return page_schema(schema)
 
     def _anchor(self, queryset: QuerySet, after: str) -> dict[str, Any]:
-        """What the row ``after`` is ordered by. Raises a 422 problem unless it is a row of this list."""
+        """Values of the row ``after`` that it is ordered by. Raises a 422 problem unless it is a row of this list."""
         field = queryset.model._meta.pk
         try:
             key = field.to_python(after)

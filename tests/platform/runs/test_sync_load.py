@@ -8,6 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from dressage.runs.attempts import LEASE_S
+from dressage.runs.link import sync
+from dressage.runs.link.pace import COUNTED_EVERY_S, LONGEST_S, SYNCS_PER_S, Pace
 from dressage.runs.models import Run
 from dressage.runs.reconcile import sweep
 from dressage.telemetry import store
@@ -17,7 +20,7 @@ from tests.platform.runs.test_concurrency import THREADS, at_once
 
 Launch = Callable[..., tuple[Run, Worker]]
 METRICS: dict[str, Any] = {f"group/metric_{number}": number / 7 for number in range(60)}
-SILENT, STEP = 6, 10
+SILENT, STEP = 6, 11
 """Statements of a sync with nothing to tell, and with a step; those that open and close its transaction count."""
 
 
@@ -80,3 +83,21 @@ def test_points_that_are_there_stay_as_they_are(launch: Launch, steps: int) -> N
     assert {found["group/metric_7", step] for step in range(1, steps, 2)} == {1.0}
     assert {found["group/metric_7", step] for step in range(2, steps + 1, 2)} == {9.0}
     assert [found[f"special_{number}", steps] for number in range(len(special))] == special
+
+
+def test_workers_are_asked_to_come_less_often_where_many_runs_are_at_work(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, worker = launch()
+    now = [0.0]
+    monkeypatch.setattr(sync, "pace", Pace(lambda: now[0]))
+    assert "pace_s" not in worker.sync()
+    fields = Run.objects.filter(pk=run.id).values().get()
+    copies = [Run(**{**fields, "id": f"run_{number}"}) for number in range(250)]
+    Run.objects.bulk_create(copies)
+    assert "pace_s" not in worker.sync(), "they are counted now and then alone"
+    now[0] += COUNTED_EVERY_S
+    assert worker.sync()["pace_s"] == 251 / SYNCS_PER_S
+    Run.objects.bulk_create([Run(**{**fields, "id": f"run_more_{number}"}) for number in range(2000)])
+    now[0] += COUNTED_EVERY_S
+    assert worker.sync()["pace_s"] == LONGEST_S < LEASE_S / 2

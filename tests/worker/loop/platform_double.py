@@ -31,6 +31,8 @@ class PlatformDouble:
         self.events: list[dict[str, Any]] = []
         self.applied: list[dict[str, Any]] = []
         self.commands: list[dict[str, Any]] = []
+        self.further: dict[str, Any] = {}
+        """Further members of each answer to a sync."""
         self.desired_state = "running"
         self.release_place = False
         self.status = 200
@@ -114,6 +116,7 @@ class PlatformDouble:
                 "desired_state": self.desired_state,
                 "release_place": self.release_place,
                 "lease_s": 15,
+                **self.further,
             }
 
 

@@ -120,6 +120,23 @@ def test_commands_and_desired_state_come_down(connect: Connect, platform: Platfo
     assert link.desired_state == "paused"
 
 
+def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:
+    platform.further = {"pace_s": 3600.0}
+    link = connect()
+    platform.wait(lambda: platform.syncs == 1, 10)
+    for step in range(1, 4):
+        link.emit(step_data(step), step)
+    with platform.changed:
+        assert not platform.changed.wait_for(lambda: platform.syncs > 1, 0.3), "what happens meanwhile waits"
+    assert link.flush(10), "but the end of a run does not wait"
+    assert platform.steps() == [1, 2, 3]
+    # One that holds more than one sync takes comes again at once.
+    for step in range(4, 2000):
+        link.emit(step_data(step), step)
+    assert link.flush(10)
+    assert platform.steps() == list(range(1, 2000))
+
+
 def test_a_new_process_of_the_attempt_delivers_what_the_old_one_left(
     connect: Connect, platform: PlatformDouble, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from dressage.runs.attempts import LEASE_S
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
+from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
 from dressage.runs.releases import gives_back
 from dressage.runs.states import FINISHED, ControlState, RunState
@@ -77,6 +78,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         desired_state=run.desired_state,
         release_place=gives_back(run),
         lease_s=LEASE_S,
+        **({"pace_s": seconds} if (seconds := pace.seconds()) else {}),
     )
 
 
