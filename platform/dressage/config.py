@@ -85,6 +85,10 @@ class Config(BaseSettings):
     links of invitations are shown to those who invite."""
     email_from: str | None = Field(default=None, alias="DRESSAGE_EMAIL_FROM")
     """Address that mail comes from. Default: dressage@ the host of DRESSAGE_URL."""
+    token_days: int = Field(default=90, ge=1, le=3650, alias="TOKEN_DAYS")
+    """Days after which an API token ends whose maker names no other time."""
+    token_days_max: int = Field(default=365, ge=1, le=3650, alias="TOKEN_DAYS_MAX")
+    """Days after which every API token ends at the latest."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 

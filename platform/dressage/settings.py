@@ -20,6 +20,8 @@ TEAM_POLICY_ROOT = HOME / "team-policies"
 MAX_ACTIVE_RUNS = config.max_active_runs
 MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
 PAUSE_KEEPS_PLACE_S = config.pause_keeps_place_s
+TOKEN_DAYS = config.token_days
+TOKEN_DAYS_MAX = config.token_days_max
 JUDGE_NETWORKS = config.resolved_judge_networks
 LINK_URL = config.resolved_link_url
 PUBLIC_URL = config.public_url
@@ -149,6 +151,8 @@ SPECTACULAR_SETTINGS = {
         "DesiredStateEnum": "dressage.runs.states.DesiredState",
         "ControlStateEnum": "dressage.runs.states.ControlState",
         "RoleEnum": "dressage.common.roles.Role",
+        "ScopeEnum": "dressage.common.scopes.Scope",
+        "TokenStateEnum": "dressage.teams.standing.TokenState",
         "MessageRoleEnum": ["user", "assistant", "system", "developer"],
         "BenchStateEnum": "dressage.rewards.models.bench.BenchState",
         "ProposalStateEnum": "dressage.rewards.models.proposal.ProposalState",

@@ -66,7 +66,8 @@ def callers(team: Any) -> list[dict[str, str]]:
     from dressage.common.actors import Actor
     from dressage.common.roles import Role
     from dressage.teams.models import Membership, User
-    from dressage.teams.services import create_token
+    from dressage.teams.service_accounts import create_service_account
+    from dressage.teams.tokens import create_token
 
     found = []
     for number in range(3):
@@ -75,7 +76,9 @@ def callers(team: Any) -> list[dict[str, str]]:
         browser = Client()
         browser.force_login(person)
         found.append({"Cookie": f"sessionid={browser.cookies['sessionid'].value}"})
-    _, secret = create_token(team, Actor.system("bench"), name="reader", role=Role.VIEWER, expires_at=None)
+    bench = Actor.system("bench")
+    account = create_service_account(team, bench, name="reader", role=Role.VIEWER)
+    _, secret = create_token(team, bench, name="reader", role=Role.VIEWER, owner=account)
     return [*found, {"Authorization": f"Bearer {secret}"}]
 
 

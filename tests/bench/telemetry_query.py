@@ -25,7 +25,8 @@ def main() -> None:
 
         from dressage.common.actors import Actor
         from dressage.common.roles import Role
-        from dressage.teams.services import create_token
+        from dressage.teams.service_accounts import create_service_account
+        from dressage.teams.tokens import create_token
 
         run = running_run()
         client, path = link_client(run), f"/api/v1/link/runs/{run.id}/sync"
@@ -33,7 +34,9 @@ def main() -> None:
             assert client.post(path, body, content_type="application/json").status_code == 200
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # as autovacuum does within a minute
-        _, secret = create_token(run.team, Actor.system("bench"), name="bench", role=Role.VIEWER, expires_at=None)
+        bench, viewing = Actor.system("bench"), Role.VIEWER
+        account = create_service_account(run.team, bench, name="bench", role=viewing)
+        _, secret = create_token(run.team, bench, name="bench", role=viewing, owner=account)
         viewer = APIClient(SERVER_NAME="127.0.0.1", headers={"Authorization": f"Bearer {secret}"})
         keys = ",".join(f"group/metric_{number}" for number in range(DRAWN))
         for axis in ("step", "time", "tokens"):

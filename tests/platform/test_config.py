@@ -36,6 +36,8 @@ GIVEN = {
     "session_days": "3.0",
     "email_url": "smtps://dressage:secret@mail.example.com",
     "email_from": "rl@example.com",
+    "token_days": "30",
+    "token_days_max": "60",
     "debug": "true",
 }
 SHOW = """

@@ -41,7 +41,12 @@ export const team = {
   removeMember: (id: string) => api.removeMember(id),
   tokens: (signal: Signal) => api.listTokens({ limit: 200 }, { signal }),
   createToken: (body: G.CreateTokenRequest) => api.createToken(body, key()),
+  tokenOptions: (signal: Signal) => api.getTokenOptions({ signal }),
+  handOverToken: (id: string, account: string) => api.handOverToken(id, { service_account: account }),
   revokeToken: (id: string) => api.revokeToken(id),
+  serviceAccounts: (signal: Signal) => api.listServiceAccounts({ limit: 200 }, { signal }),
+  createServiceAccount: (body: G.CreateServiceAccountRequest) => api.createServiceAccount(body, key()),
+  updateServiceAccount: (id: string, body: G.PatchedUpdateServiceAccountRequest) => api.updateServiceAccount(id, body),
   audit: (filter: AuditFilter, after: string | null, signal: Signal) =>
     api.listAuditEntries({ limit: 50, ...filter, ...page(after) }, { signal }),
   verifyAudit: (signal: Signal) => api.verifyAudit({ signal }),

@@ -40,10 +40,12 @@ export type {
   RewardVersion,
   Rollout,
   RubricProposal,
+  ServiceAccount,
   Session,
   Spec,
   Target,
   Token,
+  TokenOptions,
   UserSession,
   Validation,
 } from "./generated/dressage.schemas";
@@ -85,6 +87,7 @@ export interface JsonSchema {
 export type RunState = G.LiveRun["state"];
 export type ControlState = G.Control["state"];
 export type Role = G.Member["role"];
+export type Scope = G.ScopeEnum;
 export type XAxis = G.Metrics["x"];
 
 /** Lists and the live stream leave out the specs. */

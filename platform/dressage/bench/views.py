@@ -13,19 +13,23 @@ from dressage.bench.serializers import BenchJobRowSerializer, BenchJobSerializer
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import page_query
-from dressage.common.permissions import IsEditor
+from dressage.common.permissions import IsEditor, require_scope
 from dressage.common.problems import Problem, validated
+from dressage.common.scopes import Noun, Scope
 from dressage.rewards import needs
 from dressage.rewards.selectors import version_by_ref
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.rewards import RewardDefinition
 
 DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}
+_SHOWN = {"dataset": Scope.DATASETS_READ, "run": Scope.RUNS_READ}
+"""What a token must be able to read, by the source of the samples: the job shows them."""
 
 
 class BenchJobsView(ApiView):
     """All bench jobs."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 429)}
     queries = {"GET": page_query()}
@@ -49,6 +53,8 @@ class BenchJobsView(ApiView):
         fields = self.body(CreateBenchJobSerializer)
         entries = self._entries(fields["definitions"])
         source, samples = collect(request.team, fields["samples"].root)
+        if source["type"] in _SHOWN:
+            require_scope(request, _SHOWN[source["type"]])
         job = services.create_bench_job(
             request.team,
             request.actor,
@@ -86,6 +92,8 @@ class BenchJobsView(ApiView):
 
 class BenchJobView(ApiView):
     """One bench job."""
+
+    noun = Noun.REWARDS
 
     @extend_schema(operation_id="getRewardBench", tags=["rewards"], responses=BenchJobSerializer)
     def get(self, request: TeamRequest, bench_id: str) -> Response:

@@ -1,13 +1,31 @@
-"""Roles as REST framework permissions. A method without a rule is for admins: forgetting one refuses, never grants."""
+"""Roles and scopes as REST framework permissions.
+
+A method without a rule is for admins, and an endpoint without a noun for people alone: forgetting never grants.
+"""
 
 from typing import Any, ClassVar
 
 from rest_framework.permissions import SAFE_METHODS, AllowAny, BasePermission
 from rest_framework.request import Request
 
+from dressage.common.problems import Problem
 from dressage.common.roles import Role
+from dressage.common.scopes import Noun, Scope, covers, scope_for
 
-__all__ = ["AllowAny", "IsAdmin", "IsEditor", "IsOperator", "IsViewer", "RoleByMethod", "RolePermission"]
+__all__ = [
+    "AllowAny",
+    "HasScope",
+    "IsAdmin",
+    "IsEditor",
+    "IsOperator",
+    "IsViewer",
+    "RoleByMethod",
+    "RolePermission",
+    "require_scope",
+]
+
+
+_MISSING = "missing_scope"
 
 
 class RolePermission(BasePermission):
@@ -37,15 +55,62 @@ class IsAdmin(RolePermission):
     role = Role.ADMIN
 
 
+class HasScope(BasePermission):
+    """Whether the caller's token, if it is one, has the scope that the operation needs."""
+
+    code: str | None = None
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        actor = getattr(request, "actor", None)
+        if actor is None or actor.kind != "token":
+            return True
+        needed = view.needed_scope(request.method or "")
+        if needed is None:
+            self.code, self.message = "people_only", "API tokens cannot do this: sign in to the console for it."
+            return False
+        self.code, self.message = _MISSING, _missing(needed)
+        return covers(getattr(request, "scopes", ()), needed)
+
+
+def require_scope(request: Request, needed: Scope) -> None:
+    """Refuse a token without a further scope: for operations that show what belongs to another noun than their own.
+
+    Raises:
+        Problem: 403 that names the scope.
+    """
+    if not covers(getattr(request, "scopes", ()), needed):
+        raise Problem(403, "Not allowed", _missing(needed), code=_MISSING)
+
+
+def _missing(needed: Scope) -> str:
+    return f"This needs a token with the scope {needed.value}."
+
+
 class RoleByMethod:
     """Mixin for views: ``roles = {"POST": IsEditor}``. Reading needs a viewer unless the view says otherwise."""
 
     roles: ClassVar[dict[str, type[BasePermission]]] = {}
+    noun: ClassVar[Noun | None] = None
+    """The noun that a token needs a scope of; None for people alone."""
+    people_only: ClassVar[frozenset[str]] = frozenset()
+    """Methods for people alone, where the others have a noun."""
     request: Request
 
     def get_permissions(self) -> list[BasePermission]:
         method = self.request.method or ""
         if not hasattr(self, method.lower()):
             return [AllowAny()]  # nobody may: the answer is 405
-        fallback = IsViewer if method in SAFE_METHODS else IsAdmin
-        return [self.roles.get(method, fallback)()]
+        role = self._role(method)
+        return [role()] if role is AllowAny else [role(), HasScope()]
+
+    def needed_scope(self, method: str) -> Scope | None:
+        """The scope that a token needs for a method; None where it is for people alone.
+
+        What viewers may do reads, whatever its method: a check of a spec is sent by POST.
+        """
+        if self.noun is None or method in self.people_only:
+            return None
+        return scope_for(self.noun, write=self._role(method) is not IsViewer and method not in SAFE_METHODS)
+
+    def _role(self, method: str) -> type[BasePermission]:
+        return self.roles.get(method, IsViewer if method in SAFE_METHODS else IsAdmin)

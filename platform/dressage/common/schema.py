@@ -10,16 +10,18 @@ from rest_framework.serializers import DictField, JSONField
 
 from dressage.common import documents, pydantic_schema  # noqa: F401  (register themselves)
 from dressage.common.json_component import JSON_REFERENCE, register_json
-from dressage.common.permissions import AllowAny
+from dressage.common.permissions import AllowAny, RoleByMethod
 from dressage.common.query import NOTHING
 from dressage.common.serializers import ProblemSerializer, PydanticField
 
 __all__ = ["ProblemAutoSchema", "PydanticField"]
 
+_SCHEME = "apiToken"
+"""Name of the security scheme of API tokens; see ``dressage.teams.schema``."""
 _DESCRIPTIONS = {
     "400": "The request cannot be read: broken JSON, or a NUL character in the address.",
     "401": "Not signed in, or the token is not valid.",
-    "403": "The role does not allow this, or the CSRF token is missing.",
+    "403": "The role or the token's scopes do not allow this, or the CSRF token is missing.",
     "404": "No such thing in this team.",
     "409": "The request contradicts the present state.",
     "413": "The body is too large.",
@@ -49,6 +51,12 @@ class ProblemAutoSchema(AutoSchema):
                 )
             )
         return parameters
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """The ways to sign in; that of tokens with the scope that the operation needs, or left out."""
+        needed = self.view.needed_scope(self.method) if isinstance(self.view, RoleByMethod) else None
+        ways = [{**way, _SCHEME: [needed.value]} if _SCHEME in way and needed else way for way in super().get_auth()]
+        return [way for way in ways if needed or _SCHEME not in way]
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> dict[str, Any]:
         if isinstance(field, JSONField | DictField):

@@ -12,6 +12,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import LIMIT, page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.query import Query, Whole
+from dressage.common.scopes import Noun
 from dressage.datasets import selectors, services
 from dressage.datasets.limits import MAX_UPLOAD_BYTES
 from dressage.datasets.serializers import (
@@ -32,6 +33,7 @@ def opened(upload: UploadedFile) -> dict[str, Any]:
 class DatasetsView(ApiView):
     """All datasets."""
 
+    noun = Noun.DATASETS
     parser_classes = (MultiPartParser,)
     max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
@@ -68,6 +70,8 @@ class DatasetsView(ApiView):
 class DatasetView(ApiView):
     """One dataset."""
 
+    noun = Noun.DATASETS
+
     @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
     def get(self, request: TeamRequest, dataset_id: str) -> Response:
         """A dataset with all its versions."""
@@ -77,6 +81,7 @@ class DatasetView(ApiView):
 class DatasetVersionsView(ApiView):
     """The versions of a dataset."""
 
+    noun = Noun.DATASETS
     parser_classes = (MultiPartParser,)
     max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
@@ -99,6 +104,8 @@ class DatasetVersionsView(ApiView):
 class DatasetVersionView(ApiView):
     """One version."""
 
+    noun = Noun.DATASETS
+
     @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """A version of a dataset."""
@@ -108,6 +115,7 @@ class DatasetVersionView(ApiView):
 class DatasetRowsView(ApiView):
     """The rows of a version."""
 
+    noun = Noun.DATASETS
     queries = {
         "GET": Query.of(
             Whole(

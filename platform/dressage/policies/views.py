@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent_for_its_caller
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
+from dressage.common.scopes import Noun
 from dressage.policies import selectors, services
 from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
 from dressage.teams.api import ApiView, TeamRequest
@@ -15,6 +16,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class PoliciesView(ApiView):
     """All base policies."""
 
+    noun = Noun.POLICIES
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
     queries = {"GET": page_query()}
@@ -39,6 +41,8 @@ class PoliciesView(ApiView):
 
 class PolicyView(ApiView):
     """One base policy."""
+
+    noun = Noun.POLICIES
 
     @extend_schema(operation_id="getPolicy", tags=["policies"], responses=PolicySerializer)
     def get(self, request: TeamRequest, policy_id: str) -> Response:

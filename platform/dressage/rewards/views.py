@@ -13,6 +13,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem, invalid, validated
+from dressage.common.scopes import Noun
 from dressage.rewards import selectors, services, trial
 from dressage.rewards.serializers import (
     CreateRewardSerializer,
@@ -29,6 +30,7 @@ from trainer_core.rewards import RewardDefinition
 class RewardsView(ApiView):
     """All rewards."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
     queries = {"GET": page_query()}
@@ -55,6 +57,8 @@ class RewardsView(ApiView):
 class RewardView(ApiView):
     """One reward."""
 
+    noun = Noun.REWARDS
+
     @extend_schema(operation_id="getReward", tags=["rewards"], responses=RewardSerializer)
     def get(self, request: TeamRequest, reward_id: str) -> Response:
         """A reward with all its versions."""
@@ -64,6 +68,7 @@ class RewardView(ApiView):
 class RewardVersionsView(ApiView):
     """The versions of a reward."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
 
     @extend_schema(
@@ -83,6 +88,7 @@ class RewardVersionsView(ApiView):
 class TryRewardView(ApiView):
     """A quick try of pure graders."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (429, 503)}
 
@@ -122,6 +128,8 @@ class TryRewardView(ApiView):
 
 class RewardSchemaView(ApiView):
     """What definitions look like."""
+
+    noun = Noun.REWARDS
 
     @extend_schema(operation_id="getRewardSchema", tags=["rewards"], responses=OpenApiTypes.OBJECT)
     def get(self, request: TeamRequest) -> Response:

@@ -11,11 +11,12 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from dressage.common.actors import Actor
+from dressage.common.client_address import client_address
 from dressage.common.roles import Role
 from dressage.teams.models import Team, User
 from dressage.teams.selectors import membership_for
-from dressage.teams.services import use_token
 from dressage.teams.sessions import see_session
+from dressage.teams.tokens import TokenRefused, use_token
 
 SESSION_TEAM = "team_id"
 
@@ -35,10 +36,10 @@ def enforce_csrf(request: Request) -> None:
         raise PermissionDenied(f"CSRF check failed: {reason}", code="csrf_failed")
 
 
-def attach(request: Request, *, team: Team, role: Role, actor: Actor) -> None:
-    """Make the caller known to views, services and log lines."""
+def attach(request: Request, *, team: Team, role: Role, actor: Actor, scopes: list[str] | None = None) -> None:
+    """Make the caller known to views, services and log lines. ``scopes`` are those of a token; None holds all."""
     http: Any = request._request
-    http.team, http.role, http.actor = team, role, actor
+    http.team, http.role, http.actor, http.scopes = team, role, actor, scopes
     structlog.contextvars.bind_contextvars(team=team.id, actor=actor.label)
 
 
@@ -60,7 +61,7 @@ def _refuse_temporary_password(user: User, request: Request) -> None:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """``Authorization: Bearer drs_…``: a token of a team with a role of its own."""
+    """``Authorization: Bearer drs_…``: a token of a team, within its role, its scopes and its owner's present role."""
 
     keyword = "Bearer"
     prefix = "drs_"
@@ -71,10 +72,12 @@ class TokenAuthentication(BaseAuthentication):
         # Other bearer secrets, such as those of the link, belong to other authenticators.
         if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
             return None
-        token = use_token(secret)
-        if token is None:
-            raise AuthenticationFailed("The API token is unknown, revoked or expired.", code="invalid_token")
-        attach(request, team=token.team, role=Role(token.role), actor=Actor("token", token.id, token.name))
+        try:
+            token, role = use_token(secret, client_address(request._request))
+        except TokenRefused as error:
+            raise AuthenticationFailed(str(error), code="invalid_token") from error
+        actor = Actor("token", token.id, token.name)
+        attach(request, team=token.team, role=role, actor=actor, scopes=token.scopes)
         return AnonymousUser(), token
 
     def authenticate_header(self, request: Request) -> str:

@@ -115,8 +115,29 @@ class Invitation(TeamModel):
         ]
 
 
+class ServiceAccount(TeamModel):
+    """An account of a team for programs: its tokens outlive the people who made them."""
+
+    id_prefix: ClassVar[str] = "sva"
+
+    name = models.CharField(max_length=120)
+    role = models.CharField(max_length=16, choices=Role.choices)
+    created_by = models.CharField(max_length=300)
+    disabled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="one_service_account_per_name")]
+        indexes = [models.Index(fields=["team", "created_at", "id"], name="service_account_page")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ApiToken(TeamModel):
-    """A secret that acts for a team with a role of its own. Only its SHA-256 is stored."""
+    """A secret that acts for a team, within its own role and that of its owner. Only its SHA-256 is stored.
+
+    Its owner is a person or a service account; tokens of installations of before may have neither.
+    """
 
     id_prefix: ClassVar[str] = "tok"
 
@@ -125,12 +146,22 @@ class ApiToken(TeamModel):
     """The secret's first characters, to recognise it by."""
     sha256 = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=16, choices=Role.choices)
+    scopes = models.JSONField(null=True)
+    """List of scopes; null for all."""
+    user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="+")
+    service_account = models.ForeignKey(ServiceAccount, null=True, on_delete=models.CASCADE, related_name="tokens")
     created_by = models.CharField(max_length=300)
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
+    last_used_address = models.GenericIPAddressField(null=True)
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(user=None) | models.Q(service_account=None), name="token_has_one_owner_at_most"
+            )
+        ]
         indexes = [
             models.Index(fields=["team", "created_at", "id"], condition=models.Q(revoked_at=None), name="token_page")
         ]

@@ -2,23 +2,33 @@
 
 from datetime import datetime
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from dressage.common.problems import Problem, not_found
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
-from dressage.teams.models import AccountEvent, ApiToken, AuditEntry, Invitation, Membership, Team, User, UserSession
+from dressage.teams.models import (
+    AccountEvent,
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    ServiceAccount,
+    Team,
+    User,
+    UserSession,
+)
+from dressage.teams.standing import with_standing
 
 SIGNED_IN = "account.sign_in"
 """Action of the event that makes a network known."""
 
 
-def active_token(secret: str) -> ApiToken | None:
-    """The token of this secret unless revoked or expired."""
-    unexpired = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    tokens = ApiToken.objects.select_related("team")
-    return tokens.filter(unexpired, sha256=secret_hash(secret), revoked_at=None).first()
+def token_of_secret(secret: str) -> ApiToken | None:
+    """The token of this secret with its standing, whatever that is."""
+    return with_standing(ApiToken.objects.filter(sha256=secret_hash(secret))).first()
 
 
 def membership_for(user: User, team_id: str | None) -> Membership | None:
@@ -106,15 +116,30 @@ def offered_invitation(token: str) -> Invitation:
 
 
 def tokens(team: Team) -> QuerySet[ApiToken]:
-    """The team's tokens that have not been revoked, expired ones included."""
-    return ApiToken.objects.for_team(team).filter(revoked_at=None)
+    """The team's tokens that have not been revoked, ended ones included, with their standing."""
+    return with_standing(ApiToken.objects.for_team(team).filter(revoked_at=None))
 
 
 def token(team: Team, token_id: str) -> ApiToken:
-    """One token, revoked or not. Raises a 404 problem."""
-    found = ApiToken.objects.for_team(team).filter(id=token_id).first()
+    """One token, revoked or not, with its standing. Raises a 404 problem."""
+    found = with_standing(ApiToken.objects.for_team(team).filter(id=token_id)).first()
     if found is None:
         raise not_found("token")
+    return found
+
+
+def service_accounts(team: Team) -> QuerySet[ServiceAccount]:
+    """The team's service accounts, each with the number of its ``live_tokens``."""
+    live = ApiToken.objects.filter(service_account=OuterRef("pk"), revoked_at=None, expires_at__gt=Now())
+    counted = live.order_by().values("service_account").annotate(count=Count("pk")).values("count")
+    return ServiceAccount.objects.for_team(team).annotate(live_tokens=Coalesce(Subquery(counted), 0))
+
+
+def service_account(team: Team, account_id: str) -> ServiceAccount:
+    """One service account. Raises a 404 problem."""
+    found = service_accounts(team).filter(id=account_id).first()
+    if found is None:
+        raise not_found("service account")
     return found
 
 

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from dressage.common.actors import Actor
 from dressage.common.documents import DocumentSerializer
 from dressage.common.roles import Role
+from dressage.common.scopes import Scope
+from dressage.teams.models import ApiToken
+from dressage.teams.standing import TokenState, standing_of
 
 
 class TeamSerializer(serializers.Serializer):
@@ -57,15 +61,48 @@ class ChangeRoleSerializer(serializers.Serializer):
     role = serializers.ChoiceField(Role.choices)
 
 
+class TokenOwnerSerializer(serializers.Serializer):
+    """Owner of a token. Those of installations of before may be nobody's."""
+
+    kind = serializers.ChoiceField(["person", "service_account", "nobody"])
+    id = serializers.CharField(allow_null=True)
+    name = serializers.CharField(allow_null=True, help_text="The person's e-mail address, or the account's name.")
+
+
 class TokenSerializer(serializers.Serializer):
     id = serializers.CharField()
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="First characters of the secret.")
-    role = serializers.ChoiceField(Role.choices)
+    role = serializers.ChoiceField(Role.choices, help_text="What it may do at most.")
+    effective_role = serializers.SerializerMethodField(
+        help_text="What it may do now: never more than its owner; null for one that does not act."
+    )
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices), allow_null=True, help_text="null for all that the role may."
+    )
+    owner = serializers.SerializerMethodField()
+    state = serializers.SerializerMethodField(help_text="Whether it acts, and why it does not.")
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(allow_null=True, help_text="To the minute.")
+    last_used_address = serializers.CharField(allow_null=True, help_text="Where that use came from.")
+
+    @extend_schema_field(serializers.ChoiceField(Role.choices, allow_null=True))
+    def get_effective_role(self, token: ApiToken) -> str | None:
+        return standing_of(token).role
+
+    @extend_schema_field(serializers.ChoiceField(TokenState.choices))
+    def get_state(self, token: ApiToken) -> str:
+        return standing_of(token).state
+
+    @extend_schema_field(TokenOwnerSerializer)
+    def get_owner(self, token: ApiToken) -> dict[str, str | None]:
+        if token.user is not None:
+            return {"kind": "person", "id": token.user.id, "name": token.user.email}
+        if token.service_account is not None:
+            return {"kind": "service_account", "id": token.service_account.id, "name": token.service_account.name}
+        return {"kind": "nobody", "id": None, "name": None}
 
 
 class NewTokenSerializer(TokenSerializer):
@@ -76,8 +113,66 @@ class NewTokenSerializer(TokenSerializer):
 
 class CreateTokenSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
+    role = serializers.ChoiceField(Role.choices, help_text="What it may do at most.")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices),
+        required=False,
+        allow_null=True,
+        default=None,
+        allow_empty=False,
+        max_length=len(Scope),
+        help_text="What of that it may do; omitted or null: all of it. To write includes to read.",
+    )
+    service_account = serializers.CharField(
+        max_length=40,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Id of the service account that it belongs to; omitted or null: to you.",
+    )
+    expires_at = serializers.DateTimeField(
+        required=False, allow_null=True, default=None, help_text="Its end; omitted or null: that of `tokens/options`."
+    )
+
+
+class HandOverTokenSerializer(serializers.Serializer):
+    service_account = serializers.CharField(max_length=40, help_text="Id of the service account that gets the token.")
+
+
+class ScopeSerializer(serializers.Serializer):
+    name = serializers.ChoiceField(Scope.choices)
+    description = serializers.CharField()
+
+
+class TokenOptionsSerializer(serializers.Serializer):
+    """What a new token may be."""
+
+    default_days = serializers.IntegerField(help_text="Days after which it ends when no time is named.")
+    max_days = serializers.IntegerField(help_text="Days after which it ends at the latest.")
+    scopes = ScopeSerializer(many=True)
+
+
+class ServiceAccountSerializer(serializers.Serializer):
+    """An account for programs, whose tokens outlive the people who made them."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    role = serializers.ChoiceField(Role.choices, help_text="What its tokens may do at most.")
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    disabled_at = serializers.DateTimeField(allow_null=True, help_text="Since when its tokens do not act.")
+    live_tokens = serializers.IntegerField(help_text="Its tokens that are neither revoked nor expired.")
+
+
+class CreateServiceAccountSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120)
     role = serializers.ChoiceField(Role.choices)
-    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class UpdateServiceAccountSerializer(serializers.Serializer):
+    name = serializers.CharField(max_length=120, required=False)
+    role = serializers.ChoiceField(Role.choices, required=False)
+    disabled = serializers.BooleanField(required=False, help_text="A disabled account's tokens do not act.")
 
 
 class ActorSerializer(DocumentSerializer, document=Actor):

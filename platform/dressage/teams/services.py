@@ -1,25 +1,20 @@
 """Writes of teams. Every act of a person is recorded in the audit log in the same transaction."""
 
 import json
-import secrets
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
 from dressage.common.roles import Role
-from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
 from dressage.teams.passwords import check_new_password
-from dressage.teams.selectors import active_token, open_invitations
-
-_TOKEN_BYTES = 32
-_USED_AT_RESOLUTION = timedelta(minutes=1)
+from dressage.teams.selectors import open_invitations
 
 
 @transaction.atomic
@@ -124,8 +119,15 @@ def remove_member(team: Team, actor: Actor, membership: Membership, reason: str 
 
 
 def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
-    """End what a user or token that may invite no longer has offered. ``inviter`` is its id."""
-    for invitation in open_invitations(team).filter(created_by_id=inviter):
+    """End what a user, service account or token that may invite no longer has offered, and what its tokens have.
+
+    Args:
+        team: the team.
+        actor: who acts.
+        inviter: id of the user, service account or token.
+    """
+    tokens = ApiToken.objects.for_team(team).filter(Q(user=inviter) | Q(service_account=inviter))
+    for invitation in open_invitations(team).filter(created_by_id__in=[inviter, *tokens.values_list("id", flat=True)]):
         withdraw_invitation(team, actor, invitation)
 
 
@@ -136,44 +138,6 @@ def withdraw_invitation(team: Team, actor: Actor, invitation: Invitation) -> Non
     if offers.update(withdrawn_at=timezone.now()):
         before = {"email": invitation.email, "role": invitation.role}
         record_audit(team, actor, "invitation.withdraw", "invitation", invitation.id, before=before)
-
-
-@transaction.atomic
-def create_token(
-    team: Team, actor: Actor, *, name: str, role: Role, expires_at: datetime | None
-) -> tuple[ApiToken, str]:
-    """A new API token and its secret, which is shown this once. Raises a 422 problem for a time in the past."""
-    if expires_at is not None and expires_at <= timezone.now():
-        raise invalid("/expires_at", "The time of expiry must be in the future.")
-    secret = "drs_" + secrets.token_urlsafe(_TOKEN_BYTES)
-    token = ApiToken.objects.create(
-        team=team,
-        name=name,
-        prefix=secret[:12],
-        sha256=secret_hash(secret),
-        role=role,
-        created_by=actor.label,
-        expires_at=expires_at,
-    )
-    after = {"name": name, "role": role, "expires_at": expires_at}
-    record_audit(team, actor, "token.create", "token", token.id, after=after)
-    return token, secret
-
-
-def use_token(secret: str) -> ApiToken | None:
-    """The token of this secret unless revoked or expired. Its row tells, to the minute, when it was last used."""
-    token, now = active_token(secret), timezone.now()
-    if token and (token.last_used_at is None or now - token.last_used_at > _USED_AT_RESOLUTION):
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token
-
-
-@transaction.atomic
-def revoke_token(team: Team, actor: Actor, token: ApiToken) -> None:
-    """End a token now. Revoking twice is the same as once."""
-    if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-        record_audit(team, actor, "token.revoke", "token", token.id, before={"name": token.name, "role": token.role})
-        withdraw_invitations_of(team, actor, token.id)
 
 
 @transaction.atomic

@@ -6,8 +6,9 @@ from dressage.teams.views.account import AccountEventsView, PasswordView, UserSe
 from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
 from dressage.teams.views.invitations import AcceptView, InvitationsView, InvitationView, OfferView, ResendView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
+from dressage.teams.views.service_accounts import ServiceAccountsView, ServiceAccountView
 from dressage.teams.views.session import SessionTeamView, SessionView
-from dressage.teams.views.tokens import ApiTokenView, TokensView
+from dressage.teams.views.tokens import ApiTokenView, TokenOptionsView, TokensView
 
 urlpatterns = [
     path("session", SessionView.as_view()),
@@ -25,7 +26,10 @@ urlpatterns = [
     path("invitations/<str:secret>", OfferView.as_view()),
     path("invitations/<str:secret>/accept", AcceptView.as_view()),
     path("tokens", TokensView.as_view()),
+    path("tokens/options", TokenOptionsView.as_view()),
     path("tokens/<str:token_id>", ApiTokenView.as_view()),
+    path("service-accounts", ServiceAccountsView.as_view()),
+    path("service-accounts/<str:account_id>", ServiceAccountView.as_view()),
     path("audit", AuditView.as_view()),
     path("audit/export", AuditExportView.as_view()),
     path("audit/verification", AuditVerificationView.as_view()),

@@ -18,7 +18,7 @@ from dressage.compat.graders import running
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
-from dressage.teams.services import create_token
+from tests.platform.tokens import token_of
 from tests.support.installation import wait_until
 from tests.support.judge_endpoint import JudgeServer
 from trainer_core.rewards import RewardDefinition
@@ -89,7 +89,7 @@ def test_a_job_in_the_jail_and_before_a_judge(live_server: Any, team: Team, acto
 @pytest.fixture
 def run_grader(live_server: Any, team: Team, actor: Actor) -> Callable[[str, dict[str, Any]], GraderRunResponse]:
     """``run_grader(source, item)``: what an OpenAI client is answered while a worker does the job."""
-    _, secret = create_token(team, actor, name="ci", role=Role.EDITOR, expires_at=None)
+    _, secret = token_of(team, Role.EDITOR)
     client = openai.OpenAI(base_url=f"{live_server.url}/api/v1", api_key=secret, max_retries=0)
 
     def work() -> None:

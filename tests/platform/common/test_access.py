@@ -28,11 +28,11 @@ from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.invitations import invite
 from dressage.teams.models import ApiToken, Membership, Team, UserSession
-from dressage.teams.services import create_token
 from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.slips import MEMBER, check_slips
+from tests.platform.tokens import token_of
 from trainer_core.rewards import RewardDefinition
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
@@ -81,7 +81,12 @@ OPERATIONS = [
     Operation("DELETE", "teams/current/invitations/{invitation}", "admin", 204),
     Operation("GET", "tokens", "admin", 200),
     Operation("POST", "tokens", "admin", 201, {"name": "t", "role": "viewer"}),
+    Operation("GET", "tokens/options", "admin", 200),
+    Operation("PATCH", "tokens/{token}", "admin", 422, {"service_account": "nothing"}),
     Operation("DELETE", "tokens/{token}", "admin", 204),
+    Operation("GET", "service-accounts", "admin", 200),
+    Operation("POST", "service-accounts", "admin", 201, {"name": "New", "role": "editor"}),
+    Operation("PATCH", "service-accounts/{account}", "admin", 200, {"disabled": True}),
     Operation("GET", "audit", "admin", 200),
     Operation("GET", "audit/export", "admin", 200),
     Operation("GET", "audit/verification", "admin", 200),
@@ -174,7 +179,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         thinking={"start": "<think>", "end": "</think>"},
         timeout_s=10.0,
     )
-    token, _ = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
+    token, _ = token_of(team, Role.VIEWER)
     invitation, link = invite(team, actor, email="guest@example.com", role=Role.VIEWER)
     policy = Policy.objects.create(
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
@@ -182,6 +187,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
     )  # fmt: skip
     return {
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
+        "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
         "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip
@@ -218,7 +224,7 @@ def snapshot() -> list[Any]:
         for model in apps.get_app_config(label).get_models():
             if model is UserSession:
                 continue
-            hidden = {"last_used_at", "last_login"}
+            hidden = {"last_used_at", "last_used_address", "last_login"}
             rows += [
                 {key: value for key, value in row.items() if key not in hidden}
                 for row in model.objects.order_by("pk").values()
@@ -476,7 +482,7 @@ def test_refs_are_of_the_team(api: Callable[..., APIClient], ids: dict[str, str]
 def test_a_token_acts_in_its_own_team_only(
     ids: dict[str, str], other_team: Team, actor: Actor, anonymous: APIClient
 ) -> None:
-    _, secret = create_token(other_team, actor, name="ci", role=Role.ADMIN, expires_at=None)
+    _, secret = token_of(other_team, Role.ADMIN)
     anonymous.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     assert anonymous.get(f"/api/v1/datasets/{ids['dataset']}").status_code == 404
     assert anonymous.delete(f"/api/v1/tokens/{ids['token']}").status_code == 404

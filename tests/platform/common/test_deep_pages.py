@@ -15,7 +15,7 @@ from dressage.policies.models import Policy
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
-from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
+from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, ServiceAccount, Team, User
 from dressage.telemetry.models import Event, Rollout
 from tests.platform.openapi import documented_paths
 
@@ -60,6 +60,7 @@ def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
     of_team(ApiToken, team, name="t", sha256=unique, role="viewer")
     offer = {"email": lambda n: f"guest{n}@example.com", "sha256": unique, "mailed": True, "created_by_id": "x"}
     of_team(Invitation, team, role="viewer", expires_at=NOW, **offer, **by)
+    of_team(ServiceAccount, team, name=unique, role="viewer")
     of_team(AuditEntry, team, number=lambda n: n + 1, actor_kind="user", action="a", target_type="t", hash="h")
     sets = of_team(Dataset, team, **slugs, **by)
     many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
@@ -118,6 +119,7 @@ def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
         "/runs/{run_id}/rollouts": Rollout,
         "/teams/current/invitations": Invitation,
         "/teams/current/members": Membership,
+        "/service-accounts": ServiceAccount,
         "/tokens": ApiToken,
     }
     return {f"{prefix}{path}": (model, ids) for path, model in tables.items()}

@@ -10,8 +10,9 @@ from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.config import ROOT
 from dressage.teams.models import ApiToken, Team
-from dressage.teams.selectors import active_token
-from dressage.teams.services import create_token, use_token
+from dressage.teams.selectors import token_of_secret
+from dressage.teams.tokens import TokenRefused, use_token
+from tests.platform.tokens import token_of
 
 WRITES = {
     "save", "create", "update", "delete", "bulk_create", "bulk_update", "get_or_create", "update_or_create",
@@ -32,12 +33,13 @@ def test_no_selector_calls_what_writes(path: Path) -> None:
 
 
 def test_reading_a_token_leaves_no_trace_and_using_it_does(team: Team, actor: Actor) -> None:
-    token, secret = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
-    assert active_token(secret) == token
+    token, secret = token_of(team, Role.VIEWER)
+    assert token_of_secret(secret) == token
     assert ApiToken.objects.get().last_used_at is None
-    assert use_token(secret) == token
+    assert use_token(secret) == (token, Role.VIEWER)
     noted = ApiToken.objects.get().last_used_at
     assert noted is not None
-    assert use_token(secret) == token
+    assert use_token(secret) == (token, Role.VIEWER)
     assert ApiToken.objects.get().last_used_at == noted  # to the minute
-    assert use_token("drs_unknown") is None
+    with pytest.raises(TokenRefused, match="unknown"):
+        use_token("drs_unknown")

@@ -17,7 +17,7 @@ from dressage.compat.graders import running
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
-from dressage.teams.services import create_token
+from tests.platform.tokens import token_of
 from tests.support.installation import wait_until
 from trainer_core.rewards.graders.judge import JudgeError, read_json
 
@@ -46,7 +46,7 @@ ERRORS = {
 
 @pytest.fixture
 def client(live_server: Any, team: Team, actor: Actor) -> openai.OpenAI:
-    _, secret = create_token(team, actor, name="ci", role=Role.EDITOR, expires_at=None)
+    _, secret = token_of(team, Role.EDITOR)
     return openai.OpenAI(base_url=f"{live_server.url}/api/v1", api_key=secret, max_retries=0)
 
 
@@ -234,7 +234,7 @@ def test_graders_that_look_at_the_length(client: openai.OpenAI) -> None:
 
 
 def test_who_may(live_server: Any, team: Team, actor: Actor) -> None:
-    _, secret = create_token(team, actor, name="ci", role=Role.VIEWER, expires_at=None)
+    _, secret = token_of(team, Role.VIEWER)
     viewer = openai.OpenAI(base_url=f"{live_server.url}/api/v1", api_key=secret, max_retries=0)
     viewer.fine_tuning.alpha.graders.validate(grader=CHECK)
     with pytest.raises(openai.PermissionDeniedError):

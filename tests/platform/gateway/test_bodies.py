@@ -17,8 +17,8 @@ from dressage.gateway import bodies
 from dressage.gateway.bodies import LINGER_BYTES, OPEN_BYTES, USUAL_BYTES
 from dressage.runs.models import Run
 from dressage.teams.models import Team
-from dressage.teams.services import create_token
 from tests.platform.gateway.served import Answer, post, served
+from tests.platform.tokens import token_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MIB = 1 << 20
@@ -46,7 +46,7 @@ def code(answer: Answer) -> str:
 
 
 def bearer(team: Team, actor: Any, role: Role) -> dict[str, str]:
-    _, secret = create_token(team, actor, name="t", role=role, expires_at=None)
+    _, secret = token_of(team, role)
     return {"Authorization": f"Bearer {secret}"}
 
 

@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from dressage.asgi import application
 from dressage.common.roles import Role
 from dressage.teams.models import Team
-from dressage.teams.services import create_token
 from tests.platform.telemetry.socket import Socket, cookie
+from tests.platform.tokens import token_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -42,7 +42,7 @@ async def answer(path: str, origins: list[str], *headers: tuple[bytes, bytes]) -
 
 async def test_every_combination(api: Callable[..., APIClient], team: Team, actor: Any, make_run: Any) -> None:
     await in_thread(make_run)()
-    _, secret = await in_thread(create_token)(team, actor, name="t", role=Role.VIEWER, expires_at=None)
+    _, secret = await in_thread(token_of)(team, Role.VIEWER)
     token = (b"authorization", f"Bearer {secret}".encode())
     session = (b"cookie", cookie(await in_thread(api)("viewer")))
     wrong = (b"authorization", b"Bearer drs_wrong")

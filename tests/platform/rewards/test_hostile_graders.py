@@ -19,7 +19,7 @@ from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.rewards.grading import GRADE, MOST_PER_TEAM, PROCESSES
 from dressage.teams.models import Team
-from dressage.teams.services import create_token
+from tests.platform.tokens import token_of
 from tests.support.installation import end_with_parent, free_port, wait_until
 from tests.support.packages import ROOT, install
 
@@ -64,7 +64,7 @@ class Web:
         self.watched = psutil.Process(self.process.pid)
 
     def client(self, team: Team, actor: Actor) -> httpx.Client:
-        _, secret = create_token(team, actor, name="test", role=Role.EDITOR, expires_at=None)
+        _, secret = token_of(team, Role.EDITOR)
         headers = {"Authorization": f"Bearer {secret}"}
         return httpx.Client(base_url=f"http://127.0.0.1:{self.port}/api/v1", headers=headers, timeout=120.0)
 

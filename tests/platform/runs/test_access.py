@@ -18,6 +18,7 @@ from dressage.common.roles import Role
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.teams.models import Team, UserSession
 from tests.platform.bodies import check_bodies
+from tests.platform.common.test_scopes import check_scope
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
 from tests.platform.runs.fixtures import Worker, spec_document
@@ -223,6 +224,17 @@ def test_what_a_query_may_not_hold_is_refused(api: Callable[..., APIClient], ids
     before = without_sign_ins()
     assert check_queries(client, "/api/v1/" + path.format(**ids), documented, needed) > 0
     assert without_sign_ins() == before
+
+
+@BY_NAME
+def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Operation) -> None:
+    check_scope(team, operation, lambda client: call(client, operation, ids), without_uses)
+
+
+def without_uses() -> list[Any]:
+    """All rows; a token's last use is no change."""
+    hidden = {"last_used_at", "last_used_address"}
+    return [{key: value for key, value in row.items() if key not in hidden} for row in snapshot()]
 
 
 def test_what_a_body_may_not_hold_is_refused(api: Callable[..., APIClient], ids: dict[str, str]) -> None:

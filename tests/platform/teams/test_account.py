@@ -15,6 +15,7 @@ from dressage.teams.selectors import first_broken_audit_number
 from dressage.teams.tasks import failed_sign_in, sweep
 from dressage.teams.user_agents import device_in_words
 from tests.platform.conftest import PASSWORD
+from tests.platform.tokens import token_of
 
 SESSION, SESSIONS, EVENTS = "/api/v1/session", "/api/v1/account/sessions", "/api/v1/account/events"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -122,11 +123,7 @@ def test_sessions_of_others_are_unknown(make_user: Callable[..., User]) -> None:
 def test_the_account_is_a_persons(
     anonymous: APIClient, make_user: Callable[..., User], method: str, path: str, team: Team
 ) -> None:
-    from dressage.common.actors import Actor
-    from dressage.common.roles import Role
-    from dressage.teams.services import create_token
-
-    _, secret = create_token(team, Actor.system("test"), name="t", role=Role.ADMIN, expires_at=None)
+    _, secret = token_of(team, "admin")
     assert getattr(anonymous, method)(path).status_code == 401
     program = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
     assert getattr(program, method)(path).status_code == 403

@@ -13,11 +13,11 @@ from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
 from dressage.common.models import StoredResponse
-from dressage.common.roles import Role
 from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
-from dressage.teams.services import create_token, revoke_token
+from dressage.teams.tokens import revoke_token
 from tests.platform.conftest import PASSWORD
 from tests.platform.queries import check_queries
+from tests.platform.tokens import token_of
 
 INVITATIONS = "/api/v1/teams/current/invitations"
 NEW = "a new long password"
@@ -162,12 +162,24 @@ def test_a_link_ends(api: Callable[..., APIClient], anonymous: APIClient, how: s
     assert rows() == before
 
 
-def test_what_a_revoked_token_has_offered_ends(team: Team, anonymous: APIClient) -> None:
-    token, secret = create_token(team, Actor.system("test"), name="ci", role=Role.ADMIN, expires_at=None)
+@pytest.mark.parametrize("how", ["revoked", "disabled", "demoted", "owner left"])
+def test_what_a_token_that_ends_has_offered_ends(
+    team: Team, api: Callable[..., APIClient], anonymous: APIClient, how: str
+) -> None:
+    admin, owner = api("admin"), api("admin").user
+    token, secret = token_of(team, "admin", **({"owner": owner} if how == "owner left" else {}))
     program = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
     invited = invite(program)
     assert anonymous.get(invited.offer).json()["invited_by"] == "token:ci"
-    revoke_token(team, Actor.system("test"), token)
+    account = f"/api/v1/service-accounts/{token.service_account_id}"
+    if how == "revoked":
+        revoke_token(team, Actor.system("test"), token)
+    elif how == "owner left":
+        membership = owner.memberships.get()
+        assert admin.delete(f"/api/v1/teams/current/members/{membership.id}").status_code == 204
+    else:
+        body = {"disabled": True} if how == "disabled" else {"role": "operator"}
+        assert admin.patch(account, body, format="json").status_code == 200
     assert anonymous.get(invited.offer).status_code == 404
 
 

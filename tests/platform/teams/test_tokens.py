@@ -1,14 +1,19 @@
-"""API tokens: hashed, shown once, bound to a team and a role, ended by time or revocation."""
+"""API tokens: hashed, shown once, bound to a team and a role, ended by time or revocation.
+
+``test_token_owners.py`` has what becomes of them when their owners change.
+"""
 
 import hashlib
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.teams.models import ApiToken, AuditEntry, Membership
+from dressage.teams.models import ApiToken, AuditEntry
+from tests.platform.tokens import bearer
 
 TOKENS = "/api/v1/tokens"
 
@@ -22,12 +27,6 @@ def make(admin: APIClient, **fields: object) -> dict:
     response = admin.post(TOKENS, {"name": "ci", "role": "editor", **fields}, format="json")
     assert response.status_code == 201
     return response.json()
-
-
-def bearer(secret: str) -> APIClient:
-    client = APIClient(enforce_csrf_checks=True)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    return client
 
 
 def test_only_the_hash_is_stored(admin: APIClient) -> None:
@@ -63,6 +62,7 @@ def test_last_use_is_noted(admin: APIClient) -> None:
     assert ApiToken.objects.get().last_used_at is None
     client.get("/api/v1/teams/current")
     assert timezone.now() - ApiToken.objects.get().last_used_at < timedelta(minutes=1)
+    assert admin.get(TOKENS).json()["data"][0]["last_used_address"] == "127.0.0.1"
 
 
 def test_expiry(admin: APIClient) -> None:
@@ -80,6 +80,66 @@ def test_expiry_in_the_past(admin: APIClient) -> None:
     response = admin.post(TOKENS, {"name": "ci", "role": "viewer", "expires_at": past}, format="json")
     assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "/expires_at")
     assert ApiToken.objects.count() == 0
+
+
+@pytest.mark.parametrize("given", [{}, {"expires_at": None}])
+def test_every_token_ends(admin: APIClient, settings: Any, given: dict[str, None]) -> None:
+    settings.TOKEN_DAYS = 7
+    made = make(admin, **given)
+    left = ApiToken.objects.get().expires_at - timezone.now()
+    assert timedelta(days=7) - timedelta(minutes=1) < left <= timedelta(days=7)
+    assert made["expires_at"] is not None
+
+
+def test_no_token_outlives_the_maximum(admin: APIClient, settings: Any) -> None:
+    settings.TOKEN_DAYS_MAX = 30
+    late = (timezone.now() + timedelta(days=31)).isoformat()
+    response = admin.post(TOKENS, {"name": "ci", "role": "viewer", "expires_at": late}, format="json")
+    assert (response.status_code, response.json()["errors"]) == (
+        422,
+        [{"pointer": "/expires_at", "detail": "A token ends after 30 days at the latest."}],
+    )
+    assert ApiToken.objects.count() == 0
+    make(admin)  # the default is shorter then, too
+    assert ApiToken.objects.get().expires_at < timezone.now() + timedelta(days=30, minutes=1)
+    options = admin.get(f"{TOKENS}/options").json()
+    assert (options["default_days"], options["max_days"]) == (30, 30)
+
+
+def test_a_token_makes_no_token(admin: APIClient) -> None:
+    """However much it may, and for however short a time: neither one of its owner's nor one of a service account."""
+    made = make(admin, role="admin")
+    program = bearer(made["secret"])
+    account = admin.post("/api/v1/service-accounts", {"name": "ci", "role": "viewer"}, format="json").json()
+    entries = AuditEntry.objects.count()
+    for answer in (
+        program.post(TOKENS, {"name": "more", "role": "viewer"}, format="json"),
+        program.post(TOKENS, {"name": "more", "role": "viewer", "service_account": account["id"]}, format="json"),
+        program.post("/api/v1/service-accounts", {"name": "more", "role": "admin"}, format="json"),
+        program.patch(f"/api/v1/service-accounts/{account['id']}", {"role": "admin"}, format="json"),
+        program.patch(f"{TOKENS}/{made['id']}", {"service_account": account["id"]}, format="json"),
+    ):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "people_only")
+    assert (ApiToken.objects.count(), AuditEntry.objects.count()) == (1, entries)
+
+
+def test_making_and_revoking_are_audited_with_what_it_may(admin: APIClient) -> None:
+    made = make(admin, scopes=["runs:read", "datasets:write", "runs:read"])
+    admin.delete(f"{TOKENS}/{made['id']}")
+    facts = {
+        "name": "ci",
+        "role": "editor",
+        "scopes": ["datasets:write", "runs:read"],
+        "owner": admin.user.email,
+        "expires_at": ApiToken.objects.get().expires_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
+    created, revoked = AuditEntry.objects.filter(action__startswith="token.").order_by("number")
+    assert (created.action, created.after, revoked.action, revoked.before) == (
+        "token.create",
+        facts,
+        "token.revoke",
+        facts,
+    )
 
 
 def test_revocation_acts_at_once_and_only_once(admin: APIClient) -> None:
@@ -109,11 +169,3 @@ def test_a_token_is_not_a_person(admin: APIClient) -> None:
     assert client.post("/api/v1/session/password", body, format="json").status_code == 403
     assert client.delete("/api/v1/session").status_code == 403
     assert client.get("/api/v1/session").json()["authenticated"] is False
-
-
-def test_it_outlives_the_one_who_made_it(admin: APIClient, api: Callable[..., APIClient]) -> None:
-    secret = make(admin)["secret"]
-    other = api("admin")
-    membership = Membership.objects.get(user=admin.user)
-    assert other.delete(f"/api/v1/teams/current/members/{membership.id}").status_code == 204
-    assert bearer(secret).get("/api/v1/teams/current").status_code == 200

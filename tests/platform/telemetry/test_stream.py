@@ -15,15 +15,16 @@ from rest_framework.test import APIClient
 
 from dressage.asgi import application
 from dressage.common.roles import Role
+from dressage.common.scopes import Scope
 from dressage.monitoring.stream import base
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.teams.models import ApiToken, Membership, Team, User
-from dressage.teams.services import create_token
 from dressage.telemetry import wakeup
 from dressage.telemetry.events import append_event
 from dressage.telemetry.models import Event
 from tests.platform.telemetry.socket import ORIGIN, Socket, cookie
+from tests.platform.tokens import token_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -152,7 +153,7 @@ async def test_pings(make_run: Any, api: Callable[..., APIClient], monkeypatch: 
 
 async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> None:
     run = await in_thread(make_run)()
-    token, secret = await in_thread(create_token)(team, actor, name="t", role=Role.VIEWER, expires_at=None)
+    token, secret = await in_thread(token_of)(team, Role.VIEWER)
     bearer = (b"authorization", f"Bearer {secret}".encode())
     async with watch(f"/ws/v1/runs/{run.id}", bearer) as socket:
         assert (await socket.receive_json())["run"]["id"] == run.id
@@ -161,6 +162,39 @@ async def test_tokens_in_the_header(make_run: Any, team: Team, actor: Any) -> No
         assert await close_code(socket) == 4403
     async with watch(f"/ws/v1/runs/{run.id}?token={secret}") as socket:
         assert await close_code(socket) == 4401
+
+
+@pytest.mark.parametrize("how", ["left", "inactive", "expired"])
+async def test_a_token_that_ends_is_cut_off(make_run: Any, api: Callable[..., APIClient], team: Team, how: str) -> None:
+    run = await in_thread(make_run)()
+    client = await in_thread(api)("admin")
+    _, secret = await in_thread(token_of)(team, Role.VIEWER, owner=client.user)
+
+    def end() -> None:
+        if how == "left":
+            Membership.objects.filter(user=client.user).delete()
+        elif how == "inactive":
+            User.objects.filter(pk=client.user.pk).update(is_active=False)
+        else:
+            ApiToken.objects.update(expires_at=timezone.now())
+
+    async with watch("/ws/v1/team", (b"authorization", f"Bearer {secret}".encode())) as socket:
+        await in_thread(emit)(run)
+        await socket.receive_json()
+        await in_thread(end)()
+        await in_thread(emit)(run)
+        assert await close_code(socket) == 4403
+
+
+async def test_a_token_without_the_scope_sees_no_stream(make_run: Any, team: Team) -> None:
+    run = await in_thread(make_run)()
+    for scopes, code in (([Scope.DATASETS_WRITE], 4401), ([Scope.RUNS_READ], None)):
+        _, secret = await in_thread(token_of)(team, Role.VIEWER, scopes=scopes)
+        async with watch(f"/ws/v1/runs/{run.id}", (b"authorization", f"Bearer {secret}".encode())) as socket:
+            if code is None:
+                assert (await socket.receive_json())["run"]["id"] == run.id
+            else:
+                assert await close_code(socket) == code
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,20 @@ FACTS = json.loads((FORMER / "facts.json").read_text())
 RUNS: dict[str, str] = FACTS["runs"]
 TOKEN = {"Authorization": f"Bearer {FACTS['token']}"}
 DATABASE = "dressage_upgrade"
-NEW_KEYS = {"change_set", "checkpoint", "pause", "waiting"}
+NEW_KEYS = {
+    "change_set",
+    "checkpoint",
+    "effective_role",
+    "last_used_address",
+    "owner",
+    "pause",
+    "scopes",
+    "state",
+    "waiting",
+}
 """Members of answers that came in since; whoever adds one names it here."""
+FILLED = {"expires_at"}
+"""Members that were null and are not any more: every token ends some day."""
 CLOCKS = {"lease_age_s", "last_used_at"}
 """Members that differ by the time of the question alone."""
 
@@ -96,6 +108,8 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[str]:
         for key in sorted(old.keys() | new.keys()):
             if key in CLOCKS or (key in NEW_KEYS and key not in old):
                 continue
+            if key in FILLED and key in new and old.get(key, "") is None and new[key] is not None:
+                continue
             if key not in new or key not in old:
                 yield f"{place}/{key}: {'is gone' if key not in new else 'is new'}"
             else:
@@ -159,6 +173,14 @@ def test_a_worker_of_before_goes_on(upgraded: Upgraded) -> None:
     assert (shown["body"]["step"], shown["body"]["summary"]["reward"]) == (9, 0.75)
     states = {row["id"]: row["state"] for row in controls["body"]["data"]}
     assert states[FACTS["revert"]] == "settled"
+
+
+def test_a_token_of_before_belongs_to_its_maker_and_ends_some_day(upgraded: Upgraded) -> None:
+    [listed] = upgraded.ask({"method": "get", "path": "/tokens", "headers": TOKEN})
+    [token] = listed["body"]["data"]
+    assert token["owner"]["name"] == token["created_by"] == "ada@example.com"
+    assert (token["state"], token["effective_role"], token["scopes"]) == ("active", "admin", None)
+    assert token["expires_at"] is not None
 
 
 def test_people_and_programs_go_on(upgraded: Upgraded) -> None:

@@ -915,6 +915,64 @@ export interface CreateRunRequest {
   start?: boolean;
 }
 
+export interface CreateServiceAccountRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  role: RoleEnum;
+}
+
+/**
+ * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
+* `runs:write` - Also make, start, stop and steer runs
+* `datasets:read` - See datasets and their rows
+* `datasets:write` - Also upload datasets
+* `policies:read` - See base policies
+* `policies:write` - Also register base policies and make them of checkpoints
+* `rewards:read` - See rewards, proposals and bench jobs; check graders
+* `rewards:write` - Also define rewards, try them, and decide on proposals
+* `judges:read` - See judges, never their keys
+* `judges:write` - Also add, change and delete judges
+* `team:read` - See the team, its members, tokens, service accounts and audit log
+* `team:write` - Also change members and revoke tokens; never make one
+ */
+export type CreateTokenRequestScopesAnyOfItem = typeof CreateTokenRequestScopesAnyOfItem[keyof typeof CreateTokenRequestScopesAnyOfItem];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CreateTokenRequestScopesAnyOfItem = {
+  'runs:read': 'runs:read',
+  'runs:write': 'runs:write',
+  'datasets:read': 'datasets:read',
+  'datasets:write': 'datasets:write',
+  'policies:read': 'policies:read',
+  'policies:write': 'policies:write',
+  'rewards:read': 'rewards:read',
+  'rewards:write': 'rewards:write',
+  'judges:read': 'judges:read',
+  'judges:write': 'judges:write',
+  'team:read': 'team:read',
+  'team:write': 'team:write',
+} as const;
+
+/**
+ * What of that it may do; omitted or null: all of it. To write includes to read.
+ * @maxItems 12
+ */
+export type CreateTokenRequestScopes = CreateTokenRequestScopesAnyOfItem[] | null;
+
+/**
+ * Id of the service account that it belongs to; omitted or null: to you.
+ * @minLength 1
+ * @maxLength 40
+ */
+export type CreateTokenRequestServiceAccount = string | null;
+
+/**
+ * Its end; omitted or null: that of `tokens/options`.
+ */
 export type CreateTokenRequestExpiresAt = string | null;
 
 export interface CreateTokenRequest {
@@ -923,7 +981,25 @@ export interface CreateTokenRequest {
    * @maxLength 120
    */
   name: string;
+  /** What it may do at most.
+
+* `viewer` - Viewer: reads everything
+* `editor` - Editor: creates datasets, rewards, policies and draft runs
+* `operator` - Operator: starts, stops and steers runs
+* `admin` - Admin: manages members, tokens and reads the audit log */
   role: RoleEnum;
+  /**
+   * What of that it may do; omitted or null: all of it. To write includes to read.
+   * @maxItems 12
+   */
+  scopes?: CreateTokenRequestScopes;
+  /**
+   * Id of the service account that it belongs to; omitted or null: to you.
+   * @minLength 1
+   * @maxLength 40
+   */
+  service_account?: CreateTokenRequestServiceAccount;
+  /** Its end; omitted or null: that of `tokens/options`. */
   expires_at?: CreateTokenRequestExpiresAt;
 }
 
@@ -1572,9 +1648,60 @@ export interface NewInvitation {
   link: NewInvitationLink;
 }
 
+/**
+ * What it may do now: never more than its owner; null for one that does not act.
+ */
+export type NewTokenEffectiveRole = RoleEnum | NullEnum;
+
+/**
+ * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
+* `runs:write` - Also make, start, stop and steer runs
+* `datasets:read` - See datasets and their rows
+* `datasets:write` - Also upload datasets
+* `policies:read` - See base policies
+* `policies:write` - Also register base policies and make them of checkpoints
+* `rewards:read` - See rewards, proposals and bench jobs; check graders
+* `rewards:write` - Also define rewards, try them, and decide on proposals
+* `judges:read` - See judges, never their keys
+* `judges:write` - Also add, change and delete judges
+* `team:read` - See the team, its members, tokens, service accounts and audit log
+* `team:write` - Also change members and revoke tokens; never make one
+ */
+export type NewTokenScopesAnyOfItem = typeof NewTokenScopesAnyOfItem[keyof typeof NewTokenScopesAnyOfItem];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const NewTokenScopesAnyOfItem = {
+  'runs:read': 'runs:read',
+  'runs:write': 'runs:write',
+  'datasets:read': 'datasets:read',
+  'datasets:write': 'datasets:write',
+  'policies:read': 'policies:read',
+  'policies:write': 'policies:write',
+  'rewards:read': 'rewards:read',
+  'rewards:write': 'rewards:write',
+  'judges:read': 'judges:read',
+  'judges:write': 'judges:write',
+  'team:read': 'team:read',
+  'team:write': 'team:write',
+} as const;
+
+/**
+ * null for all that the role may.
+ */
+export type NewTokenScopes = NewTokenScopesAnyOfItem[] | null;
+
 export type NewTokenExpiresAt = string | null;
 
+/**
+ * To the minute.
+ */
 export type NewTokenLastUsedAt = string | null;
+
+/**
+ * Where that use came from.
+ */
+export type NewTokenLastUsedAddress = string | null;
 
 /**
  * The only answer that carries the secret.
@@ -1584,11 +1711,27 @@ export interface NewToken {
   name: string;
   /** First characters of the secret. */
   prefix: string;
+  /** What it may do at most.
+
+* `viewer` - Viewer: reads everything
+* `editor` - Editor: creates datasets, rewards, policies and draft runs
+* `operator` - Operator: starts, stops and steers runs
+* `admin` - Admin: manages members, tokens and reads the audit log */
   role: RoleEnum;
+  /** What it may do now: never more than its owner; null for one that does not act. */
+  readonly effective_role: NewTokenEffectiveRole;
+  /** null for all that the role may. */
+  scopes: NewTokenScopes;
+  readonly owner: TokenOwner;
+  /** Whether it acts, and why it does not. */
+  readonly state: TokenStateEnum;
   created_by: string;
   created_at: string;
   expires_at: NewTokenExpiresAt;
+  /** To the minute. */
   last_used_at: NewTokenLastUsedAt;
+  /** Where that use came from. */
+  last_used_address: NewTokenLastUsedAddress;
   /** Shown this once. Send it as `Authorization: Bearer …`. */
   secret: string;
 }
@@ -1825,6 +1968,19 @@ export interface PaginatedRubricProposalList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedServiceAccountListNext = string | null;
+
+export interface PaginatedServiceAccountList {
+  object: ObjectEnum;
+  data: ServiceAccount[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedServiceAccountListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedTokenListNext = string | null;
 
 export interface PaginatedTokenList {
@@ -1898,6 +2054,15 @@ export interface PastedSampleRequest {
 
 export interface PatchedChangeRoleRequest {
   role?: RoleEnum;
+}
+
+export interface PatchedHandOverTokenRequest {
+  /**
+   * Id of the service account that gets the token.
+   * @minLength 1
+   * @maxLength 40
+   */
+  service_account?: string;
 }
 
 /**
@@ -2008,6 +2173,17 @@ export interface PatchedUpdateRunRequest {
   name?: string;
   /** @maxLength 20000 */
   notes?: string;
+}
+
+export interface PatchedUpdateServiceAccountRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name?: string;
+  role?: RoleEnum;
+  /** A disabled account's tokens do not act. */
+  disabled?: boolean;
 }
 
 /**
@@ -2667,6 +2843,44 @@ export const RunStateEnum = {
   cancelled: 'cancelled',
 } as const;
 
+export interface Scope {
+  name: ScopeEnum;
+  description: string;
+}
+
+/**
+ * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
+* `runs:write` - Also make, start, stop and steer runs
+* `datasets:read` - See datasets and their rows
+* `datasets:write` - Also upload datasets
+* `policies:read` - See base policies
+* `policies:write` - Also register base policies and make them of checkpoints
+* `rewards:read` - See rewards, proposals and bench jobs; check graders
+* `rewards:write` - Also define rewards, try them, and decide on proposals
+* `judges:read` - See judges, never their keys
+* `judges:write` - Also add, change and delete judges
+* `team:read` - See the team, its members, tokens, service accounts and audit log
+* `team:write` - Also change members and revoke tokens; never make one
+ */
+export type ScopeEnum = typeof ScopeEnum[keyof typeof ScopeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ScopeEnum = {
+  'runs:read': 'runs:read',
+  'runs:write': 'runs:write',
+  'datasets:read': 'datasets:read',
+  'datasets:write': 'datasets:write',
+  'policies:read': 'policies:read',
+  'policies:write': 'policies:write',
+  'rewards:read': 'rewards:read',
+  'rewards:write': 'rewards:write',
+  'judges:read': 'judges:read',
+  'judges:write': 'judges:write',
+  'team:read': 'team:read',
+  'team:write': 'team:write',
+} as const;
+
 /**
  * null when a part failed: an error is never a zero.
  */
@@ -2706,6 +2920,32 @@ export interface Series {
   raw_count: number;
   /** x of the values that are not finite. */
   nan: number[];
+}
+
+/**
+ * Since when its tokens do not act.
+ */
+export type ServiceAccountDisabledAt = string | null;
+
+/**
+ * An account for programs, whose tokens outlive the people who made them.
+ */
+export interface ServiceAccount {
+  id: string;
+  name: string;
+  /** What its tokens may do at most.
+
+* `viewer` - Viewer: reads everything
+* `editor` - Editor: creates datasets, rewards, policies and draft runs
+* `operator` - Operator: starts, stops and steers runs
+* `admin` - Admin: manages members, tokens and reads the audit log */
+  role: RoleEnum;
+  created_by: string;
+  created_at: string;
+  /** Since when its tokens do not act. */
+  disabled_at: ServiceAccountDisabledAt;
+  /** Its tokens that are neither revoked nor expired. */
+  live_tokens: number;
 }
 
 export type SessionUser = User | null;
@@ -2843,21 +3083,144 @@ export interface ThinkingTagsRequest {
   end?: string;
 }
 
+/**
+ * What it may do now: never more than its owner; null for one that does not act.
+ */
+export type TokenEffectiveRole = RoleEnum | NullEnum;
+
+/**
+ * * `runs:read` - See runs, their metrics, rollouts, events and checkpoints; check specs and plans
+* `runs:write` - Also make, start, stop and steer runs
+* `datasets:read` - See datasets and their rows
+* `datasets:write` - Also upload datasets
+* `policies:read` - See base policies
+* `policies:write` - Also register base policies and make them of checkpoints
+* `rewards:read` - See rewards, proposals and bench jobs; check graders
+* `rewards:write` - Also define rewards, try them, and decide on proposals
+* `judges:read` - See judges, never their keys
+* `judges:write` - Also add, change and delete judges
+* `team:read` - See the team, its members, tokens, service accounts and audit log
+* `team:write` - Also change members and revoke tokens; never make one
+ */
+export type TokenScopesAnyOfItem = typeof TokenScopesAnyOfItem[keyof typeof TokenScopesAnyOfItem];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TokenScopesAnyOfItem = {
+  'runs:read': 'runs:read',
+  'runs:write': 'runs:write',
+  'datasets:read': 'datasets:read',
+  'datasets:write': 'datasets:write',
+  'policies:read': 'policies:read',
+  'policies:write': 'policies:write',
+  'rewards:read': 'rewards:read',
+  'rewards:write': 'rewards:write',
+  'judges:read': 'judges:read',
+  'judges:write': 'judges:write',
+  'team:read': 'team:read',
+  'team:write': 'team:write',
+} as const;
+
+/**
+ * null for all that the role may.
+ */
+export type TokenScopes = TokenScopesAnyOfItem[] | null;
+
 export type TokenExpiresAt = string | null;
 
+/**
+ * To the minute.
+ */
 export type TokenLastUsedAt = string | null;
+
+/**
+ * Where that use came from.
+ */
+export type TokenLastUsedAddress = string | null;
 
 export interface Token {
   id: string;
   name: string;
   /** First characters of the secret. */
   prefix: string;
+  /** What it may do at most.
+
+* `viewer` - Viewer: reads everything
+* `editor` - Editor: creates datasets, rewards, policies and draft runs
+* `operator` - Operator: starts, stops and steers runs
+* `admin` - Admin: manages members, tokens and reads the audit log */
   role: RoleEnum;
+  /** What it may do now: never more than its owner; null for one that does not act. */
+  readonly effective_role: TokenEffectiveRole;
+  /** null for all that the role may. */
+  scopes: TokenScopes;
+  readonly owner: TokenOwner;
+  /** Whether it acts, and why it does not. */
+  readonly state: TokenStateEnum;
   created_by: string;
   created_at: string;
   expires_at: TokenExpiresAt;
+  /** To the minute. */
   last_used_at: TokenLastUsedAt;
+  /** Where that use came from. */
+  last_used_address: TokenLastUsedAddress;
 }
+
+/**
+ * What a new token may be.
+ */
+export interface TokenOptions {
+  /** Days after which it ends when no time is named. */
+  default_days: number;
+  /** Days after which it ends at the latest. */
+  max_days: number;
+  scopes: Scope[];
+}
+
+export type TokenOwnerId = string | null;
+
+/**
+ * The person's e-mail address, or the account's name.
+ */
+export type TokenOwnerName = string | null;
+
+/**
+ * Owner of a token. Those of installations of before may be nobody's.
+ */
+export interface TokenOwner {
+  kind: TokenOwnerKindEnum;
+  id: TokenOwnerId;
+  /** The person's e-mail address, or the account's name. */
+  name: TokenOwnerName;
+}
+
+/**
+ * * `person` - person
+* `service_account` - service_account
+* `nobody` - nobody
+ */
+export type TokenOwnerKindEnum = typeof TokenOwnerKindEnum[keyof typeof TokenOwnerKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TokenOwnerKindEnum = {
+  person: 'person',
+  service_account: 'service_account',
+  nobody: 'nobody',
+} as const;
+
+export type TokenStateEnum = typeof TokenStateEnum[keyof typeof TokenStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const TokenStateEnum = {
+  active: 'active',
+  revoked: 'revoked',
+  expired: 'expired',
+  owner_left: 'owner_left',
+  owner_inactive: 'owner_inactive',
+  account_disabled: 'account_disabled',
+} as const;
 
 /**
  * Either a definition or the ref of a stored one.
@@ -3580,6 +3943,28 @@ export const ListRolloutsOrder = {
 } as const;
 
 export type StartRunHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListServiceAccountsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateServiceAccountHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

@@ -30,6 +30,8 @@ import type {
   CreateRewardVersionRequest,
   CreateRunHeaders,
   CreateRunRequest,
+  CreateServiceAccountHeaders,
+  CreateServiceAccountRequest,
   CreateTokenHeaders,
   CreateTokenRequest,
   Dataset,
@@ -64,6 +66,7 @@ import type {
   ListRolloutsParams,
   ListRubricProposalsParams,
   ListRunsParams,
+  ListServiceAccountsParams,
   ListSessionsParams,
   ListTokensParams,
   LoginRequest,
@@ -88,12 +91,15 @@ import type {
   PaginatedRewardList,
   PaginatedRolloutList,
   PaginatedRubricProposalList,
+  PaginatedServiceAccountList,
   PaginatedTokenList,
   PaginatedUserSessionList,
   PasswordRequest,
   PatchedChangeRoleRequest,
+  PatchedHandOverTokenRequest,
   PatchedUpdateJudgeEndpointRequest,
   PatchedUpdateRunRequest,
+  PatchedUpdateServiceAccountRequest,
   PauseRunHeaders,
   Plan,
   PlanRequestRequest,
@@ -116,6 +122,7 @@ import type {
   RewindRequest,
   Run,
   RunGraderRequest,
+  ServiceAccount,
   Session,
   StageControlHeaders,
   StageOneOrSeveralRequest,
@@ -123,6 +130,8 @@ import type {
   StartRunHeaders,
   TargetList,
   Team,
+  Token,
+  TokenOptions,
   TryRewardRequest,
   TryRewardResult,
   UploadRequest,
@@ -993,6 +1002,49 @@ export const listTargets = (
     }
   
 /**
+ * Accounts for programs, disabled ones included.
+ */
+export const listServiceAccounts = (
+    params?: ListServiceAccountsParams,
+ options?: SecondParameter<typeof http<PaginatedServiceAccountList>>,) => {
+      return http<PaginatedServiceAccountList>(
+      {url: `/api/v1/service-accounts`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Make an account for programs. Its tokens outlive the people who make them.
+ */
+export const createServiceAccount = (
+    createServiceAccountRequest: CreateServiceAccountRequest,
+    headers?: CreateServiceAccountHeaders,
+ options?: SecondParameter<typeof http<ServiceAccount>>,) => {
+      return http<ServiceAccount>(
+      {url: `/api/v1/service-accounts`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createServiceAccountRequest
+    },
+      options);
+    }
+  
+/**
+ * Rename an account, give it another role, disable or enable it. Its tokens follow at once.
+ */
+export const updateServiceAccount = (
+    accountId: string,
+    patchedUpdateServiceAccountRequest: PatchedUpdateServiceAccountRequest,
+ options?: SecondParameter<typeof http<ServiceAccount>>,) => {
+      return http<ServiceAccount>(
+      {url: `/api/v1/service-accounts/${accountId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', },
+      data: patchedUpdateServiceAccountRequest
+    },
+      options);
+    }
+  
+/**
  * Who is signed in. Sets the CSRF cookie, so that the sign-in form can be sent.
  */
 export const getSession = (
@@ -1232,7 +1284,7 @@ export const listTokens = (
     }
   
 /**
- * Make a token. Its secret is shown this once.
+ * Make a token, as a person: a token makes none. Its secret is shown this once.
  */
 export const createToken = (
     createTokenRequest: CreateTokenRequest,
@@ -1247,6 +1299,21 @@ export const createToken = (
     }
   
 /**
+ * Give a token of before, which is nobody's, to a service account.
+ */
+export const handOverToken = (
+    tokenId: string,
+    patchedHandOverTokenRequest: PatchedHandOverTokenRequest,
+ options?: SecondParameter<typeof http<Token>>,) => {
+      return http<Token>(
+      {url: `/api/v1/tokens/${tokenId}`, method: 'PATCH',
+      headers: {'Content-Type': 'application/json', },
+      data: patchedHandOverTokenRequest
+    },
+      options);
+    }
+  
+/**
  * Revoke a token; it stops working at once.
  */
 export const revokeToken = (
@@ -1254,6 +1321,18 @@ export const revokeToken = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/tokens/${tokenId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Scopes that a token may have, and how long one may last.
+ */
+export const getTokenOptions = (
+    
+ options?: SecondParameter<typeof http<TokenOptions>>,) => {
+      return http<TokenOptions>(
+      {url: `/api/v1/tokens/options`, method: 'GET'
     },
       options);
     }
@@ -1318,6 +1397,9 @@ export type ResumeRunResult = NonNullable<Awaited<ReturnType<typeof resumeRun>>>
 export type ListRolloutsResult = NonNullable<Awaited<ReturnType<typeof listRollouts>>>
 export type StartRunResult = NonNullable<Awaited<ReturnType<typeof startRun>>>
 export type ListTargetsResult = NonNullable<Awaited<ReturnType<typeof listTargets>>>
+export type ListServiceAccountsResult = NonNullable<Awaited<ReturnType<typeof listServiceAccounts>>>
+export type CreateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof createServiceAccount>>>
+export type UpdateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof updateServiceAccount>>>
 export type GetSessionResult = NonNullable<Awaited<ReturnType<typeof getSession>>>
 export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
@@ -1337,4 +1419,6 @@ export type ChangeMemberRoleResult = NonNullable<Awaited<ReturnType<typeof chang
 export type RemoveMemberResult = NonNullable<Awaited<ReturnType<typeof removeMember>>>
 export type ListTokensResult = NonNullable<Awaited<ReturnType<typeof listTokens>>>
 export type CreateTokenResult = NonNullable<Awaited<ReturnType<typeof createToken>>>
+export type HandOverTokenResult = NonNullable<Awaited<ReturnType<typeof handOverToken>>>
 export type RevokeTokenResult = NonNullable<Awaited<ReturnType<typeof revokeToken>>>
+export type GetTokenOptionsResult = NonNullable<Awaited<ReturnType<typeof getTokenOptions>>>

@@ -16,6 +16,17 @@ export const tokensQuery = queryOptions({
   queryFn: ({ signal }) => team.tokens(signal),
 });
 
+export const tokenOptionsQuery = queryOptions({
+  queryKey: ["token-options"],
+  queryFn: ({ signal }) => team.tokenOptions(signal),
+  staleTime: Infinity,
+});
+
+export const serviceAccountsQuery = queryOptions({
+  queryKey: ["service-accounts"],
+  queryFn: ({ signal }) => team.serviceAccounts(signal),
+});
+
 export const judgesQuery = queryOptions({
   queryKey: ["judges"],
   queryFn: ({ signal }) => judges.list(signal),

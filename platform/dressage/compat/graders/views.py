@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.permissions import IsEditor, IsViewer
+from dressage.common.scopes import Noun
 from dressage.compat.graders.reading import read_grader
 from dressage.compat.graders.response import run_response
 from dressage.compat.graders.running import run_grader
@@ -16,6 +17,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class ValidateGraderView(ApiView):
     """A grader's form."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsViewer}
 
     @extend_schema(
@@ -34,6 +36,7 @@ class ValidateGraderView(ApiView):
 class RunGraderView(ApiView):
     """A grader at work."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (429, 503)}
 

@@ -9,10 +9,11 @@ from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
 
+from dressage.common.scopes import Scope, covers
 from dressage.teams.authentication import SESSION_TEAM, TokenAuthentication
 from dressage.teams.models import Membership
 from dressage.teams.selectors import membership_for
-from dressage.teams.services import use_token
+from dressage.teams.tokens import TokenRefused, use_token
 
 _COOKIE = settings.SESSION_COOKIE_NAME
 
@@ -28,6 +29,8 @@ class Watcher:
     team_id: str
     session_key: str | None = None
     secret: str | None = None
+    address: str | None = None
+    """Where it calls from, if that is known."""
 
 
 def identify(scope: Mapping[str, Any]) -> Watcher | None:
@@ -40,8 +43,9 @@ def identify(scope: Mapping[str, Any]) -> Watcher | None:
     scheme, _, secret = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     secret = secret.strip()
     if scheme.lower() == "bearer" and secret.startswith(TokenAuthentication.prefix):
-        token = use_token(secret)
-        return Watcher(token.team_id, secret=secret) if token else None
+        address = (scope.get("client") or (None,))[0]
+        team_id = _team_of_token(secret, address)
+        return Watcher(team_id, secret=secret, address=address) if team_id else None
     key = scope.get("cookies", {}).get(_COOKIE)
     user, chosen = _session_user(key)
     membership = membership_for(user, chosen) if user else None
@@ -51,13 +55,21 @@ def identify(scope: Mapping[str, Any]) -> Watcher | None:
 def still_allowed(watcher: Watcher) -> bool:
     """Whether the session or token is still good and still belongs to the team."""
     if watcher.secret is not None:
-        token = use_token(watcher.secret)
-        return token is not None and token.team_id == watcher.team_id
+        return _team_of_token(watcher.secret, watcher.address) == watcher.team_id
     try:
         user, _ = _session_user(watcher.session_key)
     except PasswordIsTemporary:
         return False
     return user is not None and Membership.objects.filter(user=user, team_id=watcher.team_id).exists()
+
+
+def _team_of_token(secret: str, address: str | None) -> str | None:
+    """Id of the team whose runs a token may see; None for one that does not act, or lacks the scope."""
+    try:
+        token, _ = use_token(secret, address)
+    except TokenRefused:
+        return None
+    return token.team_id if covers(token.scopes, Scope.RUNS_READ) else None
 
 
 def _session_user(key: str | None) -> tuple[Any, str | None]:

@@ -5,6 +5,7 @@ from rest_framework.response import Response
 
 from dressage.common.paging import LIMIT, CursorPage, page_query
 from dressage.common.query import Choice, Flag, Number, Query, Text, Whole, Words
+from dressage.common.scopes import Noun
 from dressage.monitoring.serializers import EventPageSerializer, RolloutSerializer
 from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
@@ -22,6 +23,7 @@ _FILTERS = (("step", "step"), ("source", "source"), ("group_id", "group_id"), ("
 
 
 class EventsView(ApiView):
+    noun = Noun.RUNS
     queries = {
         "GET": Query.of(
             Whole(
@@ -69,6 +71,7 @@ class RolloutPage(CursorPage):
 
 
 class RolloutsView(ApiView):
+    noun = Noun.RUNS
     queries = {
         "GET": page_query(
             Whole(name="step", description="Only this step."),

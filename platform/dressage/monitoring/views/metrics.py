@@ -4,6 +4,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from dressage.common.query import Choice, Flag, Number, Query, Whole, Words
+from dressage.common.scopes import Noun
 from dressage.monitoring.serializers import MetricNameListSerializer, MetricsSerializer
 from dressage.runs.selectors import line_of, plain_run
 from dressage.teams.api import ApiView, TeamRequest
@@ -15,6 +16,7 @@ _AXES = ("step", "time", "tokens")
 
 
 class MetricsView(ApiView):
+    noun = Noun.RUNS
     queries = {
         "GET": Query.of(
             Words(name="keys", most=MAX_KEYS, required=True, description="Metric names, separated by commas."),
@@ -50,6 +52,8 @@ class MetricsView(ApiView):
 
 
 class MetricNamesView(ApiView):
+    noun = Noun.RUNS
+
     @extend_schema(operation_id="listMetricNames", tags=["telemetry"], responses=MetricNameListSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Every metric that the run has reported."""

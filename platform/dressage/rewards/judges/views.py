@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
+from dressage.common.scopes import Noun
 from dressage.rewards.judges import selectors, services
 from dressage.rewards.judges.serializers import (
     CreateJudgeEndpointSerializer,
@@ -19,6 +20,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class JudgeEndpointsView(ApiView):
     """All judges."""
 
+    noun = Noun.JUDGES
     roles = {"POST": IsAdmin}
     problem_statuses = {"POST": (409,)}
     queries = {"GET": page_query()}
@@ -46,6 +48,7 @@ class JudgeEndpointsView(ApiView):
 class JudgeEndpointView(ApiView):
     """One judge."""
 
+    noun = Noun.JUDGES
     roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
     problem_statuses = {"DELETE": (409,)}
 

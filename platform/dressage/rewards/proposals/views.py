@@ -7,6 +7,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.query import Choice, Text
+from dressage.common.scopes import Noun
 from dressage.rewards.models.proposal import ProposalState
 from dressage.rewards.proposals import selectors, services
 from dressage.rewards.proposals.serializers import (
@@ -23,6 +24,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class ProposalsView(ApiView):
     """All proposals for a reward's rubrics."""
 
+    noun = Noun.REWARDS
     queries = {
         "GET": page_query(
             Choice(name="state", choices=ProposalState.values, description="Only those in this state."),
@@ -45,6 +47,7 @@ class ProposalsView(ApiView):
 class AcceptProposalView(ApiView):
     """The decision for an item."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
 
@@ -67,6 +70,7 @@ class AcceptProposalView(ApiView):
 class RetireProposalView(ApiView):
     """The decision against an item."""
 
+    noun = Noun.REWARDS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
 

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from dressage.common.idempotency import idempotent
 from dressage.common.permissions import IsEditor, IsOperator
+from dressage.common.scopes import Noun
 from dressage.runs import branches, selectors, services
 from dressage.runs.serializers import ForkSerializer, RunSerializer
 from dressage.teams.api import ApiView, TeamRequest
@@ -16,6 +17,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class ActionView(ApiView):
     """Base: an act on one run, answered with the run as it is then."""
 
+    noun = Noun.RUNS
     roles = {"POST": IsOperator}
     without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409,)}
@@ -79,6 +81,7 @@ class SaveView(ActionView):
 
 
 class ForkView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
 

@@ -16,6 +16,7 @@ from dressage.common.permissions import IsEditor
 from dressage.common.problems import Problem
 from dressage.common.query import Flag, Query
 from dressage.common.ranges import download
+from dressage.common.scopes import Noun
 from dressage.policies.serializers import NamePolicySerializer, PolicySerializer
 from dressage.policies.services import register_checkpoint
 from dressage.runs import selectors
@@ -51,6 +52,7 @@ class CheckpointPage(CursorPage):
 
 
 class CheckpointsView(ApiView):
+    noun = Noun.RUNS
     pagination_class = CheckpointPage
     queries = {"GET": page_query()}
 
@@ -64,6 +66,7 @@ class CheckpointsView(ApiView):
 
 
 class CheckpointPolicyView(ApiView):
+    noun = Noun.POLICIES
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 410)}
 
@@ -90,6 +93,7 @@ class CheckpointPolicyView(ApiView):
 
 
 class DownloadCheckpointView(ApiView):
+    noun = Noun.RUNS
     problem_statuses = {"GET": (410, 416)}
     queries = {
         "GET": Query.of(Flag(name="training", description="Also the optimizer state and the manifest of hashes."))

@@ -13,6 +13,7 @@ from dressage.common.idempotency import idempotent
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor, IsOperator
 from dressage.common.problems import Problem
+from dressage.common.scopes import Noun
 from dressage.runs import branches, controls, selectors, staging
 from dressage.runs.change_sets import staged_spec
 from dressage.runs.documents import control_document
@@ -63,6 +64,8 @@ def _accepted(body: Mapping[str, object], revision: int) -> Response:
 
 
 class TargetsView(ApiView):
+    noun = Noun.RUNS
+
     @extend_schema(operation_id="listTargets", tags=["controls"], responses=TargetListSerializer)
     def get(self, request: TeamRequest, run_id: str) -> Response:
         """Every field that may change, with the value it will have once all staged controls are in effect."""
@@ -72,6 +75,7 @@ class TargetsView(ApiView):
 
 
 class ControlsView(ApiView):
+    noun = Noun.RUNS
     pagination_class = ControlPage
     roles = {"POST": IsOperator}
     problem_statuses = {"POST": (409, 412, 428)}
@@ -115,6 +119,7 @@ class ControlsView(ApiView):
 
 
 class CancelControlView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsOperator}
     without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409,)}
@@ -128,6 +133,7 @@ class CancelControlView(ApiView):
 
 
 class RevertControlView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsOperator}
     problem_statuses = {"POST": (409, 412)}
 
@@ -145,6 +151,7 @@ class RevertControlView(ApiView):
 
 
 class RewindControlView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
 

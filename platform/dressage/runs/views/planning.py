@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from dressage.common.permissions import IsViewer
 from dressage.common.problems import invalid
+from dressage.common.scopes import Noun
 from dressage.runs import planning
 from dressage.runs.models import Run
 from dressage.runs.plan_serializers import PlanRequestSerializer, PlanSerializer
@@ -15,6 +16,7 @@ from trainer_core.planning import PlanError, plan
 
 
 class PlanView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsViewer}
     problem_statuses = {"POST": (404,)}
 

@@ -10,6 +10,7 @@ from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.query import Words
 from dressage.common.roles import Role
+from dressage.common.scopes import Noun
 from dressage.runs import selectors, services
 from dressage.runs.documents import live_run_document
 from dressage.runs.serializers import CreateRunSerializer, LiveRunSerializer, RunSerializer, UpdateRunSerializer
@@ -20,6 +21,7 @@ from dressage.teams.api import ApiView, TeamRequest
 class RunsView(ApiView):
     """All runs."""
 
+    noun = Noun.RUNS
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409,)}
     queries = {
@@ -56,6 +58,7 @@ class RunsView(ApiView):
 class RunView(ApiView):
     """One run."""
 
+    noun = Noun.RUNS
     roles = {"PATCH": IsEditor}
 
     @extend_schema(operation_id="getRun", tags=["runs"], responses=RunSerializer)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from dressage.common.errors import FieldError, join, pydantic_errors
 from dressage.common.permissions import IsViewer
+from dressage.common.scopes import Noun
 from dressage.policies.selectors import policy_size
 from dressage.runs import references
 from dressage.runs.serializers import RecipeListSerializer, RecipeSerializer, ValidateSerializer, ValidationSerializer
@@ -21,6 +22,8 @@ from trainer_core.spec.recipes import list_recipes
 
 
 class SpecSchemaView(ApiView):
+    noun = Noun.RUNS
+
     @extend_schema(operation_id="getSpecSchema", tags=["spec"], responses=OpenApiTypes.OBJECT)
     def get(self, request: TeamRequest) -> Response:
         """JSON Schema of run specs, from which the console draws its form."""
@@ -28,6 +31,8 @@ class SpecSchemaView(ApiView):
 
 
 class RecipesView(ApiView):
+    noun = Noun.RUNS
+
     @extend_schema(operation_id="listRecipes", tags=["spec"], responses=RecipeListSerializer)
     def get(self, request: TeamRequest) -> Response:
         """Complete specs to begin with."""
@@ -35,6 +40,7 @@ class RecipesView(ApiView):
 
 
 class ValidateSpecView(ApiView):
+    noun = Noun.RUNS
     roles = {"POST": IsViewer}
 
     @extend_schema(

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from dressage.common.paging import CursorPage, page_query
 from dressage.common.permissions import IsAdmin
 from dressage.common.query import Choice, Query, Text, Time
+from dressage.common.scopes import Noun
 from dressage.teams import selectors
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.audit_export import CONTENT_TYPES, FORMATS
@@ -37,6 +38,7 @@ class NewestFirst(CursorPage):
 class AuditView(ApiView):
     """Who did what."""
 
+    noun = Noun.TEAM
     roles = {"GET": IsAdmin}
     pagination_class = NewestFirst
     queries = {"GET": page_query(*FILTERS)}
@@ -50,6 +52,7 @@ class AuditView(ApiView):
 class AuditExportView(ApiView):
     """The log as a file."""
 
+    noun = Noun.TEAM
     roles = {"GET": IsAdmin}
     queries = {"GET": Query.of(Choice(name="type", choices=tuple(FORMATS), default="jsonl"), *FILTERS)}
 
@@ -70,6 +73,7 @@ class AuditExportView(ApiView):
 class AuditVerificationView(ApiView):
     """Whether the log is whole."""
 
+    noun = Noun.TEAM
     roles = {"GET": IsAdmin}
 
     @extend_schema(operation_id="verifyAudit", tags=["audit"], responses=AuditVerificationSerializer)

@@ -10,6 +10,7 @@ from dressage.common.idempotency import idempotent_for_its_caller
 from dressage.common.paging import page_query
 from dressage.common.permissions import AllowAny, IsAdmin
 from dressage.common.roles import Role
+from dressage.common.scopes import Noun
 from dressage.teams import invitations, selectors, services
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.authentication import SESSION_TEAM, enforce_csrf
@@ -31,6 +32,7 @@ from dressage.teams.views.session import session_document
 class InvitationsView(ApiView):
     """The team's open invitations."""
 
+    noun = Noun.TEAM
     roles = {"GET": IsAdmin, "POST": IsAdmin}
     problem_statuses = {"POST": (409, 429, 502)}
     queries = {"GET": page_query()}
@@ -58,6 +60,7 @@ class InvitationsView(ApiView):
 class InvitationView(ApiView):
     """One invitation."""
 
+    noun = Noun.TEAM
     roles = {"DELETE": IsAdmin}
 
     @extend_schema(operation_id="withdrawInvitation", tags=["team"], request=None, responses={204: None})
@@ -71,6 +74,7 @@ class InvitationView(ApiView):
 class ResendView(ApiView):
     """Sending an invitation again."""
 
+    noun = Noun.TEAM
     roles = {"POST": IsAdmin}
     without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409, 429, 502)}

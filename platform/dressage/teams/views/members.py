@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
 from dressage.common.roles import Role
+from dressage.common.scopes import Noun
 from dressage.teams import selectors, services
 from dressage.teams.api import ApiView, TeamRequest
 from dressage.teams.serializers import ChangeRoleSerializer, MemberSerializer, TeamSerializer
@@ -14,6 +15,8 @@ from dressage.teams.serializers import ChangeRoleSerializer, MemberSerializer, T
 
 class TeamView(ApiView):
     """The caller's team."""
+
+    noun = Noun.TEAM
 
     @extend_schema(operation_id="getTeam", tags=["team"], responses=TeamSerializer)
     def get(self, request: TeamRequest) -> Response:
@@ -24,6 +27,7 @@ class TeamView(ApiView):
 class MembersView(ApiView):
     """All members. Others come by invitation."""
 
+    noun = Noun.TEAM
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listMembers", tags=["team"], responses=MemberSerializer(many=True))
@@ -35,6 +39,7 @@ class MembersView(ApiView):
 class MemberView(ApiView):
     """One member."""
 
+    noun = Noun.TEAM
     roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
     problem_statuses = {"PATCH": (409,), "DELETE": (409,)}
 

@@ -7,15 +7,35 @@ from rest_framework.response import Response
 from dressage.common.idempotency import idempotent_for_its_caller
 from dressage.common.paging import page_query
 from dressage.common.permissions import IsAdmin
+from dressage.common.problems import Problem, invalid
 from dressage.common.roles import Role
-from dressage.teams import selectors, services
+from dressage.common.scopes import Noun, Scope
+from dressage.teams import selectors, tokens
 from dressage.teams.api import ApiView, TeamRequest
-from dressage.teams.serializers import CreateTokenSerializer, NewTokenSerializer, TokenSerializer, with_secret
+from dressage.teams.models import ServiceAccount
+from dressage.teams.serializers import (
+    CreateTokenSerializer,
+    HandOverTokenSerializer,
+    NewTokenSerializer,
+    TokenOptionsSerializer,
+    TokenSerializer,
+    with_secret,
+)
+
+
+def named_account(request: TeamRequest, account_id: str) -> ServiceAccount:
+    """The service account that a body names. Raises a 422 problem."""
+    try:
+        return selectors.service_account(request.team, account_id)
+    except Problem as error:
+        raise invalid("/service_account", error.detail, code="unknown_service_account") from error
 
 
 class TokensView(ApiView):
     """The team's tokens."""
 
+    noun = Noun.TEAM
+    people_only = frozenset({"POST"})
     roles = {"GET": IsAdmin, "POST": IsAdmin}
     queries = {"GET": page_query()}
 
@@ -29,21 +49,56 @@ class TokensView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
-        """Make a token. Its secret is shown this once."""
+        """Make a token, as a person: a token makes none. Its secret is shown this once."""
         fields = self.body(CreateTokenSerializer)
-        token, secret = services.create_token(
-            request.team, request.actor, name=fields["name"], role=Role(fields["role"]), expires_at=fields["expires_at"]
+        account = fields["service_account"]
+        made, secret = tokens.create_token(
+            request.team,
+            request.actor,
+            name=fields["name"],
+            role=Role(fields["role"]),
+            owner=request.user if account is None else named_account(request, account),
+            scopes=None if fields["scopes"] is None else [Scope(scope) for scope in fields["scopes"]],
+            expires_at=fields["expires_at"],
         )
-        return Response(with_secret(NewTokenSerializer, token, secret=secret), status=status.HTTP_201_CREATED)
+        document = with_secret(NewTokenSerializer, selectors.token(request.team, made.id), secret=secret)
+        return Response(document, status=status.HTTP_201_CREATED)
+
+
+class TokenOptionsView(ApiView):
+    """What a new token may be."""
+
+    noun = Noun.TEAM
+    roles = {"GET": IsAdmin}
+
+    @extend_schema(operation_id="getTokenOptions", tags=["tokens"], responses=TokenOptionsSerializer)
+    def get(self, request: TeamRequest) -> Response:
+        """Scopes that a token may have, and how long one may last."""
+        scopes = [{"name": scope.value, "description": scope.label} for scope in Scope]
+        life, longest = tokens.default_life().days, tokens.longest_life().days
+        return Response(TokenOptionsSerializer({"default_days": life, "max_days": longest, "scopes": scopes}).data)
 
 
 class ApiTokenView(ApiView):
     """One token."""
 
-    roles = {"DELETE": IsAdmin}
+    noun = Noun.TEAM
+    people_only = frozenset({"PATCH"})
+    roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
+    problem_statuses = {"PATCH": (409,)}
+
+    @extend_schema(
+        operation_id="handOverToken", tags=["tokens"], request=HandOverTokenSerializer, responses=TokenSerializer
+    )
+    def patch(self, request: TeamRequest, token_id: str) -> Response:
+        """Give a token of before, which is nobody's, to a service account."""
+        token = selectors.token(request.team, token_id)
+        account = named_account(request, self.body(HandOverTokenSerializer)["service_account"])
+        tokens.hand_over(request.team, request.actor, token, account)
+        return Response(TokenSerializer(selectors.token(request.team, token_id)).data)
 
     @extend_schema(operation_id="revokeToken", tags=["tokens"], request=None, responses={204: None})
     def delete(self, request: TeamRequest, token_id: str) -> Response:
         """Revoke a token; it stops working at once."""
-        services.revoke_token(request.team, request.actor, selectors.token(request.team, token_id))
+        tokens.revoke_token(request.team, request.actor, selectors.token(request.team, token_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
