@@ -18,7 +18,7 @@ FOR_PEOPLE = {
     ("patch", "/api/v1/service-accounts/{account_id}"): "an account does not raise itself",
 }
 """Operations of a team that no token may use, and why."""
-OF_ONESELF = {"session", "account"}
+OF_ONESELF = {"session", "account", "invitations"}
 """Tags of operations that are about a person, not about a team."""
 
 
