@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.http import QueryDict
@@ -158,11 +158,11 @@ class Time(Parameter):
     def read(self, text: str) -> datetime:
         try:
             value = datetime.fromisoformat(text) if len(text) <= 40 and _TIME.match(text) else None
-        except ValueError:
-            value = None
-        if value is None or value.tzinfo is None:
-            raise Unfit("a time with its offset, such as 2026-11-22T12:00:00Z")
-        return value
+            if value is None or value.tzinfo is None:
+                raise ValueError
+            return value.astimezone(UTC)  # PostgreSQL takes no offset of 16 hours or more
+        except (ValueError, OverflowError):
+            raise Unfit("a time with its offset, such as 2026-11-22T12:00:00Z") from None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dressage.datasets.models import Dataset
 from dressage.runs import reconcile
 from dressage.runs.models import Checkpoint, Control
 from dressage.runs.services import create_run
-from dressage.teams.models import Membership, Team, User
+from dressage.teams.models import Membership, Team, User, UserSession
 from tests.platform.common.test_access import populate
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from trainer_core.spec import RunSpec
@@ -48,13 +48,17 @@ def place(db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ids = _run(team, actor, people[Role.OPERATOR])
     Dataset.objects.update(slug="trained-on")  # the name is wanted by the next
     ids |= populate(team, actor, Membership.objects.get(user=_member(team, Role.VIEWER).user))
+    callers = {role: people[role] for role in ROLES}
+    # A session of the one who edits, noted with the first request.
+    assert callers[Role.EDITOR].get("/api/v1/session").status_code == 200
+    ids["session"] = UserSession.objects.get(user=callers[Role.EDITOR].user).id
     # Requests keep the test's connection, and with it what is not committed. Django's own client, used above, sees to
     # that by itself, and leaves things as they were.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield Place(
         ids={name if name == "secret" else f"{name}_id": value for name, value in ids.items()} | {"number": 1},
-        callers={role: people[role] for role in ROLES},
+        callers=callers,
         strangers={role: _member(rivals, role) for role in ROLES},
     )
     for signal in (request_started, request_finished):
