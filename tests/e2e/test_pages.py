@@ -41,6 +41,8 @@ def paths(installation: Installation) -> dict[str, str]:
         "policies": "/policies",
         "team": "/team",
         "judges": "/team?tab=judges",
+        "audit log": "/team?tab=audit",
+        "account": "/account",
     }
 
 

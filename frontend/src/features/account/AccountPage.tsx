@@ -34,7 +34,7 @@ export function AccountPage() {
 
 function Section({ title, description, children }: { title: string; description: string; children: ReactNode }) {
   return (
-    <section aria-label={title}>
+    <div>
       <Title order={2} fz="md">
         {title}
       </Title>
@@ -42,6 +42,6 @@ function Section({ title, description, children }: { title: string; description:
         {description}
       </Text>
       {children}
-    </section>
+    </div>
   );
 }
