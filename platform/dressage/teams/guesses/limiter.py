@@ -11,6 +11,8 @@ import redis
 from django.conf import settings
 from redis.commands.core import Script
 
+from dressage.common.redis_pool import SharedPool
+
 _TAKE = """
 -- Counts one guess at every gate, or at none. ARGV: the time in seconds, the gates as JSON.
 -- Answers the milliseconds to wait (0: counted) and, in that case, the allowances of which one was taken.
@@ -155,4 +157,4 @@ def _document(gates: tuple[Gate, ...]) -> str:
 
 @functools.cache
 def _script(text: str) -> Script:
-    return redis.Redis.from_url(settings.REDIS_URL).register_script(text)
+    return redis.Redis(connection_pool=SharedPool.from_url(settings.REDIS_URL)).register_script(text)

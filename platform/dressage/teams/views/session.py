@@ -74,7 +74,7 @@ class SessionView(ApiView):
         guess.was_right()
         # What an account asks for beside its password comes here, between the two.
         begin_session(http, user)
-        logger.info("signed_in", user=user.pk)
+        logger.info("signed_in", user=user.pk, **place(http))
         response = Response(session_document(request))
         remember_device(http, response, user)
         return response
