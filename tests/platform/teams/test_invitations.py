@@ -390,10 +390,12 @@ def test_a_team_does_not_lose_its_last_admin(
 ) -> None:
     Membership.objects.filter(team=other_team).exclude(user=squatter.user).delete()
     Membership.objects.filter(team=other_team).update(role="admin")
+    offered = invite(squatter, "accomplice@example.com")
     settings.EMAIL_IS_SET_UP = True
     invite(api("admin")).accept(anonymous, NEW)
     owner = User.objects.get(email=ADDRESS)
     assert Membership.objects.get(team=other_team).user == owner
+    assert anonymous.get(offered.offer).status_code == 404
     moved = AuditEntry.objects.get(team=other_team, action="member.account")
     assert (moved.before, moved.after) == ({"user": squatter.user.id}, {"user": owner.id, "email": ADDRESS})
 
