@@ -7,6 +7,7 @@ Each variable stands in ``docs/configuration.md``. A field is read from its alia
 from functools import cached_property
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -89,6 +90,8 @@ class Config(BaseSettings):
     """Days after which an API token ends whose maker names no other time."""
     token_days_max: int = Field(default=365, ge=1, le=3650, alias="TOKEN_DAYS_MAX")
     """Days after which every API token ends at the latest."""
+    second_factor: Literal["optional", "admins", "all"] = Field(default="optional", alias="DRESSAGE_SECOND_FACTOR")
+    """Accounts that must have a second factor: nobody's, those of teams' admins, or everybody's."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 

@@ -116,6 +116,7 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_ENGINE = "dressage.teams.session_store"
 SESSION_COOKIE_AGE = round(config.session_days * 24 * 3600)
 SESSION_IDLE_S = config.session_idle_hours * 3600
+SECOND_FACTOR = config.second_factor
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20

@@ -42,7 +42,6 @@ SCRIPTS = {
     "graders": "graders.py",
     "isolated": "isolated_graders.py",
     "judge": "judge.py",
-    "streams": "load_streams.py",
 }
 """Benchmarks that bring a platform of their own."""
 

@@ -44,6 +44,7 @@ const app = createRoute({
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (!session.authenticated) throw redirect({ to: "/sign-in", search: { next: location.href } });
+    if (session.second_factor_missing && location.pathname !== "/account") throw redirect({ to: "/account" });
   },
   component: Shell,
 });

@@ -12,8 +12,9 @@ from dressage.teams.models import AccountEvent, User
 from dressage.teams.selectors import teams_of
 from dressage.teams.services import record_audit
 
-SIGN_IN_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED = (
+SIGN_IN_FAILED, CODE_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED = (
     "account.sign_in_failed",
+    "account.code_failed",
     "account.sign_out",
     "account.password",
     "account.session_end",
@@ -39,8 +40,10 @@ def record_account_event(user: User, action: str, *, address: str, device: str, 
 
 
 @transaction.atomic
-def record_failed_sign_in(email: str, *, address: str, device: str, now: datetime | None = None) -> None:
-    """Count a wrong password in the log of the account, if there is such an account.
+def record_failed_sign_in(
+    email: str, *, address: str, device: str, now: datetime | None = None, action: str = SIGN_IN_FAILED
+) -> None:
+    """Count a wrong password, or code of the second step, in the log of the account, if there is such an account.
 
     The first within an hour is an event, and an entry in the teams' audit logs that says how many came before it.
     """
@@ -48,13 +51,13 @@ def record_failed_sign_in(email: str, *, address: str, device: str, now: datetim
     user = User.objects.select_for_update(no_key=True).filter(email=email).first()
     if user is None:
         return
-    last = AccountEvent.objects.filter(user=user, action=SIGN_IN_FAILED).order_by("-created_at", "-id").first()
+    last = AccountEvent.objects.filter(user=user, action=action).order_by("-created_at", "-id").first()
     if last is not None and now - last.created_at < _FAILURES_TOGETHER:
         AccountEvent.objects.filter(pk=last.pk).update(count=F("count") + 1, last_at=now)
         return
-    _append(user, SIGN_IN_FAILED, address, device, now)
+    _append(user, action, address, device, now)
     uncounted = last.count - 1 if last else 0
-    _tell_teams(user, SIGN_IN_FAILED, {"address": address, "device": device, "more_since_the_last_entry": uncounted})
+    _tell_teams(user, action, {"address": address, "device": device, "more_since_the_last_entry": uncounted})
 
 
 def forget_old_events() -> None:

@@ -39,6 +39,8 @@ class ApiView(RoleByMethod, APIView):
     queries: ClassVar[dict[str, Query]] = {}
     without_body: ClassVar[frozenset[str]] = frozenset()
     """Methods that write and take no body, beside DELETE."""
+    takes_unenrolled: ClassVar[bool] = False
+    """Whether a session may call it that has no second factor where the installation wants one."""
     query: dict[str, Any]
     takes_temporary_passwords: ClassVar[bool] = False
     """Whether a session may call it whose password someone else has seen."""

@@ -17,6 +17,7 @@ from dressage.teams.models import Team, User
 from dressage.teams.selectors import membership_for
 from dressage.teams.sessions import see_session
 from dressage.teams.tokens import TokenRefused, use_token
+from dressage.teams.two_factor.selectors import must_enrol
 
 SESSION_TEAM = "team_id"
 
@@ -60,6 +61,22 @@ def _refuse_temporary_password(user: User, request: Request) -> None:
         raise TemporaryPassword
 
 
+class SecondFactorMissing(PermissionDenied):
+    """The installation wants a second factor, and the person has none."""
+
+    default_code = "second_factor_missing"
+    default_detail = (
+        "This installation wants a second factor of you. Set one up on the page Account "
+        "(POST /api/v1/account/totp); until then nothing else is open."
+    )
+
+
+def _refuse_unenrolled(user: User, request: Request) -> None:
+    view = (request.parser_context or {}).get("view")
+    if not getattr(view, "takes_unenrolled", False) and must_enrol(user):
+        raise SecondFactorMissing
+
+
 class TokenAuthentication(BaseAuthentication):
     """``Authorization: Bearer drs_…``: a token of a team, within its role, its scopes and its owner's present role."""
 
@@ -95,6 +112,7 @@ class TeamSessionAuthentication(BaseAuthentication):
             return None
         _refuse_temporary_password(user, request)
         enforce_csrf(request)
+        _refuse_unenrolled(user, request)
         membership = membership_for(user, request._request.session.get(SESSION_TEAM))
         if membership is not None:
             actor = Actor("user", user.id, user.email)

@@ -11,6 +11,20 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.models import PrefixedModel, TeamModel
 from dressage.common.roles import Role
+from dressage.teams.two_factor.models import Authenticator, RecoveryCode
+
+__all__ = [
+    "AccountEvent",
+    "ApiToken",
+    "AuditEntry",
+    "Authenticator",
+    "Membership",
+    "RecoveryCode",
+    "Team",
+    "User",
+    "UserManager",
+    "UserSession",
+]
 
 
 class UserManager(BaseUserManager["User"]):

@@ -34,6 +34,12 @@ class SessionSerializer(serializers.Serializer):
     """Who is signed in, and to which team."""
 
     authenticated = serializers.BooleanField()
+    second_factor_due = serializers.BooleanField(
+        help_text="The password was right, and a code of the account's second factor must follow."
+    )
+    second_factor_missing = serializers.BooleanField(
+        help_text="The installation wants a second factor: nothing is open but setting one up."
+    )
     user = UserSerializer(allow_null=True)
     team = TeamSerializer(allow_null=True)
     role = serializers.ChoiceField(Role.choices, allow_null=True)

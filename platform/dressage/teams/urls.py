@@ -9,6 +9,14 @@ from dressage.teams.views.members import MembersView, MemberView, TeamView
 from dressage.teams.views.service_accounts import ServiceAccountsView, ServiceAccountView
 from dressage.teams.views.session import SessionTeamView, SessionView
 from dressage.teams.views.tokens import ApiTokenView, TokenOptionsView, TokensView
+from dressage.teams.views.two_factor import (
+    RecoveryCodesView,
+    SecondFactorsView,
+    SecondStepView,
+    TotpConfirmationView,
+    TotpEndView,
+    TotpView,
+)
 
 urlpatterns = [
     path("session", SessionView.as_view()),
@@ -16,6 +24,12 @@ urlpatterns = [
     path("session/password", PasswordView.as_view()),
     path("account/sessions", UserSessionsView.as_view()),
     path("account/sessions/<str:session_id>", UserSessionView.as_view()),
+    path("session/second-factor", SecondStepView.as_view()),
+    path("account/second-factors", SecondFactorsView.as_view()),
+    path("account/totp", TotpView.as_view()),
+    path("account/totp/confirm", TotpConfirmationView.as_view()),
+    path("account/totp/disable", TotpEndView.as_view()),
+    path("account/recovery-codes", RecoveryCodesView.as_view()),
     path("account/events", AccountEventsView.as_view()),
     path("teams/current", TeamView.as_view()),
     path("teams/current/members", MembersView.as_view()),

@@ -120,7 +120,9 @@ OPERATIONS = [
 ]  # fmt: skip
 # Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
 PERSONAL = {
-    "session", "session/team", "session/password", "account/sessions", "account/sessions/{session}", "account/events",
+    "session", "session/team", "session/password", "session/second-factor", "account/second-factors", "account/totp",
+    "account/totp/confirm", "account/totp/disable", "account/recovery-codes", "account/sessions",
+    "account/sessions/{session}", "account/events",
     "invitations/{secret}", "invitations/{secret}/accept",
 }  # fmt: skip
 BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
@@ -312,7 +314,7 @@ def documented_address(path: str) -> str:
     return "/api/v1/" + path.replace("}", "_id}").replace("{secret_id}", "{secret}")
 
 
-PERSONAL_READS = ["session", "account/sessions", "account/events", "invitations/{secret}"]
+PERSONAL_READS = ["session", "account/second-factors", "account/sessions", "account/events", "invitations/{secret}"]
 
 
 @pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), *PERSONAL_READS])
@@ -339,6 +341,11 @@ PERSONAL_WRITES = [
     ("DELETE", "session"),
     ("POST", "session/team"),
     ("POST", "session/password"),
+    ("POST", "session/second-factor"),
+    ("POST", "account/totp"),
+    ("POST", "account/totp/confirm"),
+    ("POST", "account/totp/disable"),
+    ("POST", "account/recovery-codes"),
     ("DELETE", "account/sessions"),
     ("DELETE", "account/sessions/{session}"),
     ("POST", "invitations/{secret}/accept"),

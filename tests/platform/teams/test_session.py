@@ -12,7 +12,8 @@ from dressage.teams.models import Invitation, Membership, Team, User
 
 PASSWORD = "correct horse battery"
 SESSION = "/api/v1/session"
-NOBODY = {"authenticated": False, "user": None, "team": None, "role": None, "teams": []}
+NO_STEP = {"second_factor_due": False, "second_factor_missing": False}
+NOBODY = {"authenticated": False, **NO_STEP, "user": None, "team": None, "role": None, "teams": []}
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def test_sign_in_and_out(browser: APIClient, make_user: Callable[..., User], tea
     stable = {"id": team.id, "name": "Stable", "slug": "stable"}
     expected = {
         "authenticated": True,
+        **NO_STEP,
         "user": {
             "email": user.email,
             "name": "Operator",

@@ -138,6 +138,14 @@ export interface Band {
   negative: number[];
 }
 
+export interface BeginTotpRequest {
+  /**
+   * Current password; empty for an account that has none.
+   * @maxLength 1024
+   */
+  current?: string;
+}
+
 export type BenchDefinitionRef = string | null;
 
 /**
@@ -611,6 +619,15 @@ export interface ChooseTeamRequest {
    * @maxLength 40
    */
   team: string;
+}
+
+export interface CodeRequest {
+  /**
+   * Six digits of the authenticator app, or a recovery code.
+   * @minLength 1
+   * @maxLength 40
+   */
+  code: string;
 }
 
 export interface Column {
@@ -2321,6 +2338,20 @@ export interface Progress {
   at: string;
 }
 
+export interface ProofRequest {
+  /**
+   * Current password; empty for an account that has none.
+   * @maxLength 1024
+   */
+  current?: string;
+  /**
+   * Six digits of the authenticator app, or a recovery code.
+   * @minLength 1
+   * @maxLength 40
+   */
+  code: string;
+}
+
 /**
  * * `proposed` - Proposed: waits for a person
 * `accepted` - Accepted: a version of the reward has it
@@ -2527,6 +2558,14 @@ export interface Recipe {
 export interface RecipeList {
   object: ObjectEnum;
   data: Recipe[];
+}
+
+/**
+ * Recovery codes, shown this once.
+ */
+export interface RecoveryCodes {
+  /** Each is good once. */
+  recovery_codes: string[];
 }
 
 /**
@@ -2901,6 +2940,23 @@ export interface Score {
   error: ScoreError;
 }
 
+/**
+ * When the authenticator app was turned on.
+ */
+export type SecondFactorsTotpSince = string | null;
+
+/**
+ * Second factors of the person.
+ */
+export interface SecondFactors {
+  /** When the authenticator app was turned on. */
+  totp_since: SecondFactorsTotpSince;
+  /** Recovery codes that are still good. */
+  recovery_codes: number;
+  /** Whether a second factor has to be set up before anything else is allowed. */
+  required: boolean;
+}
+
 export type SeriesMinItem = number | null;
 
 export type SeriesMeanItem = number | null;
@@ -2959,6 +3015,10 @@ export type SessionRole = RoleEnum | NullEnum;
  */
 export interface Session {
   authenticated: boolean;
+  /** The password was right, and a code of the account's second factor must follow. */
+  second_factor_due: boolean;
+  /** The installation wants a second factor: nothing is open but setting one up. */
+  second_factor_missing: boolean;
   user: SessionUser;
   team: SessionTeam;
   role: SessionRole;
@@ -3221,6 +3281,18 @@ export const TokenStateEnum = {
   owner_inactive: 'owner_inactive',
   account_disabled: 'account_disabled',
 } as const;
+
+/**
+ * The key for the authenticator app. It counts once a first code has confirmed it.
+ */
+export interface TotpKey {
+  /** The key in base 32, to be typed. */
+  secret: string;
+  /** `otpauth://` address of the key. */
+  uri: string;
+  /** The address as a QR code: an SVG document. */
+  qr: string;
+}
 
 /**
  * Either a definition or the ref of a stored one.

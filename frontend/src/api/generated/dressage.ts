@@ -11,11 +11,13 @@ import type {
   AcceptRubricProposalHeaders,
   AcceptedProposal,
   AuditVerification,
+  BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
   CancelRunHeaders,
   CheckpointRunHeaders,
   ChooseTeamRequest,
+  CodeRequest,
   Control,
   CreateBenchJobRequest,
   CreateDatasetHeaders,
@@ -104,7 +106,9 @@ import type {
   Plan,
   PlanRequestRequest,
   Policy,
+  ProofRequest,
   RecipeList,
+  RecoveryCodes,
   RegisterCheckpointHeaders,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
@@ -122,6 +126,7 @@ import type {
   RewindRequest,
   Run,
   RunGraderRequest,
+  SecondFactors,
   ServiceAccount,
   Session,
   StageControlHeaders,
@@ -132,6 +137,7 @@ import type {
   Team,
   Token,
   TokenOptions,
+  TotpKey,
   TryRewardRequest,
   TryRewardResult,
   UploadRequest,
@@ -156,6 +162,32 @@ export const listAccountEvents = (
       return http<PaginatedAccountEventList>(
       {url: `/api/v1/account/events`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * Make ten new recovery codes: this takes the password and a code. Those of before end.
+ */
+export const renewRecoveryCodes = (
+    proofRequest: ProofRequest,
+ options?: SecondParameter<typeof http<RecoveryCodes>>,) => {
+      return http<RecoveryCodes>(
+      {url: `/api/v1/account/recovery-codes`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: proofRequest
+    },
+      options);
+    }
+  
+/**
+ * One's second factors.
+ */
+export const getSecondFactors = (
+    
+ options?: SecondParameter<typeof http<SecondFactors>>,) => {
+      return http<SecondFactors>(
+      {url: `/api/v1/account/second-factors`, method: 'GET'
     },
       options);
     }
@@ -193,6 +225,48 @@ export const endSession = (
  options?: SecondParameter<typeof http<void>>,) => {
       return http<void>(
       {url: `/api/v1/account/sessions/${sessionId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Make a key for an authenticator app. Nothing is asked for before a first code has confirmed it.
+ */
+export const beginTotp = (
+    beginTotpRequest: BeginTotpRequest,
+ options?: SecondParameter<typeof http<TotpKey>>,) => {
+      return http<TotpKey>(
+      {url: `/api/v1/account/totp`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: beginTotpRequest
+    },
+      options);
+    }
+  
+/**
+ * Turn the app on by its first code. The answer has the recovery codes, which are shown this once.
+ */
+export const confirmTotp = (
+    codeRequest: CodeRequest,
+ options?: SecondParameter<typeof http<RecoveryCodes>>,) => {
+      return http<RecoveryCodes>(
+      {url: `/api/v1/account/totp/confirm`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: codeRequest
+    },
+      options);
+    }
+  
+/**
+ * Turn the app off: this takes the password and a code. The recovery codes end with the last second factor.
+ */
+export const turnTotpOff = (
+    proofRequest: ProofRequest,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/account/totp/disable`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: proofRequest
     },
       options);
     }
@@ -1058,6 +1132,8 @@ export const getSession = (
   
 /**
  * Sign in. The session gets a new id and a new CSRF token.
+
+Where the account has a second factor, nobody is signed in yet: the answer says so in `second_factor_due`.
  */
 export const signIn = (
     loginRequest: LoginRequest,
@@ -1092,6 +1168,20 @@ export const changePassword = (
       {url: `/api/v1/session/password`, method: 'POST',
       headers: {'Content-Type': 'application/json', },
       data: passwordRequest
+    },
+      options);
+    }
+  
+/**
+ * Finish a sign-in whose answer said `second_factor_due`, with a code of the app or a recovery code.
+ */
+export const giveCode = (
+    codeRequest: CodeRequest,
+ options?: SecondParameter<typeof http<Session>>,) => {
+      return http<Session>(
+      {url: `/api/v1/session/second-factor`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: codeRequest
     },
       options);
     }
@@ -1338,9 +1428,14 @@ export const getTokenOptions = (
     }
   
 export type ListAccountEventsResult = NonNullable<Awaited<ReturnType<typeof listAccountEvents>>>
+export type RenewRecoveryCodesResult = NonNullable<Awaited<ReturnType<typeof renewRecoveryCodes>>>
+export type GetSecondFactorsResult = NonNullable<Awaited<ReturnType<typeof getSecondFactors>>>
 export type ListSessionsResult = NonNullable<Awaited<ReturnType<typeof listSessions>>>
 export type EndOtherSessionsResult = NonNullable<Awaited<ReturnType<typeof endOtherSessions>>>
 export type EndSessionResult = NonNullable<Awaited<ReturnType<typeof endSession>>>
+export type BeginTotpResult = NonNullable<Awaited<ReturnType<typeof beginTotp>>>
+export type ConfirmTotpResult = NonNullable<Awaited<ReturnType<typeof confirmTotp>>>
+export type TurnTotpOffResult = NonNullable<Awaited<ReturnType<typeof turnTotpOff>>>
 export type ListAuditEntriesResult = NonNullable<Awaited<ReturnType<typeof listAuditEntries>>>
 export type ExportAuditResult = NonNullable<Awaited<ReturnType<typeof exportAudit>>>
 export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudit>>>
@@ -1404,6 +1499,7 @@ export type GetSessionResult = NonNullable<Awaited<ReturnType<typeof getSession>
 export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
 export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changePassword>>>
+export type GiveCodeResult = NonNullable<Awaited<ReturnType<typeof giveCode>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>
 export type PlanSpecResult = NonNullable<Awaited<ReturnType<typeof planSpec>>>
 export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipes>>>

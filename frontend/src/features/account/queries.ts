@@ -1,6 +1,11 @@
 import { account } from "@/api/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
+export const secondFactorsQuery = queryOptions({
+  queryKey: ["account", "second-factors"],
+  queryFn: ({ signal }) => account.secondFactors(signal),
+});
+
 export const sessionsQuery = queryOptions({
   queryKey: ["account", "sessions"],
   queryFn: ({ signal }) => account.sessions(signal),

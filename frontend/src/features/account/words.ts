@@ -2,6 +2,11 @@
 const WORDS: Record<string, string> = {
   "account.sign_in": "Signed in",
   "account.sign_in_failed": "Wrong password",
+  "account.code_failed": "Right password, wrong code",
+  "account.totp_on": "Authenticator app turned on",
+  "account.totp_off": "Authenticator app turned off",
+  "account.recovery_codes": "New recovery codes made",
+  "account.recovery_code_used": "Recovery code used",
   "account.sign_out": "Signed out",
   "account.password": "Password changed",
   "account.session_end": "Another session ended",

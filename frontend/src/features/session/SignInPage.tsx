@@ -1,31 +1,30 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { Problem } from "@/api/http";
 import { ErrorState } from "@/ui/ErrorState";
+import { CodeForm } from "./CodeForm";
 import { Entrance } from "./Entrance";
-import { useSignIn } from "./session";
+import { sessionQuery, useSignIn } from "./session";
 
 export function SignInPage() {
   const { next } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
   const router = useRouter();
   const signIn = useSignIn();
+  const { data: session } = useQuery(sessionQuery);
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const submit = () =>
-    signIn.mutate(
-      { email, password },
-      {
-        onSuccess: () => {
-          // Only paths of this site: the parameter comes from the address and may be anyone's.
-          const target = next?.startsWith("/") && !next.startsWith("//") ? next : null;
-          if (target) router.history.push(target);
-          else void navigate({ to: "/runs" });
-        },
-      },
-    );
+  const goOn = () => {
+    // Only paths of this site: the parameter comes from the address and may be anyone's.
+    const target = next?.startsWith("/") && !next.startsWith("//") ? next : null;
+    if (target) router.history.push(target);
+    else void navigate({ to: "/runs" });
+  };
+  const submit = () => signIn.mutate({ email, password }, { onSuccess: answer => answer.authenticated && goOn() });
   const refused = signIn.error instanceof Problem && signIn.error.status === 401;
+  if (session?.second_factor_due) return <CodeForm onDone={goOn} />;
   return (
     <Entrance title="Sign in" onSubmit={submit}>
       {signIn.error && !refused && <ErrorState error={signIn.error} />}

@@ -29,6 +29,19 @@ export function useSignIn() {
   });
 }
 
+/** The second step of a sign-in. */
+export function useGiveCode(onDone: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (code: string) => session.giveCode(code),
+    onSuccess: async () => {
+      await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+      // Here, and not with the call: the form is gone once the session is known.
+      onDone();
+    },
+  });
+}
+
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({

@@ -14,6 +14,7 @@ from dressage.teams.authentication import SESSION_TEAM, TokenAuthentication
 from dressage.teams.models import Membership
 from dressage.teams.selectors import membership_for
 from dressage.teams.tokens import TokenRefused, use_token
+from dressage.teams.two_factor.selectors import must_enrol
 
 _COOKIE = settings.SESSION_COOKIE_NAME
 
@@ -85,7 +86,7 @@ def _session_user(key: str | None) -> tuple[Any, str | None]:
     request = HttpRequest()
     request.session = session
     user = get_user(request)
-    if not user.is_authenticated or not user.is_active:
+    if not user.is_authenticated or not user.is_active or must_enrol(user):
         return None, None
     if user.password_is_temporary:
         raise PasswordIsTemporary("Someone else has seen your password. Choose your own.")

@@ -21,6 +21,8 @@ ALONE_BURST, ALONE_EVERY = 15_000, _DAY / 1_000
 """First guesses of strange networks at one account."""
 SHARED_BURST, SHARED_EVERY = 50, _DAY / 240
 """All further guesses of strange networks at one account."""
+CODE_BURST, CODE_EVERY, CODE_CROWD = 100, _DAY / 100, 50
+"""First guesses of strange networks at the second factor of one account, whose password they have."""
 ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
 """Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
 
@@ -61,6 +63,40 @@ def sign_in_gates(email: str, network: str, device: str | None, is_known_network
             alone=Allowance(_key("alone", account), ALONE_BURST, ALONE_EVERY),
             shared=Allowance(_key("shared", account), SHARED_BURST, SHARED_EVERY),
             crowd=CROWD,
+            free_in_crowd=CROWD_FREE,
+        ),
+    )
+
+
+def count_code(request: HttpRequest, user: User, now: float | None = None) -> Guess:
+    """Count a guess at a code of the second step, by someone who has the password, before the code is looked at.
+
+    Raises:
+        Problem: 429 that says how long to wait; nothing was counted.
+    """
+    network = network_of(client_address(request))
+    device, is_known = known_device(request, user), has_signed_in_from(user, network)
+    return _admitted(code_gates(user.id, network, device, is_known), now=now)
+
+
+def code_gates(user: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
+    """Gates of a guess at a code: lines as for passwords, beside them, and shorter for strangers.
+
+    A guess has 3 chances in a million. Strangers have 490 on the first day and 340 on each further one.
+    """
+    if device is not None:
+        return (Tries(key=_key("code device", user, device), free=DEVICE_FREE, longest=DEVICE_LONGEST),)
+    pair = _key("code network", user, network)
+    if is_known_network:
+        return (Tries(key=pair, free=NETWORK_FREE, longest=NETWORK_LONGEST),)
+    return (
+        Tries(
+            key=pair,
+            free=STRANGER_FREE,
+            longest=STRANGER_LONGEST,
+            alone=Allowance(_key("code alone", user), CODE_BURST, CODE_EVERY),
+            shared=Allowance(_key("code shared", user), SHARED_BURST, SHARED_EVERY),
+            crowd=CODE_CROWD,
             free_in_crowd=CROWD_FREE,
         ),
     )

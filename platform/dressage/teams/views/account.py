@@ -16,6 +16,7 @@ class PasswordView(ApiView):
     """The user's own password."""
 
     takes_temporary_passwords = True
+    takes_unenrolled = True
     roles = {"POST": IsSignedIn}
     problem_statuses = {"POST": (429,)}
 

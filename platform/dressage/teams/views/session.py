@@ -22,6 +22,8 @@ from dressage.teams.models import User
 from dressage.teams.permissions import IsSignedIn
 from dressage.teams.serializers import ChooseTeamSerializer, LoginSerializer, SessionSerializer
 from dressage.teams.sessions import begin_session, leave, place
+from dressage.teams.two_factor.second_step import begin_second_step, end_second_step, second_step_of
+from dressage.teams.two_factor.selectors import has_second_factor, must_enrol
 
 logger = structlog.get_logger(__name__)
 
@@ -30,12 +32,15 @@ def session_document(request: Request) -> dict[str, Any]:
     """Facts that the console needs to know about its user."""
     http: Any = request._request
     user = http.user if isinstance(http.user, User) else None
-    # Whoever has a temporary password learns nothing but that it is one.
-    member = None if user is None or user.password_is_temporary else user
+    unenrolled = user is not None and must_enrol(user)
+    # Whoever has a temporary password, or lacks a second factor, learns nothing but that.
+    member = None if user is None or user.password_is_temporary or unenrolled else user
     membership = selectors.membership_for(member, http.session.get(SESSION_TEAM)) if member else None
     return SessionSerializer(
         {
             "authenticated": user is not None,
+            "second_factor_due": user is None and second_step_of(http) is not None,
+            "second_factor_missing": unenrolled,
             "user": user,
             "team": membership and membership.team,
             "role": membership and membership.role,
@@ -44,10 +49,22 @@ def session_document(request: Request) -> dict[str, Any]:
     ).data
 
 
+def signed_in(request: Request, user: User) -> Response:
+    """The answer to a sign-in that is complete: all that the account asks for was given."""
+    http = request._request
+    end_second_step(http)
+    begin_session(http, user)
+    logger.info("signed_in", user=user.pk, **place(http))
+    response = Response(session_document(request))
+    remember_device(http, response, user)
+    return response
+
+
 class SessionView(ApiView):
     """The browser's session."""
 
     takes_temporary_passwords = True
+    takes_unenrolled = True
     roles = {"GET": AllowAny, "POST": AllowAny, "DELETE": IsSignedIn}
     problem_statuses = {"POST": (401, 403, 429)}
 
@@ -59,7 +76,10 @@ class SessionView(ApiView):
 
     @extend_schema(operation_id="signIn", tags=["session"], request=LoginSerializer, responses=SessionSerializer)
     def post(self, request: TeamRequest) -> Response:
-        """Sign in. The session gets a new id and a new CSRF token."""
+        """Sign in. The session gets a new id and a new CSRF token.
+
+        Where the account has a second factor, nobody is signed in yet: the answer says so in `second_factor_due`.
+        """
         enforce_csrf(request)
         fields = self.body(LoginSerializer)
         email, http = fields["email"].strip().lower(), request._request
@@ -72,12 +92,10 @@ class SessionView(ApiView):
             enqueue_failed_sign_in(email, **where)
             raise Problem(401, "Not signed in", "E-mail address or password is wrong.", code="wrong_credentials")
         guess.was_right()
-        # What an account asks for beside its password comes here, between the two.
-        begin_session(http, user)
-        logger.info("signed_in", user=user.pk, **place(http))
-        response = Response(session_document(request))
-        remember_device(http, response, user)
-        return response
+        if has_second_factor(user):
+            begin_second_step(http, user)
+            return Response(session_document(request))
+        return signed_in(request, user)
 
     @extend_schema(operation_id="signOut", tags=["session"], request=None, responses={204: None})
     def delete(self, request: TeamRequest) -> Response:

@@ -1,0 +1,31 @@
+import { Alert, Code, Group, SimpleGrid, Text } from "@mantine/core";
+import { IconKey } from "@tabler/icons-react";
+import { CopyIcon } from "@/ui/CopyText";
+
+/** Recovery codes at the only moment at which they can be seen. */
+export function RecoveryCodes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
+  return (
+    <Alert
+      color="yellow"
+      icon={<IconKey size={18} />}
+      title="Your recovery codes"
+      mb="md"
+      withCloseButton
+      onClose={onClose}
+      closeButtonLabel="Hide them for good"
+      data-testid="recovery-codes"
+    >
+      <SimpleGrid cols={2} spacing={4}>
+        {codes.map(code => (
+          <Code key={code}>{code}</Code>
+        ))}
+      </SimpleGrid>
+      <Group gap={4} mt="xs" wrap="nowrap">
+        <CopyIcon value={codes.join("\n")} label="Copy the recovery codes" />
+        <Text size="xs">
+          Shown this once. Each signs you in once if you have lost your phone: print them, or keep them in a safe place.
+        </Text>
+      </Group>
+    </Alert>
+  );
+}

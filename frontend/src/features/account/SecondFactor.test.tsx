@@ -1,0 +1,69 @@
+import { screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, it, vi } from "vitest";
+import type { SecondFactors } from "@/api/model";
+import { renderWith } from "@/test/render";
+import { SecondFactor } from "./SecondFactor";
+
+const CODES = Array.from({ length: 10 }, (_, index) => `aaaa-bbbb-cccc-ddd${index}`);
+let own: SecondFactors;
+let asked: [string, unknown][];
+
+const answer = (body: unknown, status = 200) =>
+  Promise.resolve(
+    new Response(body === undefined ? null : JSON.stringify(body), {
+      status,
+      headers: { "content-type": status < 300 ? "application/json" : "application/problem+json" },
+    }),
+  );
+
+beforeEach(() => {
+  own = { totp_since: null, recovery_codes: 0, required: false };
+  asked = [];
+  vi.stubGlobal("fetch", (url: string, init: RequestInit) => {
+    if (init.method !== "POST") return answer(url.endsWith("/second-factors") ? own : {});
+    const body = JSON.parse(String(init.body)) as { code?: string };
+    asked.push([url.replace("/api/v1/account/", ""), body]);
+    if (url.endsWith("/totp")) return answer({ secret: "JBSWY3DP", uri: "otpauth://totp/x", qr: "<svg/>" });
+    if (body.code === "000000") {
+      const fault = { pointer: "/code", detail: "The code is wrong, or was used before." };
+      return answer({ status: 422, detail: fault.detail, errors: [fault] }, 422);
+    }
+    if (url.endsWith("/disable")) {
+      own = { totp_since: null, recovery_codes: 0, required: false };
+      return answer(undefined, 204);
+    }
+    own = { totp_since: "2026-11-22T12:00:00Z", recovery_codes: 10, required: false };
+    return answer({ recovery_codes: CODES });
+  });
+});
+
+it("sets up an app, and shows the recovery codes once", async () => {
+  renderWith(<SecondFactor />);
+  await userEvent.type(await screen.findByLabelText("Your password, to set up an app"), "secret");
+  await userEvent.click(screen.getByRole("button", { name: "Set up an authenticator app" }));
+  expect((await screen.findByAltText("QR code of the key")).getAttribute("src")).toContain("%3Csvg%2F%3E");
+  expect(screen.getByText("JBSWY3DP")).toBeTruthy();
+  await userEvent.type(screen.getByLabelText(/Code/), "000000");
+  await userEvent.click(screen.getByRole("button", { name: "Turn it on" }));
+  expect(await screen.findByText("The code is wrong, or was used before.")).toBeTruthy();
+  await userEvent.clear(screen.getByLabelText(/Code/));
+  await userEvent.type(screen.getByLabelText(/Code/), "123456");
+  await userEvent.click(screen.getByRole("button", { name: "Turn it on" }));
+  for (const code of CODES) expect(await screen.findByText(code)).toBeTruthy();
+  expect(await screen.findByText(/10 of your recovery codes are still good/)).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Hide them for good" }));
+  expect(screen.queryByText("aaaa-bbbb-cccc-ddd0")).toBeNull();
+  expect(asked[0]).toEqual(["totp", { current: "secret" }]);
+});
+
+it("turns the app off with password and code", async () => {
+  own = { totp_since: "2026-11-22T12:00:00Z", recovery_codes: 9, required: false };
+  renderWith(<SecondFactor />);
+  await userEvent.click(await screen.findByRole("button", { name: "Turn off" }));
+  await userEvent.type(screen.getByLabelText("Current password"), "secret");
+  await userEvent.type(screen.getByLabelText(/Code/), "123456");
+  await userEvent.click(screen.getByRole("button", { name: "Turn the app off" }));
+  await waitFor(() => expect(screen.getByLabelText("Your password, to set up an app")).toBeTruthy());
+  expect(asked).toEqual([["totp/disable", { current: "secret", code: "123456" }]]);
+});

@@ -1,0 +1,33 @@
+"""The second step of a sign-in: the session remembers who has given the password, and nobody is signed in yet."""
+
+import time
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
+
+from dressage.teams.models import User
+
+_KEY = "second_step"
+GOOD_FOR_S = 600.0
+"""Seconds within which the second step follows the first."""
+
+
+def begin_second_step(request: HttpRequest, user: User) -> None:
+    """Remember, in a session with a new id, that this person has given the password."""
+    request.session.cycle_key()
+    request.session[_KEY] = {"user": user.pk, "password": user.get_session_auth_hash(), "at": time.time()}
+
+
+def second_step_of(request: HttpRequest) -> User | None:
+    """The person whose second step is due. The first is good for nothing any more once the password has changed."""
+    begun: Any = request.session.get(_KEY)
+    if not begun or not 0 <= time.time() - begun["at"] < GOOD_FOR_S:
+        return None
+    user = User.objects.filter(pk=begun["user"], is_active=True).first()
+    return user if user and constant_time_compare(user.get_session_auth_hash(), begun["password"]) else None
+
+
+def end_second_step(request: HttpRequest) -> None:
+    """Forget that a second step was due."""
+    request.session.pop(_KEY, None)

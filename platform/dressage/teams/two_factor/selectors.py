@@ -1,0 +1,43 @@
+"""Reads of second factors."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from dressage.common.roles import Role
+from dressage.teams.models import Membership, User
+from dressage.teams.two_factor.models import Authenticator, RecoveryCode
+
+
+def authenticator_of(user: User) -> Authenticator | None:
+    """The confirmed authenticator app of a person."""
+    return Authenticator.objects.filter(user=user).exclude(confirmed_at=None).first()
+
+
+def unused_recovery_codes(user: User) -> QuerySet[RecoveryCode]:
+    """Recovery codes of a person that are still good."""
+    return RecoveryCode.objects.filter(user=user, used_at=None)
+
+
+def has_second_factor(user: User) -> bool:
+    """Whether a sign-in of this person takes a second step."""
+    return authenticator_of(user) is not None
+
+
+def must_enrol(user: User) -> bool:
+    """Whether the installation wants a second factor of this person, who has none: then they may do nothing else."""
+    wanted = settings.SECOND_FACTOR == "all" or (
+        settings.SECOND_FACTOR == "admins" and Membership.objects.filter(user=user, role=Role.ADMIN).exists()
+    )
+    return wanted and not has_second_factor(user)
+
+
+def second_factors(user: User) -> dict[str, Any]:
+    """Second factors of a person, as they are shown themselves."""
+    app = authenticator_of(user)
+    return {
+        "totp_since": app and app.confirmed_at,
+        "recovery_codes": unused_recovery_codes(user).count(),
+        "required": must_enrol(user),
+    }

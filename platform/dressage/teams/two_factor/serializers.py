@@ -1,0 +1,58 @@
+"""Bodies of the endpoints of second factors."""
+
+from rest_framework import serializers
+
+
+def _password() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=1024,
+        trim_whitespace=False,
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Current password; empty for an account that has none.",
+    )
+
+
+def _code() -> serializers.CharField:
+    return serializers.CharField(
+        max_length=40, write_only=True, help_text="Six digits of the authenticator app, or a recovery code."
+    )
+
+
+class SecondFactorsSerializer(serializers.Serializer):
+    """Second factors of the person."""
+
+    totp_since = serializers.DateTimeField(allow_null=True, help_text="When the authenticator app was turned on.")
+    recovery_codes = serializers.IntegerField(help_text="Recovery codes that are still good.")
+    required = serializers.BooleanField(
+        help_text="Whether a second factor has to be set up before anything else is allowed."
+    )
+
+
+class BeginTotpSerializer(serializers.Serializer):
+    current = _password()
+
+
+class TotpKeySerializer(serializers.Serializer):
+    """The key for the authenticator app. It counts once a first code has confirmed it."""
+
+    secret = serializers.CharField(help_text="The key in base 32, to be typed.")
+    uri = serializers.CharField(help_text="`otpauth://` address of the key.")
+    qr = serializers.CharField(help_text="The address as a QR code: an SVG document.")
+
+
+class CodeSerializer(serializers.Serializer):
+    code = _code()
+
+
+class ProofSerializer(serializers.Serializer):
+    current = _password()
+    code = _code()
+
+
+class RecoveryCodesSerializer(serializers.Serializer):
+    """Recovery codes, shown this once."""
+
+    recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Each is good once.")
