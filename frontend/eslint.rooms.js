@@ -55,7 +55,7 @@ function rules(room, allowed, isTest) {
   // An import of a file of this project that is neither `./name` nor `@/<allowed room>/name`. The generated client, which
   // is linted by nobody, lies in a folder of the room api.
   const names = allowed.length > 0 ? `(?!(?:${allowed.join("|")})/[^/]+$)` : "";
-  const regex = `^(?:\\.(?:\\.|[^/]*/(?!generated/[^/]+$).*/)|@/${names})`;
+  const regex = `^(?:\\.\\./|\\./(?:.*/)?\\.\\./|@/${names})`;
   const message =
     `The room ${room} imports its own files as "./name" and rooms on floors below it as "@/room/name"; ` +
     "the floors stand in eslint.rooms.js.";

@@ -42,6 +42,7 @@ SCRIPTS = {
     "graders": "graders.py",
     "isolated": "isolated_graders.py",
     "judge": "judge.py",
+    "streams": "load_streams.py",
 }
 """Benchmarks that bring a platform of their own."""
 

@@ -40,6 +40,7 @@ def paths(installation: Installation) -> dict[str, str]:
         "bench": f"/rewards/{rubric}?tab=bench&job={bench}",
         "policies": "/policies",
         "team": "/team",
+        "tokens": "/team?tab=tokens",
         "judges": "/team?tab=judges",
         "audit log": "/team?tab=audit",
         "account": "/account",

@@ -54,6 +54,8 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     quietly = ["--no-access-log", "--log-level", "warning"]
     # dressage.asgi reads the headers of proxies, and only those of trusted ones; uvicorn would believe this machine.
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-proxy-headers", *quietly]
+    # Nothing travels up a stream: 16 MiB of a message, as uvicorn would take, are 16 MiB of memory for anybody.
+    uvicorn += ["--ws-max-size", "4096", "--ws-max-queue", "4"]
     schedule = config.home / "beat-schedule"
     quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     farewell = r"worker: Warm shutdown|^\s*$"

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 
 from dressage.common.actors import Actor
 from dressage.teams.models import Membership, Team, User
-from dressage.teams.services import is_last_admin, record_audit, remove_member
+from dressage.teams.services import is_last_admin, record_audit, remove_member, withdraw_invitations_of
 
 
 def make_account(email: str, password_hash: str, *, name: str = "", proven: bool, temporary: bool = False) -> User:
@@ -76,6 +76,7 @@ def replace_account(
         membership.save(update_fields=["user"])
         before, after = {"user": old.id}, {"user": user.id, "email": address}
         record_audit(membership.team, actor, "member.account", "member", membership.id, before, after, reason)
+        withdraw_invitations_of(membership.team, actor, old.id)
     return user
 
 

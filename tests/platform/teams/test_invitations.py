@@ -1,6 +1,7 @@
 """Invitations: who may make them, what they offer, and who becomes a member by them."""
 
 import smtplib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -388,10 +390,12 @@ def test_a_team_does_not_lose_its_last_admin(
 ) -> None:
     Membership.objects.filter(team=other_team).exclude(user=squatter.user).delete()
     Membership.objects.filter(team=other_team).update(role="admin")
+    offered = invite(squatter, "accomplice@example.com")
     settings.EMAIL_IS_SET_UP = True
     invite(api("admin")).accept(anonymous, NEW)
     owner = User.objects.get(email=ADDRESS)
     assert Membership.objects.get(team=other_team).user == owner
+    assert anonymous.get(offered.offer).status_code == 404
     moved = AuditEntry.objects.get(team=other_team, action="member.account")
     assert (moved.before, moved.after) == ({"user": squatter.user.id}, {"user": owner.id, "email": ADDRESS})
 
@@ -483,3 +487,30 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(MD5PasswordHasher, "encode", counted)
     return seen
+
+
+# --- at once ---
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("teams", "expected"), [(1, [200, 404]), (2, [200, 409])])
+def test_two_who_accept_at_once_make_one_account(
+    api: Callable[..., APIClient], team: Team, other_team: Team, teams: int, expected: list[int]
+) -> None:
+    """The same link twice, or links of two teams for one address."""
+    links = [invite(api("admin", team=one)) for one in (team, other_team)[:teams]] * (3 - teams)
+    together, statuses = threading.Barrier(2, timeout=30), []
+
+    def accept(invited: Invited) -> None:
+        client = APIClient()
+        together.wait()
+        statuses.append(invited.accept(client, NEW).status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=accept, args=[invited]) for invited in links]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(statuses) == expected
+    assert User.objects.filter(email=ADDRESS).count() == Membership.objects.filter(user__email=ADDRESS).count() == 1

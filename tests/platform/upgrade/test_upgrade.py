@@ -142,6 +142,13 @@ def test_every_page_answers_what_it_answered_then(upgraded: Upgraded) -> None:
     assert len(paths) > 90
 
 
+def test_accounts_of_before_are_their_owners_where_the_password_is(upgraded: Upgraded) -> None:
+    show = "from dressage.teams.models import User\nfor user in User.objects.all():\n    "
+    show += "print(user.password_is_temporary, user.address_proven)"
+    shown = upgraded.run("shell", "--no-imports", "--command", show).split("\n")
+    assert set(filter(None, shown)) <= {"False True", "True False"} and "False True" in shown
+
+
 def test_a_worker_of_before_goes_on(upgraded: Upgraded) -> None:
     """It has the token and the numbers of then, and speaks the messages of then."""
     main = RUNS["main"]
