@@ -1,7 +1,7 @@
 """Reads of runs."""
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
@@ -22,6 +22,7 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
+from dressage.common.compiled import compiled
 from dressage.common.models import TeamQuerySet
 from dressage.common.problems import not_found
 from dressage.runs.documents import RunDocument, RunFacts, run_document
@@ -58,13 +59,14 @@ def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
         .order_by("-step", "-attempt")
         .values(document=JSONObject(id="id", step="step", created_at="created_at", reason="reason"))[:1]
     )
-    return Run.objects.annotate(
+    facts = Run.objects.annotate(
         queue_facts=Case(When(state=RunState.QUEUED, then=_queue_facts())),
         lease_age=ExpressionWrapper(Now() - Subquery(attempt.values("last_sync_at")), output_field=DurationField()),
         last_checkpoint=Subquery(latest, output_field=JSONField()),
-        parent_name=F("parent__name"),
         policy_name=KeyTextTransform("base", KeyTransform("policy", "spec")),
     )
+    found = Run.objects.annotate(**compiled(facts), parent_name=F("parent__name"))
+    return cast("TeamQuerySet[WithAnnotations[Run, RunFacts]]", found)
 
 
 def _queue_facts() -> JSONObject:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import structlog
 from django.db import transaction
@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dressage.common.compiled import compiled
 from dressage.common.problems import Problem
 from dressage.runs import reward_versions
 from dressage.runs.attempts import LEASE_S
@@ -87,7 +88,8 @@ def _attempts() -> "QuerySet[WithAnnotations[Attempt, AttemptFacts]]":
     """Attempts with whether there may be something to tell them. Nothing is added to it while the run is locked."""
     staged = Control.objects.filter(run=OuterRef("run"), state=ControlState.STAGED)
     wishes = CheckpointRequest.objects.filter(run=OuterRef("run"), closed_at=None)
-    return Attempt.objects.annotate(has_commands=Exists(staged) | Exists(wishes))
+    facts = compiled(Attempt.objects.annotate(has_commands=Exists(staged) | Exists(wishes)))
+    return cast("QuerySet[WithAnnotations[Attempt, AttemptFacts]]", Attempt.objects.annotate(**facts))
 
 
 def _repeats_its_end(run: Run, attempt: Attempt, body: SyncRequest) -> bool:
