@@ -38,6 +38,8 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
 SCRIPTS = {
     "ingest": "telemetry_ingest.py",
     "query": "telemetry_query.py",
+    "reads": "load_reads.py",
+    "syncs": "load_sync.py",
     "sandbox": "sandbox.py",
     "graders": "graders.py",
     "isolated": "isolated_graders.py",

@@ -193,6 +193,9 @@ class UserSession(PrefixedModel):
     address = models.CharField(max_length=45, blank=True)
     last_seen_at = models.DateTimeField(default=timezone.now)
 
+    class Meta:
+        indexes = [models.Index(fields=["user", "created_at", "id"], name="session_page")]
+
 
 class AccountEvent(PrefixedModel):
     """What has happened to an account, for its owner. Wrong passwords of an hour are one row."""

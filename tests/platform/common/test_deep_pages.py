@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.contrib.sessions.models import Session
 from django.db import connection, models
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -15,7 +16,17 @@ from dressage.policies.models import Policy
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
-from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, ServiceAccount, Team, User
+from dressage.teams.models import (
+    AccountEvent,
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    ServiceAccount,
+    Team,
+    User,
+    UserSession,
+)
 from dressage.telemetry.models import Event, Rollout
 from tests.platform.openapi import documented_paths
 
@@ -52,10 +63,14 @@ def of_team(model: type[TeamModel], team: Team, /, **values: Any) -> list[Any]:
     return many(model, team=team, created_at=NOW, **values)
 
 
-def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
-    """Rows of every list in a team: the list's table, and the ids in its address."""
+def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
+    """Rows of every list of a team, and of one of its people: the list's table, and the ids in its address."""
     by, slugs, unique = {"created_by": "x"}, {"slug": number, "name": "n"}, lambda n: f"{team.slug}{n}"
     people = many(User, email=lambda n: f"{team.slug}{n}@example.com")
+    ends = NOW + timedelta(days=36_500)
+    open_ones = many(Session, session_key=unique, session_data="", expire_date=ends)
+    many(UserSession, user=person, session=lambda n: open_ones[n], created_at=NOW)
+    many(AccountEvent, user=person, action="account.sign_in", created_at=NOW)
     of_team(Membership, team, user=lambda n: people[n], role="viewer")
     of_team(ApiToken, team, name="t", sha256=unique, role="viewer")
     offer = {"email": lambda n: f"guest{n}@example.com", "sha256": unique, "mailed": True, "created_by_id": "x"}
@@ -105,6 +120,8 @@ def fill(team: Team) -> dict[str, tuple[type[models.Model], dict[str, str]]]:
     )  # fmt: skip
     ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id}, "/api/v1"
     tables: dict[str, type[models.Model]] = {
+        "/account/events": AccountEvent,
+        "/account/sessions": UserSession,
         "/audit": AuditEntry,
         "/datasets": Dataset,
         "/judge-endpoints": JudgeEndpoint,
@@ -154,9 +171,9 @@ def orders(operation: dict[str, Any]) -> list[dict[str, str]]:
 def test_a_deep_page_reads_as_many_rows_as_it_shows(
     api: Callable[..., APIClient], team: Team, other_team: Team
 ) -> None:
-    filled, _ = fill(team), fill(other_team)
+    client, stranger = api("admin"), api("admin", team=other_team)
+    filled, _ = fill(team, client.user), fill(other_team, stranger.user)  # type: ignore[attr-defined]
     assert filled.keys() == paged().keys() - NOT_IN_A_TABLE, "a list by cursor is missing here, or is none any more"
-    client = api("admin")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     for path, (model, ids) in filled.items():
