@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("teams", "0007_owners_of_former_tokens"),
+        ("teams", "0008_second_factors"),
     ]
 
     operations = [
