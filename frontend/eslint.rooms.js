@@ -52,8 +52,7 @@ const CAST = {
 };
 
 function rules(room, allowed, isTest) {
-  // An import of a file of this project that is neither `./name` nor `@/<allowed room>/name`. The generated client, which
-  // is linted by nobody, lies in a folder of the room api.
+  // An import of a file of this project that leaves the room by its path, or is no `@/<allowed room>/name`.
   const names = allowed.length > 0 ? `(?!(?:${allowed.join("|")})/[^/]+$)` : "";
   const regex = `^(?:\\.\\./|\\./(?:.*/)?\\.\\./|@/${names})`;
   const message =

@@ -28,7 +28,7 @@ PROCESSES = 3
 """Grading processes of one web process."""
 MOST_PER_TEAM = 2
 """A team holds no more at once: there is always one for the others."""
-MOST_WAITING, MOST_WAITING_PER_TEAM = 24, 6
+MOST_WAITING, MOST_WAITING_PER_TEAM = 12, 6
 """Requests that wait for a process, each of which holds a thread."""
 WAIT_S = 20.0
 NICE = 10

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import httpx
@@ -14,6 +14,8 @@ from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.compat.graders import running
+from dressage.gateway.handler import THREADS
+from dressage.rewards import grading
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
@@ -224,6 +226,21 @@ def test_a_cluster_that_does_not_answer(client: openai.OpenAI, live_server: Any,
         response = client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")
     assert (response.reward, flags(response)) == (None, {"other_error"})
     assert response.metadata.errors.to_dict()["other_error_details"] == "There is no jail."
+
+
+def test_callers_who_wait_leave_threads_for_others(client: openai.OpenAI) -> None:
+    # Of all teams together; the rest of the threads is for requests that wait for nothing.
+    assert running.MOST_WAITING + grading.MOST_WAITING + grading.PROCESSES <= THREADS - 8
+    with ExitStack() as places:
+        for _ in range(running.MOST_WAITING):
+            places.enter_context(running._place())
+        with pytest.raises(openai.InternalServerError, match="waited for already") as refused:
+            client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")
+        assert (refused.value.status_code, refused.value.code) == (503, "graders_busy")
+        assert refused.value.response.headers["Retry-After"] == "5"
+        assert not BenchJob.objects.exists()
+    with running._place():
+        pass
 
 
 def test_graders_that_look_at_the_length(client: openai.OpenAI) -> None:

@@ -1,7 +1,9 @@
 """Runs a grader once: here if it is pure, else as a bench job on the cluster whose end is waited for."""
 
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +12,7 @@ from django.db import connection
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job, give_up
 from dressage.common.actors import Actor
-from dressage.common.problems import invalid
+from dressage.common.problems import Problem, invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
@@ -23,6 +25,9 @@ WAIT_S = 60.0
 """Longest time that a caller waits for the cluster."""
 SCORE_S = 45.0
 """Longest time that the score itself may take there."""
+MOST_WAITING = 8
+"""Callers of a web process who wait for the cluster at once, each of whom holds one of its threads."""
+_PLACES = threading.BoundedSemaphore(MOST_WAITING)
 _POLL_S = (0.02, 0.5)
 """First and longest pause between two looks at the job."""
 TAGS = {"start": "<think>", "end": "</think>"}
@@ -50,7 +55,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
 
     Raises:
         Problem: 422 for a grader that looks at the length, which text alone does not tell; 429 when too many bench
-            jobs are open or too many of the team's graders run, 503 when too many of all teams do.
+            jobs are open or too many of the team's graders run, 503 when too many of all teams do or wait.
     """
     parts = parts_of(grader)
     definition = as_definition(parts)
@@ -62,6 +67,32 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
             team, definition, [Pasted(text, item)], thinking_start=TAGS["start"], thinking_end=TAGS["end"]
         )
         return _ran(parts, result.parts, result.error, time.monotonic() - started)
+    with _place():
+        return _on_the_cluster(team, actor, definition, parts, text, item)
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """One of the places to wait in. Raises a 503 problem where all are taken, so that threads are left for others."""
+    if not _PLACES.acquire(blocking=False):
+        detail = f"{MOST_WAITING} graders that need the cluster are waited for already. Try again in a few seconds."
+        headers = {"Retry-After": "5"}
+        raise Problem(503, "Service unavailable", detail, code="graders_busy", headers=headers)
+    try:
+        yield
+    finally:
+        _PLACES.release()
+
+
+def _on_the_cluster(
+    team: Team,
+    actor: Actor,
+    definition: RewardDefinition,
+    parts: dict[str, Grader],
+    text: str,
+    item: Mapping[str, Any],
+) -> Ran:
+    started = time.monotonic()
     job = create_bench_job(
         team,
         actor,
@@ -72,14 +103,6 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
         timeout_s=SCORE_S,
         hidden=True,
     )
-    return _awaited(job, parts, started)
-
-
-def _is_pure(definition: RewardDefinition) -> bool:
-    return not (definition.needs_jail or definition.endpoints or definition.reward_models)
-
-
-def _awaited(job: BenchJob, parts: dict[str, Grader], started: float) -> Ran:
     _wait(job, started + WAIT_S)
     late = job.state in OPEN
     if late:
@@ -92,12 +115,15 @@ def _awaited(job: BenchJob, parts: dict[str, Grader], started: float) -> Ran:
     return _ran(parts, result["parts"], result["error"], result["seconds"], job.judge or {})
 
 
+def _is_pure(definition: RewardDefinition) -> bool:
+    return not (definition.needs_jail or definition.endpoints or definition.reward_models)
+
+
 def _wait(job: BenchJob, deadline: float) -> None:
     """Look at the job's row until it is over or the deadline has passed.
 
-    OpenAI's client wants the answer in the response, so its request waits in a thread of its own (each request under
-    ASGI has one), of which ``services.MAX_OPEN`` bounds the number per team. A wake-up message would save a fraction
-    of a second and still need these looks, since the row alone is the truth.
+    OpenAI's client wants the answer in the response, so its request waits in its thread. A wake-up message would save a
+    fraction of a second and still need these looks, since the row alone is the truth.
     """
     pause, longest = _POLL_S
     while job.state in OPEN and time.monotonic() < deadline:
