@@ -38,6 +38,7 @@ GIVEN = {
     "email_from": "rl@example.com",
     "token_days": "30",
     "token_days_max": "60",
+    "second_factor": "all",
     "debug": "true",
 }
 SHOW = """
