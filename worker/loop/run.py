@@ -117,7 +117,7 @@ class ActiveRun:
         """Prove that the engines serve the learner's weights; evaluate."""
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
-        if self.first_step == 1:
+        if self.first_step == 1 and not self._parts.state.get("evaluated_at_start"):
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
         self._performance.restart_clock()
@@ -283,6 +283,7 @@ class ActiveRun:
         too_soon = time.monotonic() < self._release_after and not self._saving.is_secured(step)
         if too_soon or not self._link.release_place:
             return
+        self._settle()
         try:
             self._wait(self._saving.secure(step, self._state))
         except (OSError, CheckpointError) as error:
@@ -291,21 +292,22 @@ class ActiveRun:
             message = f"{error}. The run stays paused and keeps its place; saving is tried again in a minute."
             self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
             return
-        self._settle()
         if self._link.release_place and self._link.desired_state == "paused":
             raise PlaceReleased
 
     def finish(self) -> None:
         """Wait for what is still under way; tell of groups that the run ends without."""
         self._settle()
+        if self._saving.last is not None:
+            self._wait(self._saving.last)
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
             self._link.emit(LogData(level="info", message=message), self.last_step)
 
     def _settle(self) -> None:
-        """Wait for the last weights, evaluation, checkpoint and proposals."""
-        for future in (self._sync, self._evaluator.last, self._saving.last, self._rewards.last):
+        """Wait for the last weights, evaluation and proposals."""
+        for future in (self._sync, self._evaluator.last, self._rewards.last):
             if future is not None:
                 self._wait(cast("Future[Any]", future))
 
@@ -373,6 +375,7 @@ class ActiveRun:
             "rewards": self._rewards.state(),
             "tokens_total": self._tokens_total,
             "evaluation_max_tokens": self._evaluator.max_tokens,
+            "evaluated_at_start": self._evaluator.last is not None and self._evaluator.last.done(),
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
         }
