@@ -26,7 +26,8 @@ MODES: dict[str, dict[str, Any]] = {
 CASES = [*((victim, "async") for victim in VICTIMS), *(("rollout", mode) for mode in MODES if mode != "async")]
 
 
-def _spec(installation: Installation, steps: int, mode: str) -> dict[str, Any]:
+def demo_spec(installation: Installation, steps: int, mode: str) -> dict[str, Any]:
+    """The demo's recipe, made small."""
     recipes = installation.api.get("/spec/recipes")["data"]
     spec = next(recipe for recipe in recipes if recipe["name"] == "demo")["spec"]
     # Four groups a step: the platform is told of all of them.
@@ -40,7 +41,7 @@ def _spec(installation: Installation, steps: int, mode: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("victim", "mode"), CASES)
 def test_run_survives_kill(installation: Installation, victim: str, mode: str) -> None:
     api = installation.api
-    document = {"name": f"kill {victim}, {mode}", "spec": _spec(installation, STEPS, mode), "start": True}
+    document = {"name": f"kill {victim}, {mode}", "spec": demo_spec(installation, STEPS, mode), "start": True}
     run = api.post("/runs", document)
     path = f"/runs/{run['id']}"
 
