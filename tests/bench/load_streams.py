@@ -157,25 +157,24 @@ async def day(port: int, server: psutil.Process, run: Any, cookies: list[str], r
     keys = ",".join(f"group/metric_{number}" for number in range(8))
     of_run = [f"/runs/{run.id}{path}" for path in ("", "/events", "/metrics/names", f"/metrics?keys={keys}")]
     paths = [f"/api/v1{path}" for path in ("/runs", "/session", "/spec/schema", *of_run)]
-    connections = [await Connection.open(port) for _ in range(READERS)]
 
-    async def read(connection: Connection, cookie: str) -> None:
+    async def read(cookie: str) -> None:
+        connection = await Connection.open(port)
         for turn in range(READS_PER_ROUND // READERS):
             headers = {"Cookie": cookie, "Accept-Encoding": "gzip"}
             await ask(connection, paths[turn % len(paths)], headers)
+        connection.close()
 
     async def look(cookie: str) -> None:
         async with await watch(port, run.id, cookie) as socket:
             await socket.recv()
 
     for number in range(rounds):
-        await asyncio.gather(*(read(one, cookie) for one, cookie in zip(connections, cookies, strict=False)))
+        await asyncio.gather(*(read(cookie) for cookie in cookies[:READERS]))
         await asyncio.gather(*(look(cookie) for cookie in cookies[:STREAMS_PER_ROUND]))
         sizes.append(server.memory_info().rss / 2**20)
         if number % 10 == 9:
             print(f"  round {number + 1}: {sizes[-1]:.1f} MB", flush=True)
-    for connection in connections:
-        connection.close()
     warm = max(1, rounds // 5)
     return [
         Figure(f"memory after {warm} of {rounds} rounds", sizes[warm - 1], "MB"),

@@ -65,7 +65,12 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
             if ray
             else []
         ),
-        Process("web", [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn]),
+        # glibc keeps an arena for each of the threads that answer, and what a large answer took stays in all of them.
+        Process(
+            "web",
+            [sys.executable, "-m", "uvicorn", "dressage.asgi:application", *uvicorn],
+            env={"MALLOC_ARENA_MAX": "2"},
+        ),
         Process(
             "platform",
             [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet],

@@ -12,6 +12,7 @@ import pytest
 
 from dressage.config import ROOT, Config
 from dressage.supervisor.exposure import exposure
+from dressage.supervisor.processes import services
 from dressage.supervisor.ready import wait_for_web
 
 
@@ -104,3 +105,9 @@ def test_check_deploy(url: str, warnings: list[str], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = [line.split(")")[0].removeprefix("?: (") for line in done.stderr.splitlines() if line.startswith("?:")]
     assert told == warnings, done.stderr
+
+
+def test_the_web_server_takes_no_large_message_of_a_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DRESSAGE_HOME", str(tmp_path))
+    web = next(process for process in services(Config(), None) if process.name == "web")
+    assert int(web.command[web.command.index("--ws-max-size") + 1]) <= 4096
