@@ -3,16 +3,15 @@
 import time
 from collections.abc import Callable
 
-from dressage.runs.attempts import LEASE_S
 from dressage.runs.models import Run
 from dressage.runs.states import ACTIVE
 
-SYNCS_PER_S = 200
+SYNCS_PER_S = 125
 """Syncs of all runs together that two cores take beside what people ask for."""
 UNASKED_S = 0.5
 """Time between two syncs of a worker that is asked for nothing."""
-LONGEST_S = LEASE_S / 3
-"""Two syncs may fail before the lease ends."""
+LONGEST_S = 8.0
+"""Longest pace that is asked for. Steering waits as long; leases are longer by it."""
 COUNTED_EVERY_S = 5.0
 
 

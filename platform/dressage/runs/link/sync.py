@@ -66,20 +66,21 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         if ingest.changed:
             wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
+    seconds = pace.seconds()
     Attempt.objects.filter(pk=attempt.pk).update(
         acked_seq=attempt.acked_seq,
         last_step=attempt.last_step,
         first_sync_at=attempt.first_sync_at or timezone.now(),
         last_sync_at=Now(),
-        lease_expires_at=Now() + timedelta(seconds=LEASE_S),
+        lease_expires_at=Now() + timedelta(seconds=LEASE_S + seconds),
     )
     return SyncAnswer(
         acked_seq=attempt.acked_seq,
         commands=tuple(command.wire() for command in commands(run)) if attempt.has_commands else (),
         desired_state=run.desired_state,
         release_place=gives_back(run),
-        lease_s=LEASE_S,
-        **({"pace_s": seconds} if (seconds := pace.seconds()) else {}),
+        lease_s=LEASE_S + seconds,
+        **({"pace_s": seconds} if seconds else {}),
     )
 
 
