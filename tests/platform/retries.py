@@ -15,6 +15,7 @@ WITHOUT_KEY = {
     "/api/v1/account/totp/confirm": "works outside of any team; the key is confirmed only once",
     "/api/v1/account/totp/disable": "makes nothing, and works outside of any team",
     "/api/v1/account/recovery-codes": "works outside of any team; the code that it takes is good only once",
+    "/api/v1/account/device-passes": "stores nothing, and works outside of any team",
     "/api/v1/rewards/try": "computes and stores nothing",
     "/api/v1/spec/validate": "checks and stores nothing",
     "/api/v1/spec/plan": "computes and stores nothing",

@@ -27,6 +27,7 @@ export const account = {
   turnTotpOff: (body: G.ProofRequest) => api.turnTotpOff(body),
   renewRecoveryCodes: (body: G.ProofRequest) => api.renewRecoveryCodes(body),
   endSession: (id: string) => api.endSession(id),
+  devicePass: () => api.makeDevicePass(),
   endOtherSessions: () => api.endOtherSessions(),
   events: (after: string | null, signal: Signal) => api.listAccountEvents({ limit: 20, ...page(after) }, { signal }),
 };

@@ -25,7 +25,7 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search): { next?: string } => ({ next: text(search.next) }),
+  validateSearch: (search): { next?: string; pass?: string } => ({ next: text(search.next), pass: text(search.pass) }),
   component: lazyRouteComponent(() => import("@/features/session/SignInPage"), "SignInPage"),
 });
 

@@ -8,6 +8,13 @@ class PasswordSerializer(serializers.Serializer):
     new = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
 
 
+class DevicePassSerializer(serializers.Serializer):
+    """A pass for a new device."""
+
+    device_pass = serializers.CharField(help_text="Send it with the sign-in of the new device.")
+    expires_at = serializers.DateTimeField()
+
+
 class UserSessionSerializer(serializers.Serializer):
     """One session of the person."""
 

@@ -49,6 +49,14 @@ class SessionSerializer(serializers.Serializer):
 class LoginSerializer(serializers.Serializer):
     email = serializers.EmailField(max_length=254)
     password = serializers.CharField(max_length=1024, trim_whitespace=False, write_only=True)
+    device_pass = serializers.CharField(
+        max_length=300,
+        required=False,
+        allow_blank=True,
+        default="",
+        write_only=True,
+        help_text="Pass of a new device, made in a browser that is signed in: it spares the wait while others guess.",
+    )
 
 
 class ChooseTeamSerializer(serializers.Serializer):

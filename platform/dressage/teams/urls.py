@@ -2,7 +2,13 @@
 
 from django.urls import path
 
-from dressage.teams.views.account import AccountEventsView, PasswordView, UserSessionsView, UserSessionView
+from dressage.teams.views.account import (
+    AccountEventsView,
+    DevicePassView,
+    PasswordView,
+    UserSessionsView,
+    UserSessionView,
+)
 from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
 from dressage.teams.views.invitations import AcceptView, InvitationsView, InvitationView, OfferView, ResendView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
@@ -30,6 +36,7 @@ urlpatterns = [
     path("account/totp/confirm", TotpConfirmationView.as_view()),
     path("account/totp/disable", TotpEndView.as_view()),
     path("account/recovery-codes", RecoveryCodesView.as_view()),
+    path("account/device-passes", DevicePassView.as_view()),
     path("account/events", AccountEventsView.as_view()),
     path("teams/current", TeamView.as_view()),
     path("teams/current/members", MembersView.as_view()),

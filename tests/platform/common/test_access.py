@@ -123,6 +123,7 @@ PERSONAL = {
     "session", "session/team", "session/password", "session/second-factor", "account/second-factors", "account/totp",
     "account/totp/confirm", "account/totp/disable", "account/recovery-codes", "account/sessions",
     "account/sessions/{session}", "account/events",
+    "account/device-passes",
     "invitations/{secret}", "invitations/{secret}/accept",
 }  # fmt: skip
 BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
@@ -347,6 +348,7 @@ PERSONAL_WRITES = [
     ("POST", "account/totp/disable"),
     ("POST", "account/recovery-codes"),
     ("DELETE", "account/sessions"),
+    ("POST", "account/device-passes"),
     ("DELETE", "account/sessions/{session}"),
     ("POST", "invitations/{secret}/accept"),
 ]

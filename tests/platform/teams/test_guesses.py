@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from dressage.teams.guesses import limits
+from dressage.teams.guesses import limiter, limits
 from dressage.teams.guesses.limiter import guess
 from dressage.teams.models import Membership, Team, User
 from tests.platform.conftest import PASSWORD
@@ -17,6 +17,12 @@ from tests.platform.conftest import PASSWORD
 SESSION, CHANGE = "/api/v1/session", "/api/v1/session/password"
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 ACCOUNT = "owner@example.com"
+
+
+@pytest.fixture(autouse=True)
+def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine lets no wait pass."""
+    monkeypatch.setattr(limiter, "time", lambda: 1_800_000_000.0)
 
 
 def sign_in(client: APIClient, email: str, password: str = "wrong") -> int:
@@ -176,6 +182,31 @@ def test_a_device_is_known_to_its_own_account_alone(make_user: Callable[..., Use
     assert [sign_in(client, user.email) for _ in range(4)] == [401, 401, 401, 429]
     cookie = own.cookies[other]
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/api/v1/session")
+
+
+def test_a_new_device_with_a_pass_does_not_wait(
+    make_user: Callable[..., User], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even behind the address of a guesser who never stops; without a pass, or with another's, it waits."""
+    here, user, guesser = "20.0.0.1", make_user(), make_user()
+    passes = {}
+    for one in (user, guesser):
+        client = APIClient(REMOTE_ADDR="20.9.9.9")
+        assert sign_in(client, one.email, PASSWORD) == 200
+        passes[one] = client.post("/api/v1/account/device-passes").json()["device_pass"]
+    while sign_in(APIClient(REMOTE_ADDR=here), user.email) != 429:
+        pass
+    body = {"email": user.email, "password": PASSWORD}
+
+    def try_with(device_pass: str) -> int:
+        client = APIClient(REMOTE_ADDR=here)
+        return client.post(SESSION, {**body, "device_pass": device_pass}, format="json").status_code
+
+    assert [try_with(text) for text in ("", "forged", passes[guesser])] == [429] * 3
+    with monkeypatch.context() as later:
+        later.setattr("dressage.teams.guesses.devices.PASS_S", -1.0)
+        assert try_with(passes[user]) == 429
+    assert try_with(passes[user]) == 200
 
 
 def test_an_account_that_does_not_exist_looks_like_one_that_does(make_user: Callable[..., User]) -> None:

@@ -1094,6 +1094,15 @@ export const DesiredStateEnum = {
 } as const;
 
 /**
+ * A pass for a new device.
+ */
+export interface DevicePass {
+  /** Send it with the sign-in of the new device. */
+  device_pass: string;
+  expires_at: string;
+}
+
+/**
  * Counts before filters; tokens are completion tokens, at most.
  */
 export interface EffectiveBatch {
@@ -1492,6 +1501,11 @@ export interface LoginRequest {
    * @maxLength 1024
    */
   password: string;
+  /**
+   * Pass of a new device, made in a browser that is signed in: it spares the wait while others guess.
+   * @maxLength 300
+   */
+  device_pass?: string;
 }
 
 export interface Member {

@@ -39,6 +39,7 @@ import type {
   Dataset,
   DatasetRowPage,
   DatasetVersion,
+  DevicePass,
   DownloadCheckpointHeaders,
   DownloadCheckpointParams,
   EventPage,
@@ -154,6 +155,18 @@ type SecondParameter<T extends (...args: never) => unknown> = Parameters<T>[1];
 
 
   /**
+ * Make a pass with which a new device signs in without a wait, while others guess at one's password.
+ */
+export const makeDevicePass = (
+    
+ options?: SecondParameter<typeof http<DevicePass>>,) => {
+      return http<DevicePass>(
+      {url: `/api/v1/account/device-passes`, method: 'POST'
+    },
+      options);
+    }
+  
+/**
  * Sign-ins, wrong passwords, changes of the password and ended sessions of half a year, newest first.
  */
 export const listAccountEvents = (
@@ -1427,6 +1440,7 @@ export const getTokenOptions = (
       options);
     }
   
+export type MakeDevicePassResult = NonNullable<Awaited<ReturnType<typeof makeDevicePass>>>
 export type ListAccountEventsResult = NonNullable<Awaited<ReturnType<typeof listAccountEvents>>>
 export type RenewRecoveryCodesResult = NonNullable<Awaited<ReturnType<typeof renewRecoveryCodes>>>
 export type GetSecondFactorsResult = NonNullable<Awaited<ReturnType<typeof getSecondFactors>>>

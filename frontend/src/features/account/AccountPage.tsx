@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { PasswordForm } from "@/features/session/PasswordForm";
 import { useSession } from "@/features/session/session";
 import { PageHeader } from "@/ui/PageHeader";
+import { DevicePass } from "./DevicePass";
 import { Events } from "./Events";
 import { SecondFactor } from "./SecondFactor";
 import { Sessions } from "./Sessions";
@@ -42,6 +43,7 @@ function Past() {
     <>
       <Section title="Sessions" description="Browsers in which you are signed in. End those that you do not know.">
         <Sessions />
+        <DevicePass />
       </Section>
       <Section
         title="What has happened"

@@ -9,7 +9,7 @@ import { Entrance } from "./Entrance";
 import { sessionQuery, useSignIn } from "./session";
 
 export function SignInPage() {
-  const { next } = useSearch({ from: "/sign-in" });
+  const { next, pass } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
   const router = useRouter();
   const signIn = useSignIn();
@@ -22,7 +22,8 @@ export function SignInPage() {
     if (target) router.history.push(target);
     else void navigate({ to: "/runs" });
   };
-  const submit = () => signIn.mutate({ email, password }, { onSuccess: answer => answer.authenticated && goOn() });
+  const submit = () =>
+    signIn.mutate({ email, password, device_pass: pass }, { onSuccess: answer => answer.authenticated && goOn() });
   const refused = signIn.error instanceof Problem && signIn.error.status === 401;
   if (session?.second_factor_due) return <CodeForm onDone={goOn} />;
   return (

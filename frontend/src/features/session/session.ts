@@ -24,7 +24,7 @@ export function useCan(role: Role): boolean {
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: { email: string; password: string }) => session.signIn(body),
+    mutationFn: (body: { email: string; password: string; device_pass?: string }) => session.signIn(body),
     onSuccess: () => client.fetchQuery({ ...sessionQuery, staleTime: 0 }),
   });
 }

@@ -9,19 +9,22 @@ from dressage.common.ids import new_id
 from dressage.teams.models import User
 
 _SALT = "dressage.teams.known-device"
+_PASS_SALT = "dressage.teams.device-pass"
+PASS_S = 600.0
+"""Seconds for which a pass is good."""
 _KEPT_S = 400 * 24 * 3600
 """The longest time for which browsers keep cookies."""
 
 
-def known_device(request: HttpRequest, user: User) -> str | None:
-    """Id of the device if it has signed in to this account before."""
-    try:
-        owner, _, device = signing.loads(request.COOKIES.get(_name(user), ""), salt=_SALT, max_age=_KEPT_S).partition(
-            " "
-        )
-    except signing.BadSignature:
-        return None
-    return device if owner == user.id else None
+def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:
+    """Id of the device if it has signed in to this account before, or has a pass of this account."""
+    cookie = _read(request.COOKIES.get(_name(user), ""), user, _SALT, _KEPT_S)
+    return cookie or _read(device_pass, user, _PASS_SALT, PASS_S)
+
+
+def make_device_pass(user: User) -> str:
+    """A text with which a new device counts as known to the account for some minutes. It proves nothing else."""
+    return signing.dumps(f"{user.id} {new_id('dev')}", salt=_PASS_SALT)
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, user: User) -> None:
@@ -36,6 +39,14 @@ def remember_device(request: HttpRequest, response: HttpResponse, user: User) ->
         secure=settings.SESSION_COOKIE_SECURE,
         samesite="Lax",
     )
+
+
+def _read(text: str, user: User, salt: str, max_age: float) -> str | None:
+    try:
+        owner, _, device = str(signing.loads(text, salt=salt, max_age=max_age)).partition(" ")
+    except signing.BadSignature:
+        return None
+    return device if owner == user.id else None
 
 
 def _name(user: User) -> str:

@@ -3,8 +3,8 @@
 import functools
 import json
 import math
-import time
 from dataclasses import asdict, dataclass, field
+from time import time
 from typing import Any, Literal
 
 import redis
@@ -138,7 +138,7 @@ def guess(*gates: Gate, now: float | None = None) -> Guess:
     Raises:
         redis.exceptions.ConnectionError: Redis is away; without counting nothing may be looked at.
     """
-    moment = time.time() if now is None else now
+    moment = time() if now is None else now
     answer = _script(_TAKE)(args=[f"{moment:.6f}", _document(gates)])
     return Guess(int(answer[0]) / 1000, gates, tuple(key.decode() for key in answer[1:]))
 

@@ -27,23 +27,23 @@ ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
 """Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
 
 
-def count_sign_in(request: HttpRequest, email: str, user: User | None, now: float | None = None) -> Guess:
+def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pass: str = "") -> Guess:
     """Count a guess at the account of this address, whether there is one or not, before its password is looked at.
 
     Args:
         request: tells device and address.
         email: what was entered.
         user: owner of that account; None where there is none.
-        now: seconds since 1970, where it is not the present.
+        device_pass: pass of a new device, if there is one.
 
     Raises:
         Problem: 429 that says how long to wait; nothing was counted.
     """
     network = network_of(client_address(request))
-    device = known_device(request, user) if user else None
+    device = known_device(request, user, device_pass) if user else None
     is_known = user is not None and has_signed_in_from(user, network)
     advice = "" if device else "; a browser in which you have signed in before need not wait"
-    return _admitted(sign_in_gates(email, network, device, is_known), advice, now)
+    return _admitted(sign_in_gates(email, network, device, is_known), advice)
 
 
 def sign_in_gates(email: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
@@ -122,8 +122,8 @@ def count_from_address(request: HttpRequest, purpose: str) -> Guess:
     return _admitted((Allowance(_key(purpose, network), ADDRESS_BURST, ADDRESS_EVERY),))
 
 
-def _admitted(gates: tuple[Gate, ...], advice: str = "", now: float | None = None) -> Guess:
-    counted = guess(*gates, now=now)
+def _admitted(gates: tuple[Gate, ...], advice: str = "") -> Guess:
+    counted = guess(*gates)
     if counted.wait > 0:
         wait = seconds(counted.wait)
         raise Problem(

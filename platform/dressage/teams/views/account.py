@@ -1,13 +1,22 @@
 """A person's own account: password, sessions, and what has happened to it."""
 
+from datetime import timedelta
+
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
 from dressage.common.paging import page_query
 from dressage.teams import selectors, sessions
-from dressage.teams.account_serializers import AccountEventSerializer, PasswordSerializer, UserSessionSerializer
+from dressage.teams.account_serializers import (
+    AccountEventSerializer,
+    DevicePassSerializer,
+    PasswordSerializer,
+    UserSessionSerializer,
+)
 from dressage.teams.api import ApiView, TeamRequest
+from dressage.teams.guesses.devices import PASS_S, make_device_pass
 from dressage.teams.guesses.limits import count_in_session
 from dressage.teams.permissions import IsSignedIn
 
@@ -61,6 +70,20 @@ class UserSessionView(ApiView):
         session = selectors.own_session(request.user, session_id)
         sessions.end_session(request._request, request.user, session)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class DevicePassView(ApiView):
+    """Passes for new devices."""
+
+    without_body = frozenset({"POST"})
+    roles = {"POST": IsSignedIn}
+
+    @extend_schema(operation_id="makeDevicePass", tags=["account"], request=None, responses=DevicePassSerializer)
+    def post(self, request: TeamRequest) -> Response:
+        """Make a pass with which a new device signs in without a wait, while others guess at one's password."""
+        expires_at = timezone.now() + timedelta(seconds=PASS_S)
+        document = {"device_pass": make_device_pass(request.user), "expires_at": expires_at}
+        return Response(DevicePassSerializer(document).data)
 
 
 class AccountEventsView(ApiView):

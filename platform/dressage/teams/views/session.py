@@ -84,7 +84,7 @@ class SessionView(ApiView):
         fields = self.body(LoginSerializer)
         email, http = fields["email"].strip().lower(), request._request
         owner = User.objects.filter(email=email).first()
-        guess = count_sign_in(http, email, owner)
+        guess = count_sign_in(http, email, owner, fields["device_pass"])
         user = authenticate(http, username=email, password=fields["password"])
         if not isinstance(user, User):
             where = place(http)

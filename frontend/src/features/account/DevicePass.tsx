@@ -1,0 +1,39 @@
+import { Alert, Button, Text } from "@mantine/core";
+import { IconDeviceLaptop } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
+import { account } from "@/api/client";
+import { formatTime } from "@/lib/format";
+import { CopyText } from "@/ui/CopyText";
+import { toastError } from "@/ui/toast";
+
+/** A link with which a new browser signs in without a wait, while somebody guesses at the password. */
+export function DevicePass() {
+  const make = useMutation({
+    mutationFn: () => account.devicePass(),
+    onError: error => toastError("There is no link", error),
+  });
+  if (!make.data) {
+    return (
+      <Button size="xs" variant="default" mt="xs" onClick={() => make.mutate()} loading={make.isPending}>
+        Sign in on another device
+      </Button>
+    );
+  }
+  const { device_pass, expires_at } = make.data;
+  return (
+    <Alert
+      mt="sm"
+      icon={<IconDeviceLaptop size={18} />}
+      title="Open this on the other device"
+      withCloseButton
+      onClose={make.reset}
+      closeButtonLabel="Hide the link"
+    >
+      <CopyText value={`${location.origin}/sign-in?pass=${encodeURIComponent(device_pass)}`} label="Copy the link" />
+      <Text size="xs" mt={6}>
+        Until {formatTime(expires_at)} it lets you sign in there without a wait, even while somebody guesses at your
+        password. It does not replace the password.
+      </Text>
+    </Alert>
+  );
+}
