@@ -28,10 +28,10 @@ def download(
     Args:
         request: its Range is followed where If-Range, if there is one, names the present bytes.
         read: ``read(start, end)`` yields the bytes from ``start`` up to ``end``, without it.
-        size: of the whole.
+        size: bytes of the whole.
         etag: a name that these bytes alone have, without quotes.
-        content_type: of the whole.
-        filename: under which a browser saves it.
+        content_type: media type of the whole.
+        filename: name under which a browser saves it.
         close: called when nothing more will be read.
 
     Raises:
