@@ -61,6 +61,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "dressage.common.middleware.RequestContextMiddleware",
     "dressage.common.compression.CompressionMiddleware",
+    "dressage.common.middleware.HttpsApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -102,6 +103,9 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 _HTTPS = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+# Browsers take cookies of such names from this very host over TLS alone: no neighbour of it can plant one.
+COOKIE_PREFIX = "__Host-" if _HTTPS else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
 # Whether a request came over TLS is known from a trusted proxy alone (dressage.asgi); without one, a redirect to https
 # would go round in circles.
 SECURE_SSL_REDIRECT = _HTTPS and bool(TRUSTED_PROXIES)
@@ -176,7 +180,12 @@ WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "plain": {
+            "()": "dressage.common.logs.UtcFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
     "filters": {"brief-refusals": {"()": "dressage.common.logs.BriefRefusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["brief-refusals"]}},
     "root": {"handlers": ["console"], "level": "INFO"},

@@ -65,7 +65,7 @@ export async function http<T>(config: RequestConfig, options?: RequestInit): Pro
     headers.set("Content-Type", "application/json");
   }
   const method = config.method.toUpperCase();
-  if (method !== "GET" && method !== "HEAD") headers.set("X-CSRFToken", cookie("csrftoken"));
+  if (method !== "GET" && method !== "HEAD") headers.set("X-CSRFToken", csrfToken());
   const response = await fetch(config.url + query(config.params), {
     ...options,
     method,
@@ -95,6 +95,9 @@ function query(params: Record<string, unknown> | undefined): string {
   if (entries.length === 0) return "";
   return `?${new URLSearchParams(entries.map(([key, value]) => [key, String(value)])).toString()}`;
 }
+
+/** Under https the cookie's name has a prefix; see the platform's settings. */
+const csrfToken = () => cookie("__Host-csrftoken") || cookie("csrftoken");
 
 function cookie(name: string): string {
   const found = document.cookie.split("; ").find(pair => pair.startsWith(`${name}=`));

@@ -8,12 +8,22 @@ from collections.abc import Callable
 import structlog
 
 REFUSALS_PER_MINUTE = 20
-_REFUSERS = ("django.security.", "uvicorn.error")
+REFUSALS = "dressage.refusals"
+"""Name of the logger of requests that the API refused to a caller whom it knows."""
+_REFUSERS = ("django.security.", "uvicorn.error", REFUSALS)
 _LONGEST = 300
 
 
+class UtcFormatter(logging.Formatter):
+    """Formatter whose times are UTC and say so, as those of the audit log."""
+
+    converter = time.gmtime
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+
 class BriefRefusals(logging.Filter):
-    """Filter that leaves one short line of each request that was refused before a view saw it, and few a minute.
+    """Filter that leaves one short line of each refused request, and few a minute.
 
     Anybody can send such requests, as many as they like: neither a traceback nor their number may fill the disk.
     """

@@ -3,6 +3,7 @@
 import re
 
 import structlog
+from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -31,7 +32,7 @@ def content_security_policy(host: str) -> str:
             f"connect-src 'self' ws://{host} wss://{host}",
             "worker-src 'self' blob:",
             "object-src 'none'",
-            "base-uri 'self'",
+            "base-uri 'none'",
             "form-action 'self'",
             "frame-ancestors 'none'",
         )
@@ -62,6 +63,24 @@ class RequestContextMiddleware(MiddlewareMixin):
         if request.path.startswith("/api/"):
             response.setdefault("Cache-Control", "no-store")
         return response
+
+
+class HttpsApiMiddleware(MiddlewareMixin):
+    """Refuses the API without TLS where Django, which comes next, would redirect.
+
+    A program that forgot the s of https would be redirected each time, and never learn that its token travels in the
+    clear.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
+        wanted = settings.SECURE_SSL_REDIRECT and request.path.startswith("/api/")
+        exempt = (re.search(pattern, request.path.lstrip("/")) for pattern in settings.SECURE_REDIRECT_EXEMPT)
+        if not wanted or request.is_secure() or any(exempt):
+            return None
+        detail = (
+            "The API answers https alone. What was sent without TLS may have been read: end that token or password."
+        )
+        return problem_response(Problem(403, "Use https", detail, code="https_only"), request.path)
 
 
 def _host(request: HttpRequest) -> str:

@@ -14,13 +14,16 @@ from django.http.response import HttpResponseBase
 from pydantic import ValidationError as PydanticError
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from dressage.common.errors import FieldError, flatten, join, pydantic_errors
+from dressage.common.logs import REFUSALS
 from dressage.common.problems import Problem, ProblemDocument, not_found, unprocessable
 
 logger = structlog.get_logger(__name__)
+refusals = structlog.get_logger(REFUSALS)
 CONTENT_TYPE = "application/problem+json"
 
 
@@ -96,6 +99,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return None
     if problem.status >= 500:
         logger.error("unavailable", exc_info=error)
+    elif problem.status == 403:
+        _tell_refusal(context["request"], problem)
     set_rollback()
     body = document(problem, context["request"].path)
     return Response(body, status=problem.status, headers=problem.headers, content_type=CONTENT_TYPE)
@@ -128,6 +133,16 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Django's handler400: refused hosts, broken encodings, oversized bodies."""
     problem = as_problem(exception) or Problem(400, "Bad request", "The request could not be understood.")
     return problem_response(problem, request.path)
+
+
+def _tell_refusal(request: Request, problem: Problem) -> None:
+    """Log what was refused, beside who asked, which is bound to the line where it is known.
+
+    The route and its ids, not the address: that of an invitation has its token.
+    """
+    match = getattr(request._request, "resolver_match", None)
+    ids = {name: value for name, value in match.kwargs.items() if name.endswith("_id")} if match else {}
+    refusals.warning("refused", method=request.method, route=match and match.route, code=problem.code, **ids)
 
 
 def _code(error: exceptions.APIException) -> str:

@@ -15,7 +15,7 @@ def test_security_headers(anonymous: APIClient, db: None) -> None:
     assert response["Cache-Control"] == "no-store"
     policy = response["Content-Security-Policy"].split("; ")
     assert "script-src 'self'" in policy
-    assert "frame-ancestors 'none'" in policy
+    assert {"frame-ancestors 'none'", "object-src 'none'", "base-uri 'none'"} <= set(policy)
     assert "connect-src 'self' ws://testserver wss://testserver" in policy
 
 
@@ -79,3 +79,21 @@ def test_database_away_is_503(anonymous: APIClient, db: None, monkeypatch: pytes
 def test_wrong_method_is_405(anonymous: APIClient, db: None) -> None:
     response = anonymous.put("/api/v1/session", {}, format="json")
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+def test_no_other_origin_may_read_answers(anonymous: APIClient, db: None) -> None:
+    for method in ("get", "options"):
+        response = getattr(anonymous, method)("/api/v1/session", HTTP_ORIGIN="https://evil.example")
+        assert not [name for name in response.headers if name.startswith("Access-Control-")]
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/session", "/.git/config", "/static/"])
+def test_requests_are_not_echoed(anonymous: APIClient, db: None, path: str) -> None:
+    assert anonymous.trace(path).status_code in (404, 405)
+
+
+def test_nothing_of_the_checkout_is_served(anonymous: APIClient, db: None) -> None:
+    for path in ("/.git/config", "/manage.py", "/static/", "/assets/", "/static/../manage.py", "/.dressage/secret-key"):
+        response = anonymous.get(path)
+        body = b"".join(response) if response.streaming else response.content
+        assert response.status_code in (404, 503) or b"<div id=" in body, path

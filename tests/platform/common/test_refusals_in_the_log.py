@@ -47,7 +47,8 @@ def test_a_foreign_host_is_one_line(written: io.StringIO) -> None:
             connection.close()
     told = written.getvalue().splitlines()
     assert len(told) == 3, told
-    assert all(re.match("ERROR django.security.DisallowedHost: Invalid HTTP_HOST", line) for line in told)
+    begin = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ERROR django.security.DisallowedHost: Invalid HTTP_HOST"
+    assert all(re.match(begin, line) for line in told), told
     assert max(map(len, told)) < 400
 
 

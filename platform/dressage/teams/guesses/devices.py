@@ -18,7 +18,7 @@ _KEPT_S = 400 * 24 * 3600
 
 def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:
     """Id of the device if it has signed in to this account before, or has a pass of this account."""
-    cookie = _read(request.COOKIES.get(_name(user), ""), user, _SALT, _KEPT_S)
+    cookie = _read(_cookie(request, user), user, _SALT, _KEPT_S)
     return cookie or _read(device_pass, user, _PASS_SALT, PASS_S)
 
 
@@ -31,10 +31,10 @@ def remember_device(request: HttpRequest, response: HttpResponse, user: User) ->
     """Give the browser its cookie for this account, or a newer date to the one it has."""
     device = known_device(request, user) or new_id("dev")
     response.set_cookie(
-        _name(user),
+        settings.COOKIE_PREFIX + _name(user),
         signing.dumps(f"{user.id} {device}", salt=_SALT),
         max_age=_KEPT_S,
-        path="/api/v1/session",
+        path="/" if settings.COOKIE_PREFIX else "/api/v1/session",  # the prefix wants the whole host
         httponly=True,
         secure=settings.SESSION_COOKIE_SECURE,
         samesite="Lax",
@@ -47,6 +47,12 @@ def _read(text: str, user: User, salt: str, max_age: float) -> str | None:
     except signing.BadSignature:
         return None
     return device if owner == user.id else None
+
+
+def _cookie(request: HttpRequest, user: User) -> str:
+    """The account's cookie; one without the prefix is of a release from before, and as good since it is signed."""
+    name = _name(user)
+    return request.COOKIES.get(settings.COOKIE_PREFIX + name) or request.COOKIES.get(name, "")
 
 
 def _name(user: User) -> str:
