@@ -76,6 +76,16 @@ def end_other_sessions(request: HttpRequest, user: User) -> None:
         record_account_event(user, SESSION_ENDED, **place(request), target=f"{ended} other session{'s' * (ended > 1)}")
 
 
+@transaction.atomic
+def end_all_sessions(user: User) -> int:
+    """End all sessions of a person on the operator's behalf. Returns how many there were."""
+    ended = _end(sessions_of(user))
+    if ended:
+        target = f"{ended} session{'s' * (ended > 1)}"
+        record_account_event(user, SESSION_ENDED, address="", device="the operator", target=target)
+    return ended
+
+
 def see_session(request: HttpRequest, user: User) -> bool:
     """Note, once a minute, that a session is in use. Returns False where it has ended meanwhile."""
     key, now = str(request.session.session_key), timezone.now().timestamp()
