@@ -31,6 +31,13 @@ describe("diff", () => {
   });
 });
 
+it("sets names of prototypes in the copy alone", () => {
+  for (const name of ["__proto__", "constructor"]) {
+    setIn({}, [name, "polluted"], true);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  }
+});
+
 it("tells the faults of a field from those of its parts", () => {
   const errors = [
     { pointer: "/data", detail: "whole" },

@@ -46,7 +46,10 @@ export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: () => session.signOut(),
-    onSuccess: () => client.clear(),
+    onSuccess: () => {
+      client.clear();
+      forgetDrafts();
+    },
   });
 }
 
@@ -56,4 +59,13 @@ export function useChooseTeam() {
     mutationFn: (team: string) => session.chooseTeam(team),
     onSuccess: () => client.clear(),
   });
+}
+
+/** Whoever signs in next in this tab finds nothing of what was being edited. */
+function forgetDrafts() {
+  try {
+    window.sessionStorage.clear();
+  } catch {
+    return; // storage is switched off: nothing was kept
+  }
 }
