@@ -17,7 +17,7 @@ _LONGEST = 300
 class UtcFormatter(logging.Formatter):
     """Formatter whose times are UTC and say so, as those of the audit log."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
 

@@ -1,5 +1,7 @@
 """Known devices: a signed cookie that a browser gets with its first sign-in to an account."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
@@ -43,7 +45,7 @@ def remember_device(request: HttpRequest, response: HttpResponse, user: User) ->
 
 def _read(text: str, user: User, salt: str, max_age: float) -> str | None:
     try:
-        owner, _, device = str(signing.loads(text, salt=salt, max_age=max_age)).partition(" ")
+        owner, _, device = str(signing.loads(text, salt=salt, max_age=timedelta(seconds=max_age))).partition(" ")
     except signing.BadSignature:
         return None
     return device if owner == user.id else None
