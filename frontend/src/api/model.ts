@@ -33,6 +33,7 @@ export type {
   NewInvitation,
   NewToken,
   Offer,
+  Passkey,
   Plan,
   Policy,
   Recipe,

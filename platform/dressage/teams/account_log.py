@@ -12,9 +12,10 @@ from dressage.teams.models import AccountEvent, User
 from dressage.teams.selectors import teams_of
 from dressage.teams.services import record_audit
 
-SIGN_IN_FAILED, CODE_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED = (
+SIGN_IN_FAILED, CODE_FAILED, PASSKEY_FAILED, SIGNED_OUT, PASSWORD, SESSION_ENDED = (
     "account.sign_in_failed",
     "account.code_failed",
+    "account.passkey_failed",
     "account.sign_out",
     "account.password",
     "account.session_end",

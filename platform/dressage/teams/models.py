@@ -11,7 +11,7 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.models import PrefixedModel, TeamModel
 from dressage.common.roles import Role
-from dressage.teams.two_factor.models import Authenticator, RecoveryCode
+from dressage.teams.two_factor.models import Authenticator, Passkey, RecoveryCode
 
 __all__ = [
     "AccountEvent",
@@ -19,6 +19,7 @@ __all__ = [
     "AuditEntry",
     "Authenticator",
     "Membership",
+    "Passkey",
     "RecoveryCode",
     "Team",
     "User",

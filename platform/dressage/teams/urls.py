@@ -12,6 +12,13 @@ from dressage.teams.views.account import (
 from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
 from dressage.teams.views.invitations import AcceptView, InvitationsView, InvitationView, OfferView, ResendView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
+from dressage.teams.views.passkeys import (
+    PasskeyOptionsView,
+    PasskeyRemovalView,
+    PasskeySignInOptionsView,
+    PasskeySignInView,
+    PasskeysView,
+)
 from dressage.teams.views.service_accounts import ServiceAccountsView, ServiceAccountView
 from dressage.teams.views.session import SessionTeamView, SessionView
 from dressage.teams.views.tokens import ApiTokenView, TokenOptionsView, TokensView
@@ -31,6 +38,11 @@ urlpatterns = [
     path("account/sessions", UserSessionsView.as_view()),
     path("account/sessions/<str:session_id>", UserSessionView.as_view()),
     path("session/second-factor", SecondStepView.as_view()),
+    path("session/passkey", PasskeySignInView.as_view()),
+    path("session/passkey/options", PasskeySignInOptionsView.as_view()),
+    path("account/passkeys", PasskeysView.as_view()),
+    path("account/passkeys/options", PasskeyOptionsView.as_view()),
+    path("account/passkeys/<str:passkey_id>/remove", PasskeyRemovalView.as_view()),
     path("account/second-factors", SecondFactorsView.as_view()),
     path("account/totp", TotpView.as_view()),
     path("account/totp/confirm", TotpConfirmationView.as_view()),

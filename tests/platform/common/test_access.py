@@ -121,7 +121,9 @@ OPERATIONS = [
 # Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
 PERSONAL = {
     "session", "session/team", "session/password", "session/second-factor", "account/second-factors", "account/totp",
-    "account/totp/confirm", "account/totp/disable", "account/recovery-codes", "account/sessions",
+    "session/passkey", "session/passkey/options", "account/passkeys", "account/passkeys/options",
+    "account/passkeys/{passkey}/remove", "account/totp/confirm", "account/totp/disable", "account/recovery-codes",
+    "account/sessions",
     "account/sessions/{session}", "account/events",
     "account/device-passes",
     "invitations/{secret}", "invitations/{secret}/accept",
@@ -315,7 +317,14 @@ def documented_address(path: str) -> str:
     return "/api/v1/" + path.replace("}", "_id}").replace("{secret_id}", "{secret}")
 
 
-PERSONAL_READS = ["session", "account/second-factors", "account/sessions", "account/events", "invitations/{secret}"]
+PERSONAL_READS = [
+    "session",
+    "account/passkeys",
+    "account/second-factors",
+    "account/sessions",
+    "account/events",
+    "invitations/{secret}",
+]
 
 
 @pytest.mark.parametrize("path", [*(o.path for o in OPERATIONS if o.method == "GET"), *PERSONAL_READS])
@@ -343,6 +352,11 @@ PERSONAL_WRITES = [
     ("POST", "session/team"),
     ("POST", "session/password"),
     ("POST", "session/second-factor"),
+    ("POST", "session/passkey"),
+    ("POST", "session/passkey/options"),
+    ("POST", "account/passkeys"),
+    ("POST", "account/passkeys/options"),
+    ("POST", "account/passkeys/{passkey}/remove"),
     ("POST", "account/totp"),
     ("POST", "account/totp/confirm"),
     ("POST", "account/totp/disable"),
@@ -360,7 +374,7 @@ PERSONAL_WRITES = [
 def test_a_body_that_is_no_object_is_no_fault_of_ours(
     api: Callable[..., APIClient], ids: dict[str, str], method: str, path: str
 ) -> None:
-    check_bodies(api("admin"), method, "/api/v1/" + path.format(session="ses_none", **ids))
+    check_bodies(api("admin"), method, "/api/v1/" + path.format(session="ses_none", passkey="psk_none", **ids))
 
 
 def test_every_writing_operation_is_walked() -> None:

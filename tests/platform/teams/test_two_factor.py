@@ -89,7 +89,13 @@ def actions(user: User) -> list[str]:
 
 def test_enrolment(api: Callable[..., APIClient], clock: Clock) -> None:
     client = api("admin")
-    assert client.get(FACTORS).json() == {"totp_since": None, "recovery_codes": 0, "required": False}
+    assert client.get(FACTORS).json() | {"passkey_origin": None} == {
+        "totp_since": None,
+        "passkeys": 0,
+        "passkey_origin": None,
+        "recovery_codes": 0,
+        "required": False,
+    }
     key = post(client, TOTP, current=PASSWORD).json()
     assert key["secret"] == SECRET
     name = client.user.email.replace("@", "%40")
@@ -333,7 +339,7 @@ def test_the_operator_can_let_somebody_in_again(enrolled: Any) -> None:
     call_command("remove_second_factors", "--email", enrolled.user.email.upper())
     assert post(APIClient(), SESSION, email=enrolled.user.email, password=PASSWORD).json()["authenticated"] is True
     assert (Authenticator.objects.count(), RecoveryCode.objects.count()) == (0, 0)
-    assert actions(enrolled.user)[-2:] == ["account.totp_off", "account.sign_in"]
+    assert actions(enrolled.user)[-2:] == ["account.second_factors_removed", "account.sign_in"]
     with pytest.raises(CommandError, match="no account"):
         call_command("remove_second_factors", "--email", "nobody@example.com")
 

@@ -81,6 +81,31 @@ export const ActorKindEnum = {
   system: 'system',
 } as const;
 
+/**
+ * `toJSON()` of the browser's `PublicKeyCredential`.
+ */
+export type AddPasskeyRequestCredential = {[key: string]: Json};
+
+export interface AddPasskeyRequest {
+  /** `toJSON()` of the browser's `PublicKeyCredential`. */
+  credential: AddPasskeyRequestCredential;
+  /**
+   * What the device is called.
+   * @minLength 1
+   * @maxLength 80
+   */
+  name: string;
+}
+
+/**
+ * A new passkey, and the recovery codes that come with the first second factor.
+ */
+export interface AddedPasskey {
+  passkey: Passkey;
+  /** Each is good once. Empty where there was a second factor before. */
+  recovery_codes: string[];
+}
+
 export interface AuditEntry {
   id: string;
   /** Position in the team's chain, from 1. */
@@ -136,6 +161,19 @@ export interface Band {
   positive: number[];
   /** Weight of a token with A < 0. */
   negative: number[];
+}
+
+export interface BeginPasskeyRequest {
+  /**
+   * Current password; empty for an account that has none.
+   * @maxLength 1024
+   */
+  current?: string;
+  /**
+   * Code of the authenticator app, or a recovery code, of whoever has a second factor already.
+   * @maxLength 40
+   */
+  code?: string;
 }
 
 export interface BeginTotpRequest {
@@ -1018,6 +1056,16 @@ export interface CreateTokenRequest {
   service_account?: CreateTokenRequestServiceAccount;
   /** Its end; omitted or null: that of `tokens/options`. */
   expires_at?: CreateTokenRequestExpiresAt;
+}
+
+/**
+ * `toJSON()` of the browser's `PublicKeyCredential`.
+ */
+export type CredentialRequestCredential = {[key: string]: Json};
+
+export interface CredentialRequest {
+  /** `toJSON()` of the browser's `PublicKeyCredential`. */
+  credential: CredentialRequestCredential;
 }
 
 export interface Dataset {
@@ -1947,6 +1995,19 @@ export interface PaginatedMemberList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedPasskeyListNext = string | null;
+
+export interface PaginatedPasskeyList {
+  object: ObjectEnum;
+  data: Passkey[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedPasskeyListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedPolicyListNext = string | null;
 
 export interface PaginatedPolicyList {
@@ -2049,6 +2110,31 @@ export interface Parent {
   step: ParentStep;
   /** True for a rewind, which goes on at `step` + 1. */
   continues: boolean;
+}
+
+export type PasskeyLastUsedAt = string | null;
+
+/**
+ * A passkey of the person.
+ */
+export interface Passkey {
+  id: string;
+  name: string;
+  created_at: string;
+  last_used_at: PasskeyLastUsedAt;
+}
+
+/**
+ * As `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it.
+ */
+export type PasskeyOptionsOptions = {[key: string]: Json};
+
+/**
+ * What to ask the browser's authenticator for.
+ */
+export interface PasskeyOptions {
+  /** As `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it. */
+  options: PasskeyOptionsOptions;
 }
 
 export interface PasswordRequest {
@@ -2960,11 +3046,20 @@ export interface Score {
 export type SecondFactorsTotpSince = string | null;
 
 /**
+ * Address of the console at which passkeys work; null where they work nowhere.
+ */
+export type SecondFactorsPasskeyOrigin = string | null;
+
+/**
  * Second factors of the person.
  */
 export interface SecondFactors {
   /** When the authenticator app was turned on. */
   totp_since: SecondFactorsTotpSince;
+  /** Passkeys of the person. */
+  passkeys: number;
+  /** Address of the console at which passkeys work; null where they work nowhere. */
+  passkey_origin: SecondFactorsPasskeyOrigin;
   /** Recovery codes that are still good. */
   recovery_codes: number;
   /** Whether a second factor has to be set up before anything else is allowed. */
@@ -3458,6 +3553,21 @@ export const XEnum = {
 export interface Spec {[key: string]: Json}
 
 export type ListAccountEventsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type ListPasskeysParams = {
 /**
  * Id of the last row seen.
  * @minLength 1

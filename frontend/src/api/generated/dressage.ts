@@ -10,7 +10,10 @@ import type {
   AcceptProposalRequest,
   AcceptRubricProposalHeaders,
   AcceptedProposal,
+  AddPasskeyRequest,
+  AddedPasskey,
   AuditVerification,
+  BeginPasskeyRequest,
   BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
@@ -36,6 +39,7 @@ import type {
   CreateServiceAccountRequest,
   CreateTokenHeaders,
   CreateTokenRequest,
+  CredentialRequest,
   Dataset,
   DatasetRowPage,
   DatasetVersion,
@@ -63,6 +67,7 @@ import type {
   ListInvitationsParams,
   ListJudgeEndpointsParams,
   ListMembersParams,
+  ListPasskeysParams,
   ListPoliciesParams,
   ListRewardBenchesParams,
   ListRewardsParams,
@@ -90,6 +95,7 @@ import type {
   PaginatedJudgeEndpointList,
   PaginatedLiveRunList,
   PaginatedMemberList,
+  PaginatedPasskeyList,
   PaginatedPolicyList,
   PaginatedRewardList,
   PaginatedRolloutList,
@@ -97,6 +103,7 @@ import type {
   PaginatedServiceAccountList,
   PaginatedTokenList,
   PaginatedUserSessionList,
+  PasskeyOptions,
   PasswordRequest,
   PatchedChangeRoleRequest,
   PatchedHandOverTokenRequest,
@@ -175,6 +182,62 @@ export const listAccountEvents = (
       return http<PaginatedAccountEventList>(
       {url: `/api/v1/account/events`, method: 'GET',
         params
+    },
+      options);
+    }
+  
+/**
+ * One's passkeys, newest first.
+ */
+export const listPasskeys = (
+    params?: ListPasskeysParams,
+ options?: SecondParameter<typeof http<PaginatedPasskeyList>>,) => {
+      return http<PaginatedPasskeyList>(
+      {url: `/api/v1/account/passkeys`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Add the passkey that the browser has made for the options. The first comes with recovery codes.
+ */
+export const addPasskey = (
+    addPasskeyRequest: AddPasskeyRequest,
+ options?: SecondParameter<typeof http<AddedPasskey>>,) => {
+      return http<AddedPasskey>(
+      {url: `/api/v1/account/passkeys`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: addPasskeyRequest
+    },
+      options);
+    }
+  
+/**
+ * Remove a passkey: this takes the password and a code. The recovery codes end with the last second factor.
+ */
+export const removePasskey = (
+    passkeyId: string,
+    proofRequest: ProofRequest,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/account/passkeys/${passkeyId}/remove`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: proofRequest
+    },
+      options);
+    }
+  
+/**
+ * Begin to add a passkey: this takes the password, and a code where there is a second factor already.
+ */
+export const beginPasskey = (
+    beginPasskeyRequest: BeginPasskeyRequest,
+ options?: SecondParameter<typeof http<PasskeyOptions>>,) => {
+      return http<PasskeyOptions>(
+      {url: `/api/v1/account/passkeys/options`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: beginPasskeyRequest
     },
       options);
     }
@@ -1172,6 +1235,32 @@ export const signOut = (
     }
   
 /**
+ * Sign in with what the browser has answered to the options. The device has checked who holds it.
+ */
+export const signInWithPasskey = (
+    credentialRequest: CredentialRequest,
+ options?: SecondParameter<typeof http<Session>>,) => {
+      return http<Session>(
+      {url: `/api/v1/session/passkey`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: credentialRequest
+    },
+      options);
+    }
+  
+/**
+ * Begin to sign in with a passkey: alone, or as the second step after the password.
+ */
+export const beginPasskeySignIn = (
+    
+ options?: SecondParameter<typeof http<PasskeyOptions>>,) => {
+      return http<PasskeyOptions>(
+      {url: `/api/v1/session/passkey/options`, method: 'POST'
+    },
+      options);
+    }
+  
+/**
  * Change one's password. Other sessions of the user end.
  */
 export const changePassword = (
@@ -1442,6 +1531,10 @@ export const getTokenOptions = (
   
 export type MakeDevicePassResult = NonNullable<Awaited<ReturnType<typeof makeDevicePass>>>
 export type ListAccountEventsResult = NonNullable<Awaited<ReturnType<typeof listAccountEvents>>>
+export type ListPasskeysResult = NonNullable<Awaited<ReturnType<typeof listPasskeys>>>
+export type AddPasskeyResult = NonNullable<Awaited<ReturnType<typeof addPasskey>>>
+export type RemovePasskeyResult = NonNullable<Awaited<ReturnType<typeof removePasskey>>>
+export type BeginPasskeyResult = NonNullable<Awaited<ReturnType<typeof beginPasskey>>>
 export type RenewRecoveryCodesResult = NonNullable<Awaited<ReturnType<typeof renewRecoveryCodes>>>
 export type GetSecondFactorsResult = NonNullable<Awaited<ReturnType<typeof getSecondFactors>>>
 export type ListSessionsResult = NonNullable<Awaited<ReturnType<typeof listSessions>>>
@@ -1512,6 +1605,8 @@ export type UpdateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof u
 export type GetSessionResult = NonNullable<Awaited<ReturnType<typeof getSession>>>
 export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
+export type SignInWithPasskeyResult = NonNullable<Awaited<ReturnType<typeof signInWithPasskey>>>
+export type BeginPasskeySignInResult = NonNullable<Awaited<ReturnType<typeof beginPasskeySignIn>>>
 export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changePassword>>>
 export type GiveCodeResult = NonNullable<Awaited<ReturnType<typeof giveCode>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>

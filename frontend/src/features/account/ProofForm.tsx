@@ -1,29 +1,23 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { account } from "@/api/client";
 import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 
-interface Props {
-  act: "off" | "codes";
-  /** Called with the new recovery codes, if any. */
-  onDone: (codes: string[]) => Promise<void>;
+interface Props<T> {
+  act: (proof: { current: string; code: string }) => Promise<T>;
+  label: string;
+  /** For acts that take something away. */
+  danger?: boolean;
+  onDone: (made: T) => Promise<void>;
   onCancel: () => void;
 }
 
-/** Asks for password and code before it turns the app off or makes new recovery codes. */
-export function ProofForm({ act, onDone, onCancel }: Props) {
+/** Asks for password and code before an act. */
+export function ProofForm<T>({ act, label, danger, onDone, onCancel }: Props<T>) {
   const [current, setCurrent] = useState("");
   const [code, setCode] = useState("");
-  const prove = useSubmit({
-    mutationFn: async () => {
-      if (act === "codes") return (await account.renewRecoveryCodes({ current, code })).recovery_codes;
-      await account.turnTotpOff({ current, code });
-      return [];
-    },
-    onSuccess: onDone,
-  });
+  const prove = useSubmit({ mutationFn: () => act({ current, code }), onSuccess: onDone });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     prove.mutate();
@@ -42,20 +36,19 @@ export function ProofForm({ act, onDone, onCancel }: Props) {
         />
         <TextInput
           label="Code"
-          description="Of the app, or a recovery code."
+          description="Of the app, or a recovery code. Leave it empty where you have no second factor yet."
           autoComplete="one-time-code"
           maxLength={40}
           value={code}
           onChange={event => setCode(event.currentTarget.value)}
           error={fieldError(prove.error, "/code")}
-          required
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
-          <Button type="submit" color={act === "off" ? "red" : undefined} loading={prove.isPending}>
-            {act === "off" ? "Turn the app off" : "Make new codes"}
+          <Button type="submit" color={danger ? "red" : undefined} loading={prove.isPending}>
+            {label}
           </Button>
         </Group>
       </Stack>

@@ -2,11 +2,13 @@
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { account } from "@/api/client";
 import type { SecondFactors } from "@/api/model";
 import { sessionQuery } from "@/features/session/session";
 import { formatTime } from "@/lib/format";
 import { Loaded } from "@/ui/Loaded";
 import { EnrolApp } from "./EnrolApp";
+import { Passkeys } from "./Passkeys";
 import { ProofForm } from "./ProofForm";
 import { secondFactorsQuery } from "./queries";
 import { RecoveryCodes } from "./RecoveryCodes";
@@ -31,8 +33,20 @@ export function SecondFactor() {
           )
         }
       </Loaded>
+      <Passkeys origin={factors.data?.passkey_origin ?? null} onCodes={setCodes} onChanged={refresh} />
     </Paper>
   );
+}
+
+const renew = async (proof: Proof) => (await account.renewRecoveryCodes(proof)).recovery_codes;
+const turnOff = async (proof: Proof): Promise<string[]> => {
+  await account.turnTotpOff(proof);
+  return [];
+};
+
+interface Proof {
+  current: string;
+  code: string;
 }
 
 interface Props {
@@ -64,7 +78,13 @@ function App({ own, onCodes, onChanged }: Props) {
           </Button>
         </Group>
       ) : (
-        <ProofForm act={wanted} onDone={done} onCancel={() => setWanted(null)} />
+        <ProofForm
+          act={wanted === "codes" ? renew : turnOff}
+          label={wanted === "codes" ? "Make new codes" : "Turn the app off"}
+          danger={wanted === "off"}
+          onDone={done}
+          onCancel={() => setWanted(null)}
+        />
       )}
     </Stack>
   );

@@ -6,6 +6,11 @@ export const secondFactorsQuery = queryOptions({
   queryFn: ({ signal }) => account.secondFactors(signal),
 });
 
+export const passkeysQuery = queryOptions({
+  queryKey: ["account", "passkeys"],
+  queryFn: ({ signal }) => account.passkeys(signal),
+});
+
 export const sessionsQuery = queryOptions({
   queryKey: ["account", "sessions"],
   queryFn: ({ signal }) => account.sessions(signal),

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Problem } from "@/api/http";
 import { ErrorState } from "@/ui/ErrorState";
 import { Entrance } from "./Entrance";
+import { PasskeyButton } from "./PasskeyButton";
 import { sessionQuery, useGiveCode } from "./session";
 
 /** The second step of a sign-in: the password was right. */
@@ -20,7 +21,7 @@ export function CodeForm({ onDone }: { onDone: () => void }) {
   return (
     <Entrance title="Second step" onSubmit={() => give.mutate(code)}>
       <Text size="sm" c="dimmed">
-        Enter the six digits that your authenticator app shows, or one of your recovery codes.
+        Enter the six digits that your authenticator app shows, or one of your recovery codes; or use a passkey.
       </Text>
       {give.error && !wrong && <ErrorState error={give.error} />}
       {expired ? (
@@ -45,6 +46,7 @@ export function CodeForm({ onDone }: { onDone: () => void }) {
           <Button type="submit" fullWidth mt="xs" loading={give.isPending}>
             Go on
           </Button>
+          <PasskeyButton onDone={onDone} />
         </>
       )}
     </Entrance>

@@ -6,6 +6,7 @@ import { Problem } from "@/api/http";
 import { ErrorState } from "@/ui/ErrorState";
 import { CodeForm } from "./CodeForm";
 import { Entrance } from "./Entrance";
+import { PasskeyButton } from "./PasskeyButton";
 import { sessionQuery, useSignIn } from "./session";
 
 export function SignInPage() {
@@ -50,6 +51,7 @@ export function SignInPage() {
       <Button type="submit" fullWidth mt="xs" loading={signIn.isPending}>
         Sign in
       </Button>
+      <PasskeyButton onDone={goOn} />
     </Entrance>
   );
 }

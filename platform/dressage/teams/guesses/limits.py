@@ -23,6 +23,8 @@ SHARED_BURST, SHARED_EVERY = 50, _DAY / 240
 """All further guesses of strange networks at one account."""
 CODE_BURST, CODE_EVERY, CODE_CROWD = 100, _DAY / 100, 50
 """First guesses of strange networks at the second factor of one account, whose password they have."""
+CHALLENGE_BURST, CHALLENGE_EVERY = 300, 2.0
+"""Challenges for passkeys that one network is given."""
 ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
 """Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
 
@@ -68,7 +70,7 @@ def sign_in_gates(email: str, network: str, device: str | None, is_known_network
     )
 
 
-def count_code(request: HttpRequest, user: User, now: float | None = None) -> Guess:
+def count_code(request: HttpRequest, user: User) -> Guess:
     """Count a guess at a code of the second step, by someone who has the password, before the code is looked at.
 
     Raises:
@@ -76,7 +78,7 @@ def count_code(request: HttpRequest, user: User, now: float | None = None) -> Gu
     """
     network = network_of(client_address(request))
     device, is_known = known_device(request, user), has_signed_in_from(user, network)
-    return _admitted(code_gates(user.id, network, device, is_known), now=now)
+    return _admitted(code_gates(user.id, network, device, is_known))
 
 
 def code_gates(user: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
@@ -110,6 +112,12 @@ def count_in_session(request: HttpRequest, purpose: str) -> Guess:
     """
     session = str(request.session.session_key)
     return _admitted((Tries(key=_key(purpose, session), free=NETWORK_FREE, longest=_HOUR),))
+
+
+def count_challenge(request: HttpRequest) -> None:
+    """Count a challenge for a passkey, each of which makes a row. Raises a 429 problem."""
+    network = network_of(client_address(request))
+    _admitted((Allowance(_key("challenge", network), CHALLENGE_BURST, CHALLENGE_EVERY),))
 
 
 def count_from_address(request: HttpRequest, purpose: str) -> Guess:

@@ -32,3 +32,21 @@ class RecoveryCode(PrefixedModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "sha256"], name="one_recovery_code_of_a_kind")]
+
+
+class Passkey(PrefixedModel):
+    """A credential of WebAuthn. Of its key pair the public one is here, the private one never leaves the device."""
+
+    id_prefix: ClassVar[str] = "psk"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=80)
+    credential_id = models.TextField(unique=True)
+    """Id that the device has given it, in base64url."""
+    public_key = models.BinaryField()
+    sign_count = models.BigIntegerField()
+    """Signatures that the device has counted; 0 for ever where it counts none."""
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "created_at", "id"], name="passkeys_of_a_user")]

@@ -25,6 +25,10 @@ class SecondFactorsSerializer(serializers.Serializer):
     """Second factors of the person."""
 
     totp_since = serializers.DateTimeField(allow_null=True, help_text="When the authenticator app was turned on.")
+    passkeys = serializers.IntegerField(help_text="Passkeys of the person.")
+    passkey_origin = serializers.CharField(
+        allow_null=True, help_text="Address of the console at which passkeys work; null where they work nowhere."
+    )
     recovery_codes = serializers.IntegerField(help_text="Recovery codes that are still good.")
     required = serializers.BooleanField(
         help_text="Whether a second factor has to be set up before anything else is allowed."
@@ -56,3 +60,50 @@ class RecoveryCodesSerializer(serializers.Serializer):
     """Recovery codes, shown this once."""
 
     recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Each is good once.")
+
+
+class PasskeySerializer(serializers.Serializer):
+    """A passkey of the person."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+
+
+class BeginPasskeySerializer(serializers.Serializer):
+    current = _password()
+    code = serializers.CharField(
+        max_length=40,
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Code of the authenticator app, or a recovery code, of whoever has a second factor already.",
+    )
+
+
+class PasskeyOptionsSerializer(serializers.Serializer):
+    """What to ask the browser's authenticator for."""
+
+    options = serializers.DictField(
+        help_text="As `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it."
+    )
+
+
+class CredentialSerializer(serializers.Serializer):
+    credential = serializers.DictField(write_only=True, help_text="`toJSON()` of the browser's `PublicKeyCredential`.")
+
+
+class AddPasskeySerializer(CredentialSerializer):
+    name = serializers.CharField(max_length=80, help_text="What the device is called.")
+
+
+class AddedPasskeySerializer(serializers.Serializer):
+    """A new passkey, and the recovery codes that come with the first second factor."""
+
+    passkey = PasskeySerializer()
+    recovery_codes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Each is good once. Empty where there was a second factor before.",
+    )

@@ -11,14 +11,15 @@ from dressage.teams.account_log import CODE_FAILED, record_account_event, record
 from dressage.teams.models import User
 from dressage.teams.sessions import place
 from dressage.teams.two_factor.codes import Key, is_of_an_app, new_key, new_recovery_codes, plain, step_of
-from dressage.teams.two_factor.models import Authenticator, RecoveryCode
+from dressage.teams.two_factor.models import Authenticator, Passkey, RecoveryCode
 from dressage.teams.two_factor.selectors import authenticator_of, has_second_factor, unused_recovery_codes
 
-TOTP_ON, TOTP_OFF, RECOVERY_CODES, RECOVERY_CODE_USED = (
+TOTP_ON, TOTP_OFF, RECOVERY_CODES, RECOVERY_CODE_USED, FORGOTTEN = (
     "account.totp_on",
     "account.totp_off",
     "account.recovery_codes",
     "account.recovery_code_used",
+    "account.second_factors_removed",
 )
 
 
@@ -30,7 +31,7 @@ def begin_totp(user: User, *, current: str) -> Key:
         Problem: 422 for a wrong password; 409 ``totp_is_on`` where there is a confirmed app.
     """
     hold_keys()  # before any row is locked: a rotation, which this waits for, locks rows as well
-    _hold(user)
+    hold_factors(user)
     check_password(user, current)
     if authenticator_of(user) is not None:
         detail = "You have an authenticator app already. Turn it off before you set up another."
@@ -46,22 +47,23 @@ def confirm_totp(request: HttpRequest, user: User, code: str) -> list[str]:
     """Turn the app on by its first code.
 
     Returns:
-        The ten recovery codes, shown this once.
+        The ten recovery codes, shown this once; none where the person has those of a passkey already.
 
     Raises:
         Problem: 409 where nothing waits to be confirmed; 422 ``wrong_code``.
     """
-    _hold(user)
+    hold_factors(user)
     app = Authenticator.objects.filter(user=user, confirmed_at=None).first()
     if app is None:
         raise conflict("No authenticator app waits to be confirmed. Begin with a new key.", code="nothing_to_confirm")
     step = step_of(_secret(app), plain(code))
     if step is None:
         raise wrong_code()
+    has_passkeys = has_second_factor(user)
     app.last_step, app.confirmed_at = step, timezone.now()
     app.save(update_fields=["last_step", "confirmed_at"])
     record_account_event(user, TOTP_ON, **place(request))
-    return _renew_recovery_codes(user)
+    return [] if has_passkeys else renewed_recovery_codes(user)
 
 
 @transaction.atomic
@@ -71,36 +73,38 @@ def turn_totp_off(request: HttpRequest, user: User, *, current: str, code: str) 
     Raises:
         Problem: 422 for a wrong password or code; 409 where there is no app.
     """
-    _hold(user)
+    hold_factors(user)
     check_password(user, current)
-    _need_code(request, user, code)
+    if authenticator_of(user) is not None:
+        need_code(request, user, code)
     if not Authenticator.objects.filter(user=user).exclude(confirmed_at=None).delete()[0]:
         raise conflict("You have no authenticator app.", code="totp_is_off")
     record_account_event(user, TOTP_OFF, **place(request))
-    _tidy(user)
+    remove_useless_codes(user)
 
 
 @transaction.atomic
 def renew_recovery_codes(request: HttpRequest, user: User, *, current: str, code: str) -> list[str]:
     """Ten new recovery codes in place of all before. Needs the password and a code; raises as ``turn_totp_off``."""
-    _hold(user)
+    hold_factors(user)
     check_password(user, current)
     if not has_second_factor(user):
         raise conflict("Recovery codes stand in for a second factor, and you have none.", code="no_second_factor")
-    _need_code(request, user, code)
+    need_code(request, user, code)
     record_account_event(user, RECOVERY_CODES, **place(request))
-    return _renew_recovery_codes(user)
+    return renewed_recovery_codes(user)
 
 
 @transaction.atomic
 def forget_second_factors(user: User, *, by: str) -> bool:
     """Remove all second factors of an account whose owner has lost them. Returns whether there were any."""
-    _hold(user)
+    hold_factors(user)
     had = has_second_factor(user)
     Authenticator.objects.filter(user=user).delete()
+    Passkey.objects.filter(user=user).delete()
     RecoveryCode.objects.filter(user=user).delete()
     if had:
-        record_account_event(user, TOTP_OFF, address="", device=by)
+        record_account_event(user, FORGOTTEN, address="", device=by)
     return had
 
 
@@ -154,12 +158,13 @@ def seal_secrets_anew() -> Resealed:
     return Resealed(count, tuple(unreadable))
 
 
-def _hold(user: User) -> None:
+def hold_factors(user: User) -> None:
     """Let changes of one person's factors happen one after the other."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
-def _need_code(request: HttpRequest, user: User, code: str) -> None:
+def need_code(request: HttpRequest, user: User, code: str) -> None:
+    """Ask for a code, of whoever has a second factor. Raises a 422 problem."""
     if has_second_factor(user) and not use_code(request, user, code):
         raise wrong_code()
 
@@ -175,14 +180,15 @@ def _secret(app: Authenticator) -> str:
         raise conflict(detail, code="totp_unreadable") from error
 
 
-def _renew_recovery_codes(user: User) -> list[str]:
+def renewed_recovery_codes(user: User) -> list[str]:
+    """Ten new recovery codes in place of all before."""
     codes = new_recovery_codes()
     RecoveryCode.objects.filter(user=user).delete()
     RecoveryCode.objects.bulk_create([RecoveryCode(user=user, sha256=secret_hash(plain(code))) for code in codes])
     return codes
 
 
-def _tidy(user: User) -> None:
+def remove_useless_codes(user: User) -> None:
     """Remove recovery codes that stand in for nothing any more."""
     if not has_second_factor(user):
         RecoveryCode.objects.filter(user=user).delete()

@@ -27,7 +27,7 @@ from dressage.teams.two_factor.serializers import (
 from dressage.teams.views.session import signed_in
 
 logger = structlog.get_logger(__name__)
-_PURPOSE = "second factor"
+PURPOSE = "second factor"
 
 
 class SecondStepView(ApiView):
@@ -77,7 +77,7 @@ class TotpView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Make a key for an authenticator app. Nothing is asked for before a first code has confirmed it."""
         fields = self.body(BeginTotpSerializer)
-        guess = count_in_session(request._request, _PURPOSE)
+        guess = count_in_session(request._request, PURPOSE)
         key = services.begin_totp(request.user, current=fields["current"])
         guess.was_right()
         return Response(TotpKeySerializer(asdict(key)).data)
@@ -96,7 +96,7 @@ class TotpConfirmationView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Turn the app on by its first code. The answer has the recovery codes, which are shown this once."""
         code, http = self.body(CodeSerializer)["code"], request._request
-        guess = count_in_session(http, _PURPOSE)
+        guess = count_in_session(http, PURPOSE)
         codes = services.confirm_totp(http, request.user, code)
         guess.was_right()
         return Response(RecoveryCodesSerializer({"recovery_codes": codes}).data)
@@ -112,7 +112,7 @@ class TotpEndView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Turn the app off: this takes the password and a code. The recovery codes end with the last second factor."""
         fields, http = self.body(ProofSerializer), request._request
-        guess = count_in_session(http, _PURPOSE)
+        guess = count_in_session(http, PURPOSE)
         services.turn_totp_off(http, request.user, **fields)
         guess.was_right()
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -130,7 +130,7 @@ class RecoveryCodesView(ApiView):
     def post(self, request: TeamRequest) -> Response:
         """Make ten new recovery codes: this takes the password and a code. Those of before end."""
         fields, http = self.body(ProofSerializer), request._request
-        guess = count_in_session(http, _PURPOSE)
+        guess = count_in_session(http, PURPOSE)
         codes = services.renew_recovery_codes(http, request.user, **fields)
         guess.was_right()
         return Response(RecoveryCodesSerializer({"recovery_codes": codes}).data)
