@@ -209,6 +209,25 @@ def test_a_new_device_with_a_pass_does_not_wait(
     assert try_with(passes[user]) == 200
 
 
+def test_all_passes_of_an_account_share_one_line(make_user: Callable[..., User]) -> None:
+    """A thief of the cookie makes passes without end, and has ten guesses at the password by them."""
+    user, other = make_user(), make_user()
+
+    def pass_of(one: User) -> str:
+        client = APIClient(REMOTE_ADDR="20.9.9.9")
+        assert sign_in(client, one.email, PASSWORD) == 200
+        return str(client.post("/api/v1/account/device-passes").json()["device_pass"])
+
+    def guess_with(device_pass: str, email: str = user.email) -> int:
+        body = {"email": email, "password": "wrong", "device_pass": device_pass}
+        return APIClient(REMOTE_ADDR="20.0.0.1").post(SESSION, body, format="json").status_code
+
+    first, second = pass_of(user), pass_of(user)
+    assert [guess_with(first) for _ in range(11)] == [401] * 10 + [429]
+    assert guess_with(second) == 429
+    assert guess_with(pass_of(other), other.email) == 401
+
+
 def test_an_account_that_does_not_exist_looks_like_one_that_does(make_user: Callable[..., User]) -> None:
     """Refusals, waits and cookies are the same."""
 

@@ -4,6 +4,7 @@ Each guess is counted in a line of its own, so that the guesses of one client us
 (OWASP, "Slow down online guessing attacks with device cookies"):
 
 * **A known device**, which has a cookie from an earlier sign-in to this very account: only its own wrong guesses count.
+  All passes of an account together are one such device.
 * **A known network**, from which this account has been signed in to: only wrong guesses at it from there count.
 * **Elsewhere**: each network has a few guesses at an account, for which it competes with nobody. After them it waits,
   twice as long each time, and shares a small allowance with all others that have guessed wrongly at that account. So

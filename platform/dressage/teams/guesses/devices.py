@@ -14,6 +14,8 @@ _SALT = "dressage.teams.known-device"
 _PASS_SALT = "dressage.teams.device-pass"
 PASS_S = 600.0
 """Seconds for which a pass is good."""
+_BY_PASS = "pass"
+"""Device that all passes of an account stand for: however many are made, they share one line of guesses."""
 _KEPT_S = 400 * 24 * 3600
 """The longest time for which browsers keep cookies."""
 
@@ -21,12 +23,14 @@ _KEPT_S = 400 * 24 * 3600
 def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:
     """Id of the device if it has signed in to this account before, or has a pass of this account."""
     cookie = _read(_cookie(request, user), user, _SALT, _KEPT_S)
-    return cookie or _read(device_pass, user, _PASS_SALT, PASS_S)
+    if cookie is not None:
+        return cookie
+    return None if _read(device_pass, user, _PASS_SALT, PASS_S) is None else _BY_PASS
 
 
 def make_device_pass(user: User) -> str:
     """A text with which a new device counts as known to the account for some minutes. It proves nothing else."""
-    return signing.dumps(f"{user.id} {new_id('dev')}", salt=_PASS_SALT)
+    return signing.dumps(f"{user.id} {_BY_PASS}", salt=_PASS_SALT)
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, user: User) -> None:
