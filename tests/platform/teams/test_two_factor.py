@@ -17,7 +17,16 @@ from rest_framework.test import APIClient
 from dressage.common.sealing import unseal
 from dressage.teams.guesses import limits
 from dressage.teams.guesses.limiter import guess
-from dressage.teams.models import AccountEvent, AuditEntry, Authenticator, Membership, RecoveryCode, Team, User
+from dressage.teams.models import (
+    AccountEvent,
+    AuditEntry,
+    Authenticator,
+    Membership,
+    RecoveryCode,
+    Team,
+    User,
+    UserSession,
+)
 from tests.platform.conftest import PASSWORD
 
 SESSION, STEP, FACTORS = "/api/v1/session", "/api/v1/session/second-factor", "/api/v1/account/second-factors"
@@ -156,6 +165,19 @@ def test_two_steps(enrolled: Any, clock: Clock) -> None:
     assert is_in(client) and client.cookies["sessionid"].value != before
     assert [name for name in client.cookies if name.startswith("device_")]
     assert actions(enrolled.user).count("account.sign_in") == 1
+
+
+def test_the_first_step_ends_the_session_of_whoever_was_signed_in(enrolled: Any, api: Callable[..., APIClient]) -> None:
+    """Else a thief of a session would take it to a new id, which its owner neither sees nor ends."""
+    thief, owner = APIClient(), api("viewer").user
+    assert post(thief, SESSION, email=owner.email, password=PASSWORD).json()["authenticated"] is True
+    before = thief.cookies["sessionid"].value
+    told = post(thief, SESSION, email=enrolled.user.email, password=PASSWORD).json()
+    assert (told["authenticated"], told["second_factor_due"], told["user"]) == (False, True, None)
+    assert not is_in(thief)
+    assert thief.cookies["sessionid"].value != before
+    assert not Session.objects.filter(pk=before).exists()
+    assert not UserSession.objects.filter(user=owner).exists()
 
 
 @pytest.mark.parametrize(("steps", "status"), [(-2, 401), (-1, 200), (0, 200), (1, 200), (2, 401)])

@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from django.contrib.auth import logout
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
@@ -14,8 +15,12 @@ GOOD_FOR_S = 600.0
 
 
 def begin_second_step(request: HttpRequest, user: User) -> None:
-    """Remember, in a session with a new id, that this person has given the password."""
-    request.session.cycle_key()
+    """Remember, in a new session, that this person has given the password.
+
+    Whoever was signed in before is signed out: a session that kept its data under another id would have no row among
+    the sessions of its owner, who could neither see nor end it.
+    """
+    logout(request)
     request.session[_KEY] = {"user": user.pk, "password": user.get_session_auth_hash(), "at": time.time()}
 
 
