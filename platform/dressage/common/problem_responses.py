@@ -4,9 +4,11 @@ Apart from ``problems``, which services raise, since REST framework reads its se
 """
 
 import errno
+from http import HTTPStatus
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -73,6 +75,9 @@ def as_problem(error: Exception) -> Problem | None:
             return Problem(
                 401, "Not signed in", str(error.detail), code=_code(error), headers={"WWW-Authenticate": challenge}
             )
+        case exceptions.MethodNotAllowed() | exceptions.UnsupportedMediaType():
+            title = HTTPStatus(error.status_code).phrase.capitalize()  # REST framework's own has a gap to fill
+            return Problem(error.status_code, title, str(error.detail), code=_code(error))
         case exceptions.APIException():
             return Problem(
                 error.status_code, str(error.default_detail).rstrip("."), str(error.detail), code=_code(error)
@@ -81,7 +86,10 @@ def as_problem(error: Exception) -> Problem | None:
             return not_found()
         case PermissionDenied():
             return Problem(403, "Not allowed", str(error) or "Not allowed.", code="permission_denied")
-        case RequestDataTooBig() | TooManyFilesSent() | TooManyFieldsSent():
+        case RequestDataTooBig():
+            most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE >> 20} MiB"
+            return Problem(413, "Request too large", f"This body may have at most {most}.", code="too_large")
+        case TooManyFilesSent() | TooManyFieldsSent():
             return Problem(413, "Request too large", str(error), code="too_large")
         case OSError(errno=errno.ENOSPC):
             return Problem(507, "No space left", "The platform's disk is full. Nothing was stored.", code="disk_full")

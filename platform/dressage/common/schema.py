@@ -25,6 +25,7 @@ _DESCRIPTIONS = {
     "404": "No such thing in this team.",
     "409": "The request contradicts the present state.",
     "413": "The body is too large.",
+    "415": "A body of another media type than the operation takes.",
     "422": "The request is invalid; `errors` names each fault.",
     "429": "Too many requests.",
 }
@@ -110,7 +111,7 @@ class ProblemAutoSchema(AutoSchema):
         if self.method in ("POST", "PUT", "PATCH") or hasattr(self.view, "queries"):
             statuses.add("422")  # a body, or a query with what the operation does not take
         if self.method in ("POST", "PUT", "PATCH"):
-            statuses.add("413")
+            statuses |= {"413", "415"}
         if getattr(handler, "accepts_idempotency_key", False):
             statuses.add("409")
         return sorted(statuses)

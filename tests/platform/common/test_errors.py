@@ -1,8 +1,11 @@
 """Pointers of validation errors."""
 
+from collections.abc import Callable
+
 import pytest
 from pydantic import ValidationError
 from rest_framework import serializers
+from rest_framework.test import APIClient
 
 from dressage.common.errors import flatten, join
 from dressage.common.problem_responses import as_problem, document
@@ -93,3 +96,14 @@ def test_openai_member() -> None:
             "code": "unprocessable_entity",
         },
     }
+
+
+def test_titles_and_details_are_whole(api: Callable[..., APIClient]) -> None:
+    """REST framework's own texts have gaps, and Django's name its settings."""
+    client = api("editor")
+    answer = client.put("/api/v1/runs", {}, format="json")
+    assert (answer.status_code, answer.json()["title"]) == (405, "Method not allowed")
+    answer = client.post("/api/v1/runs", "x", content_type="text/plain")
+    assert (answer.status_code, answer.json()["title"]) == (415, "Unsupported media type")
+    answer = client.post("/api/v1/runs", '"' + "x" * (9 << 20) + '"', content_type="application/json")
+    assert (answer.status_code, answer.json()["detail"]) == (413, "This body may have at most 8 MiB.")

@@ -29,6 +29,7 @@ CSRF = "x" * 32
 HEADERS = {"X-CSRFToken": CSRF, "Accept-Encoding": "identity"}  # in-process, nobody would decompress
 _SCHEMA = schemathesis.openapi.from_dict(json.loads(DOCUMENT.read_text()))
 _SCHEMA.config.generation.update(with_security_parameters=False)  # the callers are signed in
+_SCHEMA.config.checks.negative_data_rejection.expected_statuses.append("413")
 _SCHEMA.app = get_wsgi_application()
 OPERATIONS = [found.ok() for found in _SCHEMA.get_all_operations()]
 ANSWERS = [
@@ -55,8 +56,8 @@ def send(client: APIClient, case: schemathesis.Case) -> schemathesis.Response:
 def told(response: schemathesis.Response, case: schemathesis.Case) -> tuple[int, str]:
     """What the caller learns: the answer without the ids that the request has named."""
     text = response.text
-    for value in (case.path_parameters or {}).values():
-        text = text.replace(str(value), "…")
+    for name, value in (case.path_parameters or {}).items():
+        text = text if name == "number" else text.replace(str(value), "…")
     return response.status_code, text
 
 
@@ -119,7 +120,7 @@ def test_another_teams_ids_are_as_unknown_as_any(place: Place, subtests: pytest.
                 foreign = told(send(client, case), case)
                 case.path_parameters = {name: place.ids[name] if name == "number" else "no_such_id" for name in names}
                 assert foreign == told(send(client, case), case)
-                assert foreign[0] in (403, 404, 422, 428), foreign
+                assert foreign[0] in (400, 403, 404, 422, 428), foreign
 
         with subtests.test(operation.label):
             asked()
