@@ -17,6 +17,7 @@ from dressage.runs import reconcile
 from dressage.runs.models import Checkpoint, Control
 from dressage.runs.services import create_run
 from dressage.teams.models import Membership, Team, User, UserSession
+from dressage.teams.two_factor.models import Passkey
 from tests.platform.common.test_access import populate
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from trainer_core.spec import RunSpec
@@ -52,6 +53,10 @@ def place(db: None, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     # A session of the one who edits, noted with the first request.
     assert callers[Role.EDITOR].get("/api/v1/session").status_code == 200
     ids["session"] = UserSession.objects.get(user=callers[Role.EDITOR].user).id
+    owner = people[Role.OPERATOR].user
+    ids["passkey"] = Passkey.objects.create(
+        user=owner, name="Phone", credential_id="x", public_key=b"x", sign_count=0
+    ).id
     # Requests keep the test's connection, and with it what is not committed. Django's own client, used above, sees to
     # that by itself, and leaves things as they were.
     for signal in (request_started, request_finished):
