@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 import structlog
@@ -10,6 +10,8 @@ import structlog
 REFUSALS_PER_MINUTE = 20
 REFUSALS = "dressage.refusals"
 """Name of the logger of requests that the API refused to a caller whom it knows."""
+REFUSALS_OF_NOBODY = f"{REFUSALS}.nobody"
+"""Name of the logger of requests that it refused to anybody else. Apart, since they are as many as strangers like."""
 _REFUSERS = ("django.security.", "uvicorn.error", REFUSALS)
 _LONGEST = 300
 
@@ -23,7 +25,7 @@ class UtcFormatter(logging.Formatter):
 
 
 class BriefRefusals(logging.Filter):
-    """Filter that leaves one short line of each refused request, and few a minute.
+    """Filter that leaves one short line of each refused request, and few a minute of each logger.
 
     Anybody can send such requests, as many as they like: neither a traceback nor their number may fill the disk.
     """
@@ -31,21 +33,21 @@ class BriefRefusals(logging.Filter):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._told: deque[float] = deque(maxlen=REFUSALS_PER_MINUTE)
-        self._untold = 0
+        self._told: dict[str, deque[float]] = {}
+        self._untold: Counter[str] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Shorten the record, and say how many were left out before it; False to leave it out."""
         fault = record.name == "uvicorn.error" and record.levelno >= logging.ERROR
         if fault or not record.name.startswith(_REFUSERS):
             return True
-        now = self._clock()
-        if len(self._told) == self._told.maxlen and now - self._told[0] < 60:
-            self._untold += 1
+        now, told = self._clock(), self._told.setdefault(record.name, deque(maxlen=REFUSALS_PER_MINUTE))
+        if len(told) == told.maxlen and now - told[0] < 60:
+            self._untold[record.name] += 1
             return False
-        self._told.append(now)
-        left_out = f" ({self._untold} more before it)" if self._untold else ""
-        self._untold = 0
+        told.append(now)
+        untold = self._untold.pop(record.name, 0)
+        left_out = f" ({untold} more before it)" if untold else ""
         text = record.getMessage().encode("unicode_escape").decode("ascii")
         record.msg, record.args = f"{text[:_LONGEST]}{left_out}", None
         record.exc_info = record.exc_text = record.stack_info = None

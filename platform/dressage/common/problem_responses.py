@@ -21,11 +21,11 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from dressage.common.errors import FieldError, flatten, join, pydantic_errors
-from dressage.common.logs import REFUSALS
+from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY
 from dressage.common.problems import Problem, ProblemDocument, not_found, unprocessable
 
 logger = structlog.get_logger(__name__)
-refusals = structlog.get_logger(REFUSALS)
+refusals, refusals_of_nobody = structlog.get_logger(REFUSALS), structlog.get_logger(REFUSALS_OF_NOBODY)
 CONTENT_TYPE = "application/problem+json"
 
 
@@ -107,7 +107,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return None
     if problem.status >= 500:
         logger.error("unavailable", exc_info=error)
-    elif problem.status == 403:
+    elif problem.status in (403, 429):
         _tell_refusal(context["request"], problem)
     set_rollback()
     body = document(problem, context["request"].path)
@@ -148,9 +148,10 @@ def _tell_refusal(request: Request, problem: Problem) -> None:
 
     The route and its ids, not the address: that of an invitation has its token.
     """
+    log = refusals if hasattr(request._request, "actor") else refusals_of_nobody
     match = getattr(request._request, "resolver_match", None)
     ids = {name: value for name, value in match.kwargs.items() if name.endswith("_id")} if match else {}
-    refusals.warning("refused", method=request.method, route=match and match.route, code=problem.code, **ids)
+    log.warning("refused", method=request.method, route=match and match.route, code=problem.code, **ids)
 
 
 def _code(error: exceptions.APIException) -> str:

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import override_settings
 from rest_framework.test import APIClient
 
-from dressage.common.logs import REFUSALS
+from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY
 from dressage.teams.models import User
 from tests.platform.teams.test_session import PASSWORD
 
@@ -23,14 +24,13 @@ TLS = {
 """Settings that follow from an https:// address; ``tests/platform/supervisor`` starts a process with one."""
 
 
-def sign_in(browser: APIClient, user: User) -> dict[str, str]:
+def sign_in(browser: APIClient, user: User) -> None:
     browser.get(SESSION, secure=True)
     token = next(cookie.value for name, cookie in browser.cookies.items() if name.endswith("csrftoken"))
     body = {"email": user.email, "password": PASSWORD}
-    headers = {"HTTP_X_CSRFTOKEN": token, "HTTP_REFERER": "https://testserver/"}
+    headers: Any = {"HTTP_X_CSRFTOKEN": token, "HTTP_REFERER": "https://testserver/"}
     answer = browser.post(SESSION, body, format="json", secure=True, **headers)
     assert answer.status_code == 200, answer.content
-    return headers
 
 
 @override_settings(**TLS)
@@ -80,12 +80,12 @@ def test_what_is_refused_to_somebody_is_a_line(
         assert viewer.post("/api/v1/teams/current/invitations", {}, format="json").status_code == 403
     line = next(record.getMessage() for record in caplog.records if record.name == REFUSALS)
     assert "method='POST' route='api/v1/teams/current/invitations'" in line
-    assert viewer.user.email in line, line
+    assert viewer.user.email in line, line  # type: ignore[attr-defined]
 
 
 def test_no_token_of_an_invitation_is_in_a_log(caplog: pytest.LogCaptureFixture, db: None) -> None:
     with caplog.at_level(logging.DEBUG):
         answer = APIClient(enforce_csrf_checks=True).post("/api/v1/invitations/drs-inv-of-somebody/accept", {})
     assert answer.status_code == 403
-    assert any(record.name == REFUSALS for record in caplog.records)
+    assert any(record.name == REFUSALS_OF_NOBODY for record in caplog.records)
     assert "drs-inv-of-somebody" not in caplog.text

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dressage.common.logs import REFUSALS_PER_MINUTE, BriefRefusals
+from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY, REFUSALS_PER_MINUTE, BriefRefusals
 from tests.platform.gateway.served import served
 
 
@@ -69,6 +69,19 @@ def test_a_flood_is_counted(log: tuple[logging.Logger, io.StringIO, list[float]]
     now[0] = 61.0
     logger.error("bad host")
     assert written.getvalue().splitlines()[-1] == f"bad host ({1000 - REFUSALS_PER_MINUTE} more before it)"
+
+
+def test_a_flood_of_strangers_hides_nobody_who_is_known(log: tuple[logging.Logger, io.StringIO, list[float]]) -> None:
+    _, written, _ = log
+    handler = log[0].handlers[0]
+    strangers, known = logging.Logger(REFUSALS_OF_NOBODY), logging.Logger(REFUSALS)
+    for logger in (strangers, known):
+        logger.addHandler(handler)
+    for number in range(100):
+        strangers.warning("refused %d", number)
+    known.warning("refused to a member")
+    lines = written.getvalue().splitlines()
+    assert (len(lines), lines[-1]) == (REFUSALS_PER_MINUTE + 1, "refused to a member")
 
 
 def test_our_own_faults_keep_their_tracebacks() -> None:
