@@ -11,16 +11,16 @@ from dressage.common.ids import new_id
 from dressage.teams.models import User
 
 _SALT = "dressage.teams.known-device"
-_PASS_SALT = "dressage.teams.device-pass"
+_PASS_SALT = "dressage.teams.device-pass"  # nosec B105  (no secret)
 PASS_S = 600.0
 """Seconds for which a pass is good."""
-_BY_PASS = "pass"
+_BY_PASS = "pass"  # nosec B105  (no secret)
 """Device that all passes of an account stand for: however many are made, they share one line of guesses."""
 _KEPT_S = 400 * 24 * 3600
 """The longest time for which browsers keep cookies."""
 
 
-def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:
+def known_device(request: HttpRequest, user: User, device_pass: str = "") -> str | None:  # nosec B107
     """Id of the device if it has signed in to this account before, or has a pass of this account."""
     cookie = _read(_cookie(request, user), user, _SALT, _KEPT_S)
     if cookie is not None:

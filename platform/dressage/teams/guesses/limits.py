@@ -29,7 +29,7 @@ ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
 """Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
 
 
-def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pass: str = "") -> Guess:
+def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pass: str = "") -> Guess:  # nosec B107
     """Count a guess at the account of this address, whether there is one or not, before its password is looked at.
 
     Args:
