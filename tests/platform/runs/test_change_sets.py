@@ -228,6 +228,28 @@ def test_a_set_is_rejected_whole(steered: tuple[Run, Worker, Steer]) -> None:
     assert values(run) == (20, 32)
 
 
+@pytest.mark.parametrize("syncs", [1, 2])
+def test_what_a_worker_of_before_applies_of_a_rejected_set_is_in_effect(
+    syncs: int, steered: tuple[Run, Worker, Steer]
+) -> None:
+    """It knows no sets: it refuses the member that it cannot read, and trains under the others."""
+    run, worker, steer = steered
+    budget, rate = steer.post([("thinking.budget", 10), RATE])["data"]
+    reports = [report(budget, "rejected", 5, error="cannot be read"), report(rate, "applied", 5)]
+    for index in range(syncs):
+        worker.sync(applied=reports[index::syncs])
+    found = Control.objects.in_bulk()
+    assert (found[budget["id"]].state, found[rate["id"]].state) == ("rejected", "applied")
+    assert (found[rate["id"]].error or "").startswith("In effect without the rest of its set")
+    spec = Run.objects.get(pk=run.pk).effective_spec
+    assert (spec["thinking"]["budget"], spec["optimizer"]["learning_rate"]) == (20, 1e-5)
+    told = Event.objects.filter(run=run, kind="control").count()
+    worker.sync(applied=reports)
+    assert Event.objects.filter(run=run, kind="control").count() == told, "a repeated report changes nothing"
+    worker.sync(applied=[report(rate, "settled", 6)])
+    assert Control.objects.get(pk=rate["id"]).state == "settled"
+
+
 def test_one_can_be_reverted_by_itself(steered: tuple[Run, Worker, Steer]) -> None:
     _, worker, steer = steered
     budget, room = steer.post(ROOM)["data"]

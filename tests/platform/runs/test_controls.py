@@ -64,6 +64,8 @@ def test_the_table_of_controls() -> None:
         ("settled", "staged", "platform"),
         ("cancelled", "applied", "worker"),
         ("cancelled", "settled", "worker"),
+        ("rejected", "applied", "worker"),
+        ("rejected", "settled", "worker"),
     }
 
 

@@ -9,7 +9,12 @@ from dressage.runs.states import By, ControlState, control_may_move
 from trainer_core.link.commands import Applied
 from trainer_core.spec import ControlError
 
-_LATE = "The cancellation came when it was in effect already."
+_NEVERTHELESS: dict[str, str] = {
+    ControlState.CANCELLED: "The cancellation came when it was in effect already.",
+    ControlState.REJECTED: "In effect without the rest of its set, of which the worker refused a part. Upgrade the "
+    "cluster's workers: newer ones leave such a set alone as a whole.",
+}
+"""What is said of a control that is in effect though it was in this state, by that state."""
 
 
 def acknowledge(run: Run, reports: Iterable[Applied]) -> bool:
@@ -36,7 +41,7 @@ def _take(run: Run, control: Control, report: Applied) -> bool:
         if was not in IN_EFFECT:
             control.applied_step, control.applied_group = report.step, report.group
             control.applied_policy_version = report.policy_version
-            control.error = _LATE if was == ControlState.CANCELLED else None
+            control.error = _NEVERTHELESS.get(was)
             _put_in_effect(run, control)
         if to == ControlState.SETTLED:
             control.settled_step = report.step
