@@ -19,6 +19,7 @@ from dressage.runs.admission import fill_places
 from dressage.runs.attempts import RECONCILER, fence, replace
 from dressage.runs.enqueue import enqueue_start
 from dressage.runs.lifecycle import transition
+from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, Run, Sweep
 from dressage.runs.releases import gives_back, suspend_lost, take_places_back
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
@@ -33,6 +34,8 @@ CANCEL_LIMIT_S = 30
 """A worker that has not obeyed a cancellation for this long is killed."""
 ABSENCE_S = 10
 """A sweep that comes later than this after the last one finds leases that expired because the platform was away."""
+SILENCE_S = 5
+"""A worker that is silent for this long, beyond the pace that is asked of it, makes the sweep look at the link."""
 GRACE_S = 30
 """Seconds that such leases are given: longer than a worker's longest back-off (15 s)."""
 
@@ -113,7 +116,7 @@ def _forgive_absence() -> None:
         Sweep.objects.filter(pk=1).update(at=Now())
         if absent:
             _extend_leases()
-    worried = _current().filter(last_sync_at__lt=Now() - timedelta(seconds=5))
+    worried = _current().filter(last_sync_at__lt=Now() - timedelta(seconds=SILENCE_S + pace.seconds()))
     if not absent and worried.exists() and not link_answers():
         _extend_leases()
 

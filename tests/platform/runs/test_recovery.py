@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -283,6 +284,19 @@ def test_a_web_server_that_is_away_blames_nobody(
     expire_lease(run)
     sweep()
     assert Run.objects.get(pk=run.pk).attempt == 2
+
+
+def test_a_worker_that_keeps_the_pace_it_was_asked_for_is_not_silent(
+    launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch()
+    asked: list[int] = []
+    monkeypatch.setattr(reconcile, "link_answers", lambda: not asked.append(1))
+    monkeypatch.setattr(reconcile, "pace", SimpleNamespace(seconds=lambda: 8.0))
+    for silent, looks in ((12, 0), (14, 1)):
+        Attempt.objects.update(last_sync_at=Now() - timedelta(seconds=silent))
+        sweep()
+        assert len(asked) == looks
 
 
 def test_the_link_answers(live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
