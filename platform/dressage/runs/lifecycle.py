@@ -11,6 +11,7 @@ from dressage.runs.models import CheckpointRequest, Control, Run
 from dressage.runs.states import FINISHED, By, ControlState, DesiredState, RunState, may_move
 from dressage.teams.models import Team
 from dressage.telemetry.events import append_event
+from trainer_core.link.events import ASKED_TO_PAUSE
 
 MAX_REASON = 2000
 
@@ -51,7 +52,8 @@ def transition(
     if not may_move(before, to, by):
         raise TransitionRefused(run, to, by)
     now = timezone.now()
-    changes: dict[str, Any] = {"state": to, "state_reason": reason[:MAX_REASON], "updated_at": now}
+    shown = _with_reason_of_pause(run, reason) if to == RunState.SUSPENDED else reason
+    changes: dict[str, Any] = {"state": to, "state_reason": shown[:MAX_REASON], "updated_at": now}
     changes |= {
         "paused_at": now if to == RunState.PAUSED else None,
         "release_asked_at": None,
@@ -85,6 +87,15 @@ def follow_wish(run: Run) -> None:
         transition(run, RunState.CANCELLED, by=By.PLATFORM, actor=actor, reason="cancelled")
     elif run.desired_state == DesiredState.RUNNING:
         transition(run, RunState.QUEUED, by=By.PLATFORM, actor=actor, reason="resumed while its place was given back")
+
+
+def _with_reason_of_pause(run: Run, reason: str) -> str:
+    """The reason of a suspension behind that of the run's own pause, which people need before they resume it."""
+    own = run.state_reason.rstrip()
+    if own in ("", ASKED_TO_PAUSE):
+        return reason
+    own = own[: MAX_REASON - len(reason) - 2]
+    return f"{own} {reason}" if own.endswith((".", "!", "?")) else f"{own}. {reason}"
 
 
 def _close(run: Run, now: Any) -> None:

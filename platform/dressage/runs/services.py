@@ -74,13 +74,16 @@ def start_run(team: Team, actor: Actor, run_id: str) -> None:
     """Queue a draft. Starting what is queued or active already is the same as once.
 
     Raises:
-        Problem: 409 for a finished run; 422 when a reference or a file behind it is gone, and the draft stays.
+        Problem: 409 for a finished run, and for one that gave its place back, which is resumed instead; 422 when a
+            reference or a file behind it is gone, and the draft stays.
     """
     run = locked(run_id, team)
     if run.state == RunState.QUEUED or run.state in ACTIVE:
         return
     if run.state in FINISHED:
         raise conflict(f"The run is {run.state}: fork it, or resume it if it failed.", code="wrong_state")
+    if run.state == RunState.SUSPENDED:
+        raise conflict("The run is paused and gave its place back: resume it.", code="wrong_state")
     _queue(run, actor, "started", "run.start")
 
 

@@ -63,7 +63,7 @@ def test_every_transition(make_run: Callable[..., Run], actor: Actor) -> None:
     for before in RunState:
         for after in RunState:
             for by in By:
-                Run.objects.filter(pk=run.pk).update(state=before, finished_at=None)
+                Run.objects.filter(pk=run.pk).update(state=before, state_reason="", finished_at=None)
                 was, events = row(run), Event.objects.filter(run=run).count()
                 with transaction.atomic():
                     held = locked(run.id)

@@ -123,6 +123,46 @@ def test_a_person_gives_it_back_at_once(paused: Pause, api: Callable[..., APICli
     assert operator.post(f"/api/v1/runs/{run.id}/pause").json()["state"] == "suspended"
 
 
+@pytest.mark.parametrize(
+    ("own", "shown"),
+    [
+        ("The reward fell below 0.1.", f"The reward fell below 0.1. {PLACE_GIVEN_BACK}"),
+        ("3 rewards could not be computed", f"3 rewards could not be computed. {PLACE_GIVEN_BACK}"),
+        ("x" * 2000, "x" * (1998 - len(PLACE_GIVEN_BACK)) + f". {PLACE_GIVEN_BACK}"),
+        ("asked to pause", PLACE_GIVEN_BACK),
+        ("", PLACE_GIVEN_BACK),
+    ],
+)
+@pytest.mark.parametrize("lost", [False, True])
+def test_the_reason_of_the_runs_own_pause_stays(own: str, shown: str, lost: bool, launch: Launch) -> None:
+    run, worker = launch()
+    worker.steps(1, 3)
+    worker.state("paused", own, step=3, data={"state": "paused", "reason": own, "by_request": own == "asked to pause"})
+    run.refresh_from_db()
+    Run.objects.filter(pk=run.pk).update(desired_state="paused", release_asked_at=timezone.now())
+    worker.checkpoint(3)
+    if lost:
+        expire_lease(run)
+        sweep()
+    else:
+        worker.state("suspended", PLACE_GIVEN_BACK, step=3)
+    run.refresh_from_db()
+    assert (run.state, run.state_reason) == ("suspended", shown)
+    told = Event.objects.filter(run=run, kind="state").latest("seq").data
+    assert (told["to"], told["reason"]) == ("suspended", PLACE_GIVEN_BACK)
+
+
+def test_a_suspended_run_is_resumed_not_started(paused: Pause, api: Callable[..., APIClient]) -> None:
+    run, worker = paused()
+    release_place(run.team, Actor.system("test"), run.id)
+    give_back(worker)
+    before = rows()
+    refused = api("operator").post(f"/api/v1/runs/{run.id}/start")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "wrong_state")
+    assert "resume it" in refused.json()["error"]["message"]
+    assert rows() == before
+
+
 @pytest.mark.parametrize("state", ["draft", "queued", "starting", "running", "failed", "resuming", "cancelling"])
 def test_only_a_run_that_stands_paused_gives_back(
     state: str, make_run: Callable[..., Run], paused: Pause, team: Team, actor: Actor
