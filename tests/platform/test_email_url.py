@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.email_url import MailServer, parse_email_url
 from dressage.teams.invitations import invite
@@ -72,10 +73,11 @@ def letters(settings: Any) -> Iterator[list[Message]]:
         thread.join()
 
 
-def test_an_invitation_travels(letters: list[Message], team: Team, actor: Any, settings: Any) -> None:
+def test_an_invitation_travels(letters: list[Message], team: Team, make_user: Any, settings: Any) -> None:
+    admin = make_user("admin")
     Team.objects.update(name="Two\nlines")
     team.refresh_from_db()
-    _, link = invite(team, actor, email="mia@example.com", role=Role.EDITOR)
+    _, link = invite(team, Actor("user", admin.id, admin.email), email="mia@example.com", role=Role.EDITOR)
     assert link is None
     [letter] = letters
     assert (letter["To"], letter["From"]) == ("mia@example.com", settings.DEFAULT_FROM_EMAIL)

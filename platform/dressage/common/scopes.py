@@ -30,7 +30,10 @@ class Scope(models.TextChoices):
     JUDGES_READ = "judges:read", "See judges, never their keys"
     JUDGES_WRITE = "judges:write", "Also add, change and delete judges"
     TEAM_READ = "team:read", "See the team, its members, tokens, service accounts and audit log"
-    TEAM_WRITE = "team:write", "Also change members and revoke tokens; never make one"
+    TEAM_WRITE = (
+        "team:write",
+        "Also remove members, withdraw invitations and revoke tokens; never invite or give a role",
+    )
 
 
 def scope_for(noun: Noun, *, write: bool) -> Scope:

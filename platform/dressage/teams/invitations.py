@@ -14,14 +14,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict, invalid
+from dressage.common.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.accounts import hold_address, hold_teams, make_account, replace_account
 from dressage.teams.invitation_mail import invitation_link, send_invitation
 from dressage.teams.models import Invitation, Membership, Team, User
 from dressage.teams.passwords import check_new_password
-from dressage.teams.selectors import offered_invitation, open_invitation, open_invitations
+from dressage.teams.selectors import is_admin, offered_invitation, open_invitation, open_invitations
 from dressage.teams.services import add_member, record_audit, withdraw_invitation
 
 GOOD_FOR = timedelta(days=7)
@@ -36,10 +36,11 @@ def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitat
         The invitation, and the link for the inviter to hand over; None where it was sent by mail.
 
     Raises:
-        Problem: 409 for a member of this team or an invitation that is still open; 502 when mail cannot be sent.
+        Problem: 403 for who is no admin, or has just ceased to be one; 409 for a member of this team or an invitation
+            that is still open; 502 when mail cannot be sent.
     """
     email = email.strip().lower()
-    hold_teams([team.pk])
+    _hold_as_admin(team, actor)
     if Membership.objects.filter(team=team, user__email=email).exists():
         raise conflict(f"{email} is a member already.", code="already_member")
     for earlier in open_invitations(team).filter(email=email):
@@ -56,7 +57,7 @@ def invite_again(team: Team, actor: Actor, invitation: Invitation) -> tuple[Invi
 
     Returns and raises as ``invite`` does.
     """
-    hold_teams([team.pk])
+    _hold_as_admin(team, actor)
     invitation, token = _with_token(open_invitation(team, invitation.id), actor)
     return invitation, _deliver(invitation, actor, "invitation.resend", token)
 
@@ -142,6 +143,13 @@ def _account(invitation: Invitation, found: User | None, is_signed_in: bool, has
         )
     detail = "This link makes no new account for its address. If you have one, sign in, then open the link again."
     raise conflict(detail, code="sign_in_first")
+
+
+def _hold_as_admin(team: Team, actor: Actor) -> None:
+    """Lock the team, then look whether the actor is an admin still: the wait may have been for their demotion."""
+    hold_teams([team.pk])
+    if not is_admin(team, actor.id):
+        raise Problem(403, "Not allowed", f"This needs the role {Role.ADMIN.value}.", code="permission_denied")
 
 
 def _with_token(invitation: Invitation, actor: Actor) -> tuple[Invitation, str]:

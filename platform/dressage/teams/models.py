@@ -107,7 +107,7 @@ class Invitation(TeamModel):
     """The token went to the address; else its inviter was shown it, and it proves nothing about the address."""
     created_by = models.CharField(max_length=300)
     created_by_id = models.CharField(max_length=120)
-    """Id of the user or token that invites."""
+    """Id of the user who invites; in earlier releases it may be that of a token, and is good for nothing now."""
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)

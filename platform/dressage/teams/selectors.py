@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from dressage.common.problems import Problem, not_found
+from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.audit import entry_hash
 from dressage.teams.models import (
@@ -85,6 +86,15 @@ def member(team: Team, membership_id: str) -> Membership:
     return found
 
 
+def is_admin(team: Team, user_id: str) -> bool:
+    """Whether this is the id of a person who is an admin of the team. Lock the team before, for the answer to hold."""
+    return _admins().filter(team=team, user=user_id).exists()
+
+
+def _admins() -> QuerySet[Membership]:
+    return Membership.objects.filter(role=Role.ADMIN, user__is_active=True)
+
+
 def open_invitations(team: Team) -> QuerySet[Invitation]:
     """The team's invitations that were neither accepted nor withdrawn, expired ones included."""
     return Invitation.objects.for_team(team).filter(accepted_at=None, withdrawn_at=None)
@@ -99,12 +109,13 @@ def open_invitation(team: Team, invitation_id: str) -> Invitation:
 
 
 def offered_invitation(token: str) -> Invitation:
-    """The invitation of this token, while it can be accepted.
+    """The invitation of this token, while it can be accepted and whoever made it is an admin of the team.
 
     Raises:
         Problem: 404, the same for a token that never was and for one that is good no more.
     """
-    offers = Invitation.objects.select_related("team").filter(accepted_at=None, withdrawn_at=None)
+    inviters = _admins().filter(team=OuterRef("team"), user=OuterRef("created_by_id"))
+    offers = Invitation.objects.select_related("team").filter(Exists(inviters), accepted_at=None, withdrawn_at=None)
     found = offers.filter(sha256=secret_hash(token), expires_at__gt=timezone.now()).first()
     if found is None:
         detail = (

@@ -9,7 +9,7 @@ from dressage.common.actors import Actor
 from dressage.common.problems import conflict
 from dressage.common.roles import Role
 from dressage.teams.models import ServiceAccount, Team
-from dressage.teams.services import record_audit, withdraw_invitations_of
+from dressage.teams.services import record_audit
 
 
 @transaction.atomic
@@ -43,8 +43,6 @@ def update_service_account(
         account.save(update_fields=["name", "role", "disabled_at"])
         kind = "service_account"
         record_audit(team, actor, "service_account.update", kind, account.id, before=before, after=after)
-        if account.disabled_at is not None or account.role != Role.ADMIN:
-            withdraw_invitations_of(team, actor, account.id)
     return account
 
 

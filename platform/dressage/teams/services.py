@@ -5,14 +5,13 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
 from dressage.common.roles import Role
 from dressage.teams.audit import entry_hash
-from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, Team, User
+from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
 from dressage.teams.passwords import check_new_password
 from dressage.teams.selectors import open_invitations
 
@@ -119,15 +118,14 @@ def remove_member(team: Team, actor: Actor, membership: Membership, reason: str 
 
 
 def withdraw_invitations_of(team: Team, actor: Actor, inviter: str) -> None:
-    """End what a user, service account or token that may invite no longer has offered, and what its tokens have.
+    """End what a person who may invite no longer has offered.
 
     Args:
         team: the team.
         actor: who acts.
-        inviter: id of the user, service account or token.
+        inviter: id of the person.
     """
-    tokens = ApiToken.objects.for_team(team).filter(Q(user=inviter) | Q(service_account=inviter))
-    for invitation in open_invitations(team).filter(created_by_id__in=[inviter, *tokens.values_list("id", flat=True)]):
+    for invitation in open_invitations(team).filter(created_by_id=inviter):
         withdraw_invitation(team, actor, invitation)
 
 

@@ -15,7 +15,7 @@ from dressage.common.scopes import Scope
 from dressage.common.secrets import secret_hash
 from dressage.teams.models import ApiToken, Membership, ServiceAccount, Team, User
 from dressage.teams.selectors import token_of_secret
-from dressage.teams.services import record_audit, withdraw_invitations_of
+from dressage.teams.services import record_audit
 from dressage.teams.standing import REFUSALS, standing_of
 
 _TOKEN_BYTES = 32
@@ -121,7 +121,6 @@ def revoke_token(team: Team, actor: Actor, token: ApiToken) -> None:
     """End a token now. Revoking twice is the same as once."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record_audit(team, actor, "token.revoke", "token", token.id, before=_facts(token))
-        withdraw_invitations_of(team, actor, token.id)
 
 
 def _role_of(team: Team, owner: User | ServiceAccount) -> Role:

@@ -27,7 +27,7 @@ from dressage.rewards.models import RewardVersion
 from dressage.rewards.proposals.services import store_proposals
 from dressage.rewards.services import create_reward
 from dressage.teams.invitations import invite
-from dressage.teams.models import ApiToken, Membership, Team, UserSession
+from dressage.teams.models import ApiToken, Membership, Team, User, UserSession
 from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
@@ -185,7 +185,11 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         timeout_s=10.0,
     )
     token, _ = token_of(team, Role.VIEWER)
-    invitation, link = invite(team, actor, email="guest@example.com", role=Role.VIEWER)
+    inviter = User.objects.create_user(f"inviter@{team.slug}.example.com", "correct horse battery", address_proven=True)
+    Membership.objects.create(team=team, user=inviter, role=Role.ADMIN)
+    invitation, link = invite(
+        team, Actor("user", inviter.id, inviter.email), email="guest@example.com", role=Role.VIEWER
+    )
     policy = Policy.objects.create(
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",

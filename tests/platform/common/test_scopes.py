@@ -16,6 +16,9 @@ FOR_PEOPLE = {
     ("patch", "/api/v1/tokens/{token_id}"): "a token gives none away",
     ("post", "/api/v1/service-accounts"): "an account makes none",
     ("patch", "/api/v1/service-accounts/{account_id}"): "an account does not raise itself",
+    ("post", "/api/v1/teams/current/invitations"): "a person whom it invites would outlive it",
+    ("post", "/api/v1/teams/current/invitations/{invitation_id}/resend"): "the same",
+    ("patch", "/api/v1/teams/current/members/{member_id}"): "a person whom it promotes would outlive it",
 }
 """Operations of a team that no token may use, and why."""
 OF_ONESELF = {"session", "account", "invitations"}

@@ -13,10 +13,9 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.common.actors import Actor
 from dressage.common.models import StoredResponse
+from dressage.teams import invitations
 from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
-from dressage.teams.tokens import revoke_token
 from tests.platform.conftest import PASSWORD
 from tests.platform.queries import check_queries
 from tests.platform.tokens import token_of
@@ -164,25 +163,58 @@ def test_a_link_ends(api: Callable[..., APIClient], anonymous: APIClient, how: s
     assert rows() == before
 
 
-@pytest.mark.parametrize("how", ["revoked", "disabled", "demoted", "owner left"])
-def test_what_a_token_that_ends_has_offered_ends(
-    team: Team, api: Callable[..., APIClient], anonymous: APIClient, how: str
+@pytest.mark.parametrize("inviter", ["demoted meanwhile", "gone meanwhile", "token"])
+def test_the_inviter_is_an_admin_when_it_is_accepted(
+    team: Team, api: Callable[..., APIClient], anonymous: APIClient, inviter: str
 ) -> None:
-    admin, owner = api("admin"), api("admin").user
-    token, secret = token_of(team, "admin", **({"owner": owner} if how == "owner left" else {}))
-    program = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    invited = invite(program)
-    assert anonymous.get(invited.offer).json()["invited_by"] == "token:ci"
-    account = f"/api/v1/service-accounts/{token.service_account_id}"
-    if how == "revoked":
-        revoke_token(team, Actor.system("test"), token)
-    elif how == "owner left":
-        membership = owner.memberships.get()
-        assert admin.delete(f"/api/v1/teams/current/members/{membership.id}").status_code == 204
+    """Also of what was made while its maker lost the right, and of what tokens could make in earlier releases."""
+    admin = api("admin")
+    invited, membership = invite(admin), Membership.objects.filter(user=admin.user)
+    if inviter == "demoted meanwhile":  # past the service, which withdraws what it finds
+        membership.update(role="operator")
+    elif inviter == "gone meanwhile":
+        membership.delete()
     else:
-        body = {"disabled": True} if how == "disabled" else {"role": "operator"}
-        assert admin.patch(account, body, format="json").status_code == 200
-    assert anonymous.get(invited.offer).status_code == 404
+        Invitation.objects.update(created_by_id=token_of(team, "admin")[0].id)
+    before = rows()
+    gone, never = anonymous.get(invited.offer).json(), anonymous.get(Invited("", "x" * 43).offer).json()
+    assert {**gone, "instance": ""} == {**never, "instance": ""}
+    assert code(invited.accept(anonymous, NEW)) == (404, "not_found")
+    assert rows() == before
+
+
+def test_an_inviter_who_is_demoted_while_somebody_accepts(
+    team: Team, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for the team's lock looks again once they have it."""
+    admin = api("admin")
+    invited, hold = invite(admin), invitations.hold_teams
+
+    def demoted_meanwhile(teams: Any) -> None:
+        hold(teams)
+        Membership.objects.filter(user=admin.user).update(role="operator")
+
+    monkeypatch.setattr(invitations, "hold_teams", demoted_meanwhile)
+    assert code(invited.accept(APIClient(), NEW)) == (404, "not_found")
+    assert not User.objects.filter(email=ADDRESS).exists()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_an_inviter_who_is_demoted_while_they_invite(
+    api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    admin = api("admin")
+    path = f"{INVITATIONS}/{invite(admin).id}/resend" if again else INVITATIONS
+    before, hold = rows(), invitations.hold_teams
+
+    def demoted_meanwhile(teams: Any) -> None:
+        hold(teams)
+        Membership.objects.filter(user=admin.user).update(role="operator")
+
+    monkeypatch.setattr(invitations, "hold_teams", demoted_meanwhile)
+    body = {} if again else {"email": "x@example.com", "role": "admin"}
+    assert code(admin.post(path, body, format="json")) == (403, "permission_denied")
+    assert rows() == before
 
 
 def test_an_expired_one_is_shown_sent_again_and_replaced(api: Callable[..., APIClient], anonymous: APIClient) -> None:

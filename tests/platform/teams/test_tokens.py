@@ -12,10 +12,11 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from dressage.teams.models import ApiToken, AuditEntry
+from dressage.teams.models import ApiToken, AuditEntry, Invitation, Membership, User
+from tests.platform.conftest import PASSWORD
 from tests.platform.tokens import bearer
 
-TOKENS = "/api/v1/tokens"
+TOKENS, INVITATIONS = "/api/v1/tokens", "/api/v1/teams/current/invitations"
 
 
 @pytest.fixture
@@ -121,6 +122,26 @@ def test_a_token_makes_no_token(admin: APIClient) -> None:
     ):
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "people_only")
     assert (ApiToken.objects.count(), AuditEntry.objects.count()) == (1, entries)
+
+
+def test_a_token_makes_no_person_powerful(admin: APIClient) -> None:
+    """A person whom it invited or promoted would have every scope, and outlive it. It may still remove members."""
+    program = bearer(make(admin, role="admin", scopes=["team:write"])["secret"])
+    body = {"email": "x@example.com", "role": "admin"}
+    invited = admin.post(INVITATIONS, body, format="json").json()
+    user = User.objects.create_user("y@example.com", PASSWORD)
+    member = Membership.objects.create(team=admin.user.memberships.get().team, user=user, role="viewer")
+    path = f"/api/v1/teams/current/members/{member.id}"
+    models: list[Any] = [Invitation, Membership, AuditEntry]
+    before = [list(model.objects.values()) for model in models]
+    for answer in (
+        program.post(INVITATIONS, {**body, "email": "z@example.com"}, format="json"),
+        program.post(f"{INVITATIONS}/{invited['id']}/resend", format="json"),
+        program.patch(path, {"role": "admin"}, format="json"),
+    ):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "people_only")
+    assert [list(model.objects.values()) for model in models] == before
+    assert program.delete(path).status_code == 204
 
 
 def test_making_and_revoking_are_audited_with_what_it_may(admin: APIClient) -> None:

@@ -991,7 +991,7 @@ export interface CreateServiceAccountRequest {
 * `judges:read` - See judges, never their keys
 * `judges:write` - Also add, change and delete judges
 * `team:read` - See the team, its members, tokens, service accounts and audit log
-* `team:write` - Also change members and revoke tokens; never make one
+* `team:write` - Also remove members, withdraw invitations and revoke tokens; never invite or give a role
  */
 export type CreateTokenRequestScopesAnyOfItem = typeof CreateTokenRequestScopesAnyOfItem[keyof typeof CreateTokenRequestScopesAnyOfItem];
 
@@ -1744,7 +1744,7 @@ export type NewTokenEffectiveRole = RoleEnum | NullEnum;
 * `judges:read` - See judges, never their keys
 * `judges:write` - Also add, change and delete judges
 * `team:read` - See the team, its members, tokens, service accounts and audit log
-* `team:write` - Also change members and revoke tokens; never make one
+* `team:write` - Also remove members, withdraw invitations and revoke tokens; never invite or give a role
  */
 export type NewTokenScopesAnyOfItem = typeof NewTokenScopesAnyOfItem[keyof typeof NewTokenScopesAnyOfItem];
 
@@ -2999,7 +2999,7 @@ export interface Scope {
 * `judges:read` - See judges, never their keys
 * `judges:write` - Also add, change and delete judges
 * `team:read` - See the team, its members, tokens, service accounts and audit log
-* `team:write` - Also change members and revoke tokens; never make one
+* `team:write` - Also remove members, withdraw invitations and revoke tokens; never invite or give a role
  */
 export type ScopeEnum = typeof ScopeEnum[keyof typeof ScopeEnum];
 
@@ -3269,7 +3269,7 @@ export type TokenEffectiveRole = RoleEnum | NullEnum;
 * `judges:read` - See judges, never their keys
 * `judges:write` - Also add, change and delete judges
 * `team:read` - See the team, its members, tokens, service accounts and audit log
-* `team:write` - Also change members and revoke tokens; never make one
+* `team:write` - Also remove members, withdraw invitations and revoke tokens; never invite or give a role
  */
 export type TokenScopesAnyOfItem = typeof TokenScopesAnyOfItem[keyof typeof TokenScopesAnyOfItem];
 

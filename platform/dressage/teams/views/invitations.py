@@ -33,6 +33,7 @@ class InvitationsView(ApiView):
     """The team's open invitations."""
 
     noun = Noun.TEAM
+    people_only = frozenset({"POST"})
     roles = {"GET": IsAdmin, "POST": IsAdmin}
     problem_statuses = {"POST": (409, 429, 502)}
     queries = {"GET": page_query()}
@@ -75,6 +76,7 @@ class ResendView(ApiView):
     """Sending an invitation again."""
 
     noun = Noun.TEAM
+    people_only = frozenset({"POST"})
     roles = {"POST": IsAdmin}
     without_body = frozenset({"POST"})
     problem_statuses = {"POST": (409, 429, 502)}

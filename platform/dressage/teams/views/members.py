@@ -40,6 +40,7 @@ class MemberView(ApiView):
     """One member."""
 
     noun = Noun.TEAM
+    people_only = frozenset({"PATCH"})
     roles = {"PATCH": IsAdmin, "DELETE": IsAdmin}
     problem_statuses = {"PATCH": (409,), "DELETE": (409,)}
 
