@@ -27,6 +27,7 @@ from dressage.teams.models import (
     User,
     UserSession,
 )
+from dressage.teams.two_factor.models import Passkey
 from dressage.telemetry.models import Event, Rollout
 from tests.platform.openapi import documented_paths
 
@@ -70,6 +71,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     ends = NOW + timedelta(days=36_500)
     open_ones = many(Session, session_key=unique, session_data="", expire_date=ends)
     many(UserSession, user=person, session=lambda n: open_ones[n], created_at=NOW)
+    many(Passkey, user=person, created_at=NOW, name="n", credential_id=unique, public_key=b"", sign_count=0)
     many(AccountEvent, user=person, action="account.sign_in", created_at=NOW)
     of_team(Membership, team, user=lambda n: people[n], role="viewer")
     of_team(ApiToken, team, name="t", sha256=unique, role="viewer")
@@ -121,6 +123,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     ids, prefix = {"run_id": run.id, "reward_id": rewards[0].id}, "/api/v1"
     tables: dict[str, type[models.Model]] = {
         "/account/events": AccountEvent,
+        "/account/passkeys": Passkey,
         "/account/sessions": UserSession,
         "/audit": AuditEntry,
         "/datasets": Dataset,
