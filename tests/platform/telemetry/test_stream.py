@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async as in_thread
 from django.contrib.sessions.models import Session
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -17,6 +17,7 @@ from dressage.asgi import application
 from dressage.common.roles import Role
 from dressage.common.scopes import Scope
 from dressage.monitoring.stream import base
+from dressage.monitoring.stream.run_consumer import RunConsumer
 from dressage.runs.lifecycle import locked
 from dressage.runs.models import Run
 from dressage.teams.models import ApiToken, Membership, Team, User
@@ -256,6 +257,26 @@ async def test_refusals(make_run: Any, api: Callable[..., APIClient], other_team
     ):
         async with watch(path, *headers) as socket:
             assert await close_code(socket) == code
+
+
+@pytest.mark.parametrize("what", ["still_allowed", "frames"])
+async def test_a_read_that_fails_closes_the_stream(
+    make_run: Any, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    run = await in_thread(make_run)()
+    session = (b"cookie", cookie(await in_thread(api)("viewer")))
+
+    def fail(*_: Any) -> Any:
+        raise OperationalError("the database is away")
+
+    async with watch(f"/ws/v1/runs/{run.id}", session) as socket:
+        await socket.receive_json()
+        monkeypatch.setattr(*((base, "still_allowed") if what == "still_allowed" else (RunConsumer, "frames")), fail)
+        await in_thread(emit)(run)
+        assert await close_code(socket) == 1011
+    monkeypatch.undo()
+    async with watch(f"/ws/v1/runs/{run.id}?after=1", session) as socket:  # as the console does after any code
+        assert sequence(await until(socket, 2)) == [2]
 
 
 async def test_the_teams_runs(make_run: Any, api: Callable[..., APIClient], other_team: Team) -> None:

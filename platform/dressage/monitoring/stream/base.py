@@ -10,13 +10,17 @@ import contextlib
 import time
 from typing import Any
 
+import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from dressage.monitoring.stream.access import PasswordIsTemporary, Watcher, identify, still_allowed
 from dressage.monitoring.stream.shared import in_thread
 from dressage.monitoring.stream.wakeups import wakeups
 
+logger = structlog.get_logger(__name__)
 NOT_SIGNED_IN, REVOKED, NOT_FOUND, BAD_REQUEST = 4401, 4403, 4404, 4400
+FAILED = 1011
+"""Close code after a fault of ours, such as a database that is away: the client connects again and resumes."""
 FRAME_S = 0.25
 """Shortest time between two frames."""
 POLL_S = 2.0
@@ -79,10 +83,16 @@ class StreamConsumer(AsyncWebsocketConsumer):
         with wakeups().listening(self.topic(), awake):
             while True:
                 awake.clear()
-                if not await in_thread(still_allowed)(self.watcher):
+                try:
+                    allowed = await in_thread(still_allowed)(self.watcher)
+                    frames = await self.frames() if allowed else []
+                except Exception:
+                    logger.exception("a stream is closed: its new frames cannot be read", topic=self.topic())
+                    await self.close(FAILED)
+                    return
+                if not allowed:
                     await self.close(REVOKED)
                     return
-                frames = await self.frames()
                 for frame in frames:
                     await self.send(frame)
                 now = time.monotonic()
