@@ -23,11 +23,14 @@ _DESCRIPTIONS = {
     "401": "Not signed in, or the token is not valid.",
     "403": "The role or the token's scopes do not allow this, or the CSRF token is missing.",
     "404": "No such thing in this team.",
+    "408": "The body stopped coming.",
     "409": "The request contradicts the present state.",
+    "411": "A large body needs a Content-Length.",
     "413": "The body is too large.",
     "415": "A body of another media type than the operation takes.",
     "422": "The request is invalid; `errors` names each fault.",
     "429": "Too many requests.",
+    "503": "Too many such requests of all teams, or a part of the platform is away; try again.",
 }
 
 
@@ -111,7 +114,7 @@ class ProblemAutoSchema(AutoSchema):
         if self.method in ("POST", "PUT", "PATCH") or hasattr(self.view, "queries"):
             statuses.add("422")  # a body, or a query with what the operation does not take
         if self.method in ("POST", "PUT", "PATCH"):
-            statuses |= {"413", "415"}
+            statuses |= {"408", "411", "413", "415"}  # see ``dressage.gateway.bodies``
         if getattr(handler, "accepts_idempotency_key", False):
             statuses.add("409")
         return sorted(statuses)

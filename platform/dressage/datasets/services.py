@@ -7,6 +7,7 @@ from django.db import transaction
 
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
+from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
@@ -23,11 +24,12 @@ def create_dataset(
     """A new dataset whose first version is ``file`` (JSONL, ``size`` bytes).
 
     Raises:
-        Problem: 409 when the slug is taken; 413 or 422 when the file is refused. Then nothing is made.
+        Problem: 409 when the slug is taken; 413 or 422 when the file is refused; 429 or 503 when too many files are
+            read at once. Then nothing is made.
     """
     slug = slug_for(name, slug)
     _require_free(team, slug)
-    checked, temporary = _check(file, size)
+    checked, temporary = _check(team.id, file, size)
     try:
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -42,8 +44,13 @@ def create_dataset(
 
 
 def create_version(dataset: Dataset, actor: Actor, *, file: BinaryIO, size: int) -> DatasetVersion:
-    """The next version of a dataset. Raises a 413 or 422 problem when the file is refused; then nothing is made."""
-    checked, temporary = _check(file, size)
+    """The next version of a dataset.
+
+    Raises:
+        Problem: 413 or 422 when the file is refused, 429 or 503 when too many files are read at once. Then nothing is
+            made.
+    """
+    checked, temporary = _check(dataset.team_id, file, size)
     try:
         with transaction.atomic():
             # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
@@ -68,7 +75,7 @@ def create_version_from_path(
                 team, actor, name=name or slug, slug=slug, description=description, file=file, size=size
             )
             return made.versions.get(number=1)
-        checked, temporary = _check(file, size)
+        checked, temporary = _check(team.id, file, size)
     try:
         with transaction.atomic():
             locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
@@ -80,13 +87,14 @@ def create_version_from_path(
         temporary.unlink(missing_ok=True)
 
 
-def _check(file: BinaryIO, size: int) -> tuple[JsonLines, Path]:
+def _check(team_id: str, file: BinaryIO, size: int) -> tuple[JsonLines, Path]:
     """Read the file once: every line checked, and a temporary Parquet file of its rows."""
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
     lines = JsonLines(file)
-    temporary = storage.write(lines)
+    with FILES.place(team_id):
+        temporary = storage.write(lines)
     try:
         lines.raise_errors()
     except Problem:

@@ -37,7 +37,7 @@ class DatasetsView(ApiView):
     parser_classes = (MultiPartParser,)
     max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (409, 413)}
+    problem_statuses = {"POST": (409, 413, 429, 503)}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listDatasets", tags=["datasets"], responses=DatasetSerializer(many=True))
@@ -85,7 +85,7 @@ class DatasetVersionsView(ApiView):
     parser_classes = (MultiPartParser,)
     max_body_bytes = MAX_UPLOAD_BYTES
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (413,)}
+    problem_statuses = {"POST": (413, 429, 503)}
 
     @extend_schema(
         operation_id="createDatasetVersion",

@@ -22,8 +22,10 @@ from django.urls import set_script_prefix
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-THREADS = 32
-"""Requests of a process that are worked on at once; others wait. What is streamed has a thread of its own."""
+THREADS = 36
+"""Requests of a process that are worked on at once; others wait. What is streamed has a thread of its own.
+
+Those that take long are bounded below it: see ``dressage.common.lengthy`` and ``dressage.rewards.grading``."""
 
 
 class ThreadedHandler(ASGIHandler):
@@ -33,7 +35,7 @@ class ThreadedHandler(ASGIHandler):
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
         threads = ThreadPoolExecutor(THREADS, thread_name_prefix="http")
-        # By way of asgiref, so that a view can call the channel layer, which lives in the process's loop.
+        # By way of asgiref, which takes context variables, such as those of the log, into the thread and back.
         self._in_thread = sync_to_async(self._answer, thread_sensitive=False, executor=threads)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:

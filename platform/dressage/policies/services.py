@@ -10,6 +10,7 @@ from django.db import transaction
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
+from dressage.common.lengthy import FILES
 from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.embedded.private_files import sync_folder
@@ -26,12 +27,14 @@ def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, sl
     """Register a Hugging Face folder as a base policy.
 
     Raises:
-        Problem: 422 when the folder is unfit or not open to the team, 409 when the slug is taken.
+        Problem: 422 when the folder is unfit or not open to the team, 409 when the slug is taken, 429 or 503 when too
+            many files are read at once.
     """
     slug = slug_for(name, slug)
     try:
         folder = require_open(team, Path(path))
-        facts = inspect(folder)
+        with FILES.place(team.id):
+            facts = inspect(folder)
         require_open(team, folder)  # it may have been replaced by a link while it was read
     except (ClosedFolder, UnfitFolder) as error:
         raise invalid("/path", str(error), code="unfit_policy") from error
@@ -53,7 +56,8 @@ def register_checkpoint(
         manifest_sha256: hash of its manifest, as recorded.
 
     Raises:
-        Problem: 409 when the slug is taken or the files are not those that were recorded, 422 when they are no policy.
+        Problem: 409 when the slug is taken or the files are not those that were recorded, 422 when they are no policy,
+            429 or 503 when too many files are read at once.
     """
     slug = slug_for(name, slug)
     _require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
@@ -61,8 +65,9 @@ def register_checkpoint(
     target = own_root(team) / policy_id
     copy = unfinished(target)
     try:
-        copy_checkpoint(folder, copy, manifest_sha256)
-        facts = replace(inspect(copy.resolve()), path=target.resolve())
+        with FILES.place(team.id):
+            copy_checkpoint(folder, copy, manifest_sha256)
+            facts = replace(inspect(copy.resolve()), path=target.resolve())
         with transaction.atomic():
             policy = _store(team, actor, slug, name, facts, id=policy_id, checkpoint=checkpoint)
             copy.rename(target)

@@ -18,7 +18,7 @@ class PoliciesView(ApiView):
 
     noun = Noun.POLICIES
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (409,)}
+    problem_statuses = {"POST": (409, 429, 503)}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listPolicies", tags=["policies"], responses=PolicySerializer(many=True))

@@ -12,6 +12,7 @@ from openai.types.fine_tuning.alpha import GraderRunResponse
 
 from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
+from dressage.common.lengthy import FILES
 from dressage.common.roles import Role
 from dressage.compat.graders import running
 from dressage.gateway.handler import THREADS
@@ -230,16 +231,17 @@ def test_a_cluster_that_does_not_answer(client: openai.OpenAI, live_server: Any,
 
 def test_callers_who_wait_leave_threads_for_others(client: openai.OpenAI) -> None:
     # Of all teams together; the rest of the threads is for requests that wait for nothing.
-    assert running.MOST_WAITING + grading.MOST_WAITING + grading.PROCESSES <= THREADS - 8
+    waiting = running.WAITING.places + grading.MOST_WAITING + grading.PROCESSES
+    assert waiting + FILES.places <= THREADS - 8
     with ExitStack() as places:
-        for _ in range(running.MOST_WAITING):
-            places.enter_context(running._place())
-        with pytest.raises(openai.InternalServerError, match="waited for already") as refused:
+        for number in range(running.WAITING.places):
+            places.enter_context(running.WAITING.place(f"team {number}"))
+        with pytest.raises(openai.InternalServerError, match="8 graders that need the cluster") as refused:
             client.fine_tuning.alpha.graders.run(grader=PYTHON, model_sample="x")
         assert (refused.value.status_code, refused.value.code) == (503, "graders_busy")
         assert refused.value.response.headers["Retry-After"] == "5"
         assert not BenchJob.objects.exists()
-    with running._place():
+    with running.WAITING.place("team 1"):
         pass
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from dressage.common.actors import Actor
+from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem
 from dressage.datasets import services, storage
 from dressage.datasets.models import Dataset, DatasetVersion
@@ -136,7 +137,10 @@ def test_seeding_twice_gives_one_version(team: Team, actor: Actor, tmp_path: Pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_uploads_at_the_same_time_take_different_numbers(team: Team, actor: Actor) -> None:
+def test_uploads_at_the_same_time_take_different_numbers(
+    team: Team, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FILES, "per_team", 4)
     dataset, start = make(team, actor, lines(1)), threading.Barrier(4)
 
     def add(number: int) -> None:

@@ -1,9 +1,7 @@
 """Runs a grader once: here if it is pure, else as a bench job on the cluster whose end is waited for."""
 
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +10,8 @@ from django.db import connection
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job, give_up
 from dressage.common.actors import Actor
-from dressage.common.problems import Problem, invalid
+from dressage.common.lengthy import LongRequests
+from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
@@ -25,9 +24,8 @@ WAIT_S = 60.0
 """Longest time that a caller waits for the cluster."""
 SCORE_S = 45.0
 """Longest time that the score itself may take there."""
-MOST_WAITING = 8
+WAITING = LongRequests("graders that need the cluster", places=8, code="graders_busy", retry_s=5)
 """Callers of a web process who wait for the cluster at once, each of whom holds one of its threads."""
-_PLACES = threading.BoundedSemaphore(MOST_WAITING)
 _POLL_S = (0.02, 0.5)
 """First and longest pause between two looks at the job."""
 TAGS = {"start": "<think>", "end": "</think>"}
@@ -67,21 +65,8 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
             team, definition, [Pasted(text, item)], thinking_start=TAGS["start"], thinking_end=TAGS["end"]
         )
         return _ran(parts, result.parts, result.error, time.monotonic() - started)
-    with _place():
+    with WAITING.place(team.id):
         return _on_the_cluster(team, actor, definition, parts, text, item)
-
-
-@contextmanager
-def _place() -> Iterator[None]:
-    """One of the places to wait in. Raises a 503 problem where all are taken, so that threads are left for others."""
-    if not _PLACES.acquire(blocking=False):
-        detail = f"{MOST_WAITING} graders that need the cluster are waited for already. Try again in a few seconds."
-        headers = {"Retry-After": "5"}
-        raise Problem(503, "Service unavailable", detail, code="graders_busy", headers=headers)
-    try:
-        yield
-    finally:
-        _PLACES.release()
 
 
 def _on_the_cluster(

@@ -68,7 +68,7 @@ class CheckpointsView(ApiView):
 class CheckpointPolicyView(ApiView):
     noun = Noun.POLICIES
     roles = {"POST": IsEditor}
-    problem_statuses = {"POST": (409, 410)}
+    problem_statuses = {"POST": (409, 410, 429, 503)}
 
     @extend_schema(
         operation_id="registerCheckpoint",
