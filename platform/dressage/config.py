@@ -92,6 +92,16 @@ class Config(BaseSettings):
     """Days after which every API token ends at the latest."""
     second_factor: Literal["optional", "admins", "all"] = Field(default="optional", alias="DRESSAGE_SECOND_FACTOR")
     """Accounts that must have a second factor: nobody's, those of teams' admins, or everybody's."""
+    oidc_issuer: str = Field(default="", alias="DRESSAGE_OIDC_ISSUER")
+    """Issuer of the OpenID Connect provider that people may sign in with, such as https://login.example.com."""
+    oidc_client_id: str = Field(default="", alias="DRESSAGE_OIDC_CLIENT_ID")
+    """Id of this installation at the provider."""
+    oidc_client_secret: str = Field(default="", alias="DRESSAGE_OIDC_CLIENT_SECRET")
+    """Secret of this installation at the provider."""
+    oidc_domains: str = Field(default="", alias="DRESSAGE_OIDC_DOMAINS")
+    """Domains of e-mail addresses, separated by commas, that may sign in with the provider. Default: all."""
+    oidc_name: str = Field(default="single sign-on", alias="DRESSAGE_OIDC_NAME")
+    """Name of the provider on the button of the sign-in page."""
     debug: bool = Field(default=False, alias="DRESSAGE_DEBUG")
     """Django's debug mode: for work on the platform itself."""
 
@@ -159,6 +169,18 @@ class Config(BaseSettings):
         default = "127.0.0.0/8,::1/128" if self.is_local else ""
         given = default if self.judge_networks is None else self.judge_networks
         return tuple(ip_network(text.strip()) for text in given.split(",") if text.strip())
+
+    @property
+    def resolved_oidc_issuer(self) -> str:
+        """The issuer; empty where there is none. Raises ValueError for one without https that is not on this machine,
+        and for one without a client."""
+        parts = urlsplit(self.oidc_issuer)
+        on_this_machine = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+        if self.oidc_issuer and not (on_this_machine or (parts.scheme == "https" and parts.hostname)):
+            raise ValueError("DRESSAGE_OIDC_ISSUER must be an address with https")
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_client_secret):
+            raise ValueError("DRESSAGE_OIDC_ISSUER needs DRESSAGE_OIDC_CLIENT_ID and DRESSAGE_OIDC_CLIENT_SECRET")
+        return self.oidc_issuer
 
     @property
     def resolved_trusted_proxies(self) -> tuple[Network, ...]:

@@ -11,6 +11,7 @@ WITHOUT_KEY = {
     "/api/v1/session/password": "makes nothing, and works outside of any team; the old password is good only once",
     "/api/v1/invitations/{secret}/accept": "is good only once by itself, and outside of any team; sets cookies",
     "/api/v1/session/second-factor": "signs in, as /session does; the code is good only once",
+    "/api/v1/session/oidc": "makes nothing but a state, which is good only once",
     "/api/v1/session/passkey": "signs in, as /session does; the challenge is good only once",
     "/api/v1/session/passkey/options": "makes nothing but a challenge, of which the latest alone is good",
     "/api/v1/account/passkeys": "works outside of any team; the challenge is good only once",

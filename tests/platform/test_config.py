@@ -39,6 +39,11 @@ GIVEN = {
     "token_days": "30",
     "token_days_max": "60",
     "second_factor": "all",
+    "oidc_issuer": "https://login.example.com",
+    "oidc_client_id": "dressage",
+    "oidc_client_secret": "a secret",
+    "oidc_domains": "example.com",
+    "oidc_name": "Example",
     "debug": "true",
 }
 SHOW = """

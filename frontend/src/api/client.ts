@@ -13,6 +13,7 @@ export type AuditFilter = Pick<G.ListAuditEntriesParams, "actor" | "action">;
 export const session = {
   read: (signal: Signal) => api.getSession({ signal }),
   signIn: (body: G.LoginRequest) => api.signIn(body),
+  beginOidc: () => api.beginOidc(),
   passkeyOptions: () => api.beginPasskeySignIn(),
   signInWithPasskey: (credential: G.CredentialRequest["credential"]) => api.signInWithPasskey({ credential }),
   giveCode: (code: string) => api.giveCode({ code }),

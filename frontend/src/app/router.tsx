@@ -25,7 +25,11 @@ const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search): { next?: string; pass?: string } => ({ next: text(search.next), pass: text(search.pass) }),
+  validateSearch: (search): { next?: string; pass?: string; problem?: string } => ({
+    next: text(search.next),
+    pass: text(search.pass),
+    problem: text(search.problem),
+  }),
   component: lazyRouteComponent(() => import("@/features/session/SignInPage"), "SignInPage"),
 });
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from dressage.common.actors import Actor
 from dressage.common.models import PrefixedModel, TeamModel
 from dressage.common.roles import Role
+from dressage.teams.oidc.models import ExternalIdentity
 from dressage.teams.two_factor.models import Authenticator, Passkey, RecoveryCode
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Authenticator",
+    "ExternalIdentity",
     "Membership",
     "Passkey",
     "RecoveryCode",

@@ -34,6 +34,9 @@ class SessionSerializer(serializers.Serializer):
     """Who is signed in, and to which team."""
 
     authenticated = serializers.BooleanField()
+    provider = serializers.CharField(
+        allow_null=True, help_text="Name of the OpenID Connect provider that one may sign in with; null where none is."
+    )
     second_factor_due = serializers.BooleanField(
         help_text="The password was right, and a code of the account's second factor must follow."
     )

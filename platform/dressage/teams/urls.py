@@ -12,6 +12,8 @@ from dressage.teams.views.account import (
 from dressage.teams.views.audit import AuditExportView, AuditVerificationView, AuditView
 from dressage.teams.views.invitations import AcceptView, InvitationsView, InvitationView, OfferView, ResendView
 from dressage.teams.views.members import MembersView, MemberView, TeamView
+from dressage.teams.views.oidc import OidcView
+from dressage.teams.views.oidc import callback as oidc_callback
 from dressage.teams.views.passkeys import (
     PasskeyOptionsView,
     PasskeyRemovalView,
@@ -38,6 +40,8 @@ urlpatterns = [
     path("account/sessions", UserSessionsView.as_view()),
     path("account/sessions/<str:session_id>", UserSessionView.as_view()),
     path("session/second-factor", SecondStepView.as_view()),
+    path("session/oidc", OidcView.as_view()),
+    path("session/oidc/callback", oidc_callback),
     path("session/passkey", PasskeySignInView.as_view()),
     path("session/passkey/options", PasskeySignInOptionsView.as_view()),
     path("account/passkeys", PasskeysView.as_view()),

@@ -121,7 +121,7 @@ OPERATIONS = [
 # Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
 PERSONAL = {
     "session", "session/team", "session/password", "session/second-factor", "account/second-factors", "account/totp",
-    "session/passkey", "session/passkey/options", "account/passkeys", "account/passkeys/options",
+    "session/oidc", "session/passkey", "session/passkey/options", "account/passkeys", "account/passkeys/options",
     "account/passkeys/{passkey}/remove", "account/totp/confirm", "account/totp/disable", "account/recovery-codes",
     "account/sessions",
     "account/sessions/{session}", "account/events",
@@ -356,6 +356,7 @@ PERSONAL_WRITES = [
     ("POST", "session/team"),
     ("POST", "session/password"),
     ("POST", "session/second-factor"),
+    ("POST", "session/oidc"),
     ("POST", "session/passkey"),
     ("POST", "session/passkey/options"),
     ("POST", "account/passkeys"),

@@ -12,7 +12,7 @@ from dressage.teams.models import Invitation, Membership, Team, User
 
 PASSWORD = "correct horse battery"
 SESSION = "/api/v1/session"
-NO_STEP = {"second_factor_due": False, "second_factor_missing": False}
+NO_STEP = {"provider": None, "second_factor_due": False, "second_factor_missing": False}
 NOBODY = {"authenticated": False, **NO_STEP, "user": None, "team": None, "role": None, "teams": []}
 
 

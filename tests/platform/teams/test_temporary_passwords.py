@@ -49,7 +49,7 @@ def test_the_refusal_says_what_to_do(newcomer: APIClient) -> None:
 def test_it_shows_no_team(newcomer: APIClient, team: Team) -> None:
     session: dict[str, Any] = newcomer.get(SESSION).json()
     assert session.pop("user")["password_is_temporary"] is True
-    no_step = {"second_factor_due": False, "second_factor_missing": False}
+    no_step = {"provider": None, "second_factor_due": False, "second_factor_missing": False}
     assert session == {"authenticated": True, **no_step, "team": None, "role": None, "teams": []}
 
 

@@ -31,6 +31,7 @@ NEW_KEYS = {
     "last_used_address",
     "owner",
     "pause",
+    "provider",
     "scopes",
     "second_factor_due",
     "second_factor_missing",

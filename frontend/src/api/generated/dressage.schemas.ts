@@ -2468,6 +2468,14 @@ export const ProposalStateEnum = {
 } as const;
 
 /**
+ * The provider's page.
+ */
+export interface ProviderAddress {
+  /** Where the browser goes next. */
+  url: string;
+}
+
+/**
  * One line of an engine's table.
  */
 export interface RatesDecodePoint {
@@ -3113,6 +3121,11 @@ export interface ServiceAccount {
   live_tokens: number;
 }
 
+/**
+ * Name of the OpenID Connect provider that one may sign in with; null where none is.
+ */
+export type SessionProvider = string | null;
+
 export type SessionUser = User | null;
 
 export type SessionTeam = Team | null;
@@ -3124,6 +3137,8 @@ export type SessionRole = RoleEnum | NullEnum;
  */
 export interface Session {
   authenticated: boolean;
+  /** Name of the OpenID Connect provider that one may sign in with; null where none is. */
+  provider: SessionProvider;
   /** The password was right, and a code of the account's second factor must follow. */
   second_factor_due: boolean;
   /** The installation wants a second factor: nothing is open but setting one up. */

@@ -115,6 +115,7 @@ import type {
   PlanRequestRequest,
   Policy,
   ProofRequest,
+  ProviderAddress,
   RecipeList,
   RecoveryCodes,
   RegisterCheckpointHeaders,
@@ -1235,6 +1236,18 @@ export const signOut = (
     }
   
 /**
+ * Begin to sign in with the installation's OpenID Connect provider: the browser goes to the address.
+ */
+export const beginOidc = (
+    
+ options?: SecondParameter<typeof http<ProviderAddress>>,) => {
+      return http<ProviderAddress>(
+      {url: `/api/v1/session/oidc`, method: 'POST'
+    },
+      options);
+    }
+  
+/**
  * Sign in with what the browser has answered to the options. The device has checked who holds it.
  */
 export const signInWithPasskey = (
@@ -1605,6 +1618,7 @@ export type UpdateServiceAccountResult = NonNullable<Awaited<ReturnType<typeof u
 export type GetSessionResult = NonNullable<Awaited<ReturnType<typeof getSession>>>
 export type SignInResult = NonNullable<Awaited<ReturnType<typeof signIn>>>
 export type SignOutResult = NonNullable<Awaited<ReturnType<typeof signOut>>>
+export type BeginOidcResult = NonNullable<Awaited<ReturnType<typeof beginOidc>>>
 export type SignInWithPasskeyResult = NonNullable<Awaited<ReturnType<typeof signInWithPasskey>>>
 export type BeginPasskeySignInResult = NonNullable<Awaited<ReturnType<typeof beginPasskeySignIn>>>
 export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changePassword>>>

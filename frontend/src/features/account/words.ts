@@ -7,6 +7,7 @@ const WORDS: Record<string, string> = {
   "account.passkey_add": "Passkey added",
   "account.passkey_remove": "Passkey removed",
   "account.second_factors_removed": "Second factors removed by the operator",
+  "account.identity_bound": "First sign-in with the provider",
   "account.totp_on": "Authenticator app turned on",
   "account.totp_off": "Authenticator app turned off",
   "account.recovery_codes": "New recovery codes made",

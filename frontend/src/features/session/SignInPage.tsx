@@ -7,10 +7,11 @@ import { ErrorState } from "@/ui/ErrorState";
 import { CodeForm } from "./CodeForm";
 import { Entrance } from "./Entrance";
 import { PasskeyButton } from "./PasskeyButton";
+import { ProviderButton } from "./ProviderButton";
 import { sessionQuery, useSignIn } from "./session";
 
 export function SignInPage() {
-  const { next, pass } = useSearch({ from: "/sign-in" });
+  const { next, pass, problem } = useSearch({ from: "/sign-in" });
   const navigate = useNavigate();
   const router = useRouter();
   const signIn = useSignIn();
@@ -52,6 +53,7 @@ export function SignInPage() {
         Sign in
       </Button>
       <PasskeyButton onDone={goOn} />
+      {(session?.provider || problem) && <ProviderButton name={session?.provider ?? null} problem={problem} />}
     </Entrance>
   );
 }

@@ -3,6 +3,7 @@
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
@@ -39,6 +40,7 @@ def session_document(request: Request) -> dict[str, Any]:
     return SessionSerializer(
         {
             "authenticated": user is not None,
+            "provider": settings.OIDC_NAME if settings.OIDC_ISSUER else None,
             "second_factor_due": user is None and second_step_of(http) is not None,
             "second_factor_missing": unenrolled,
             "user": user,
