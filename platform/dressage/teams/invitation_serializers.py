@@ -53,3 +53,20 @@ class AcceptInvitationSerializer(serializers.Serializer):
         help_text="For the new account. Leave it out where you are signed in with a proven address.",
     )
     name = serializers.CharField(max_length=120, required=False, allow_blank=True, default="")
+    current = serializers.CharField(
+        max_length=1024,
+        trim_whitespace=False,
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Present password of the account that is signed in, where its address is not proven.",
+    )
+    code = serializers.CharField(
+        max_length=40,
+        write_only=True,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Beside it, where that account has a second factor: six digits of the app, or a recovery code.",
+    )

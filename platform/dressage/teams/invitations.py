@@ -11,6 +11,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.http import HttpRequest
 from django.utils import timezone
 
 from dressage.common.actors import Actor
@@ -18,11 +19,13 @@ from dressage.common.problems import Problem, conflict, invalid
 from dressage.common.roles import Role
 from dressage.common.secrets import secret_hash
 from dressage.teams.accounts import hold_address, hold_teams, make_account, replace_account
+from dressage.teams.guesses.limits import count_in_session
 from dressage.teams.invitation_mail import invitation_link, send_invitation
 from dressage.teams.models import Invitation, Membership, Team, User
 from dressage.teams.passwords import check_new_password
 from dressage.teams.selectors import is_admin, offered_invitation, open_invitation, open_invitations
 from dressage.teams.services import add_member, record_audit, withdraw_invitation
+from dressage.teams.two_factor.services import check_password, need_code
 
 GOOD_FOR = timedelta(days=7)
 _TOKEN_BYTES = 32
@@ -73,25 +76,39 @@ class Acceptance:
     """Whether whoever accepted has to be signed in to it."""
 
 
-def accept(token: str, *, signed_in: User | None, password: str, name: str = "") -> Acceptance:
+def accept(
+    request: HttpRequest,
+    token: str,
+    *,
+    signed_in: User | None,
+    password: str,
+    name: str = "",
+    current: str = "",
+    code: str = "",
+) -> Acceptance:
     """Become a member by an invitation, with the account that is signed in or with a new one.
 
     Args:
+        request: its session waits after wrong passwords and codes.
         token: the secret of the link.
         signed_in: the account of the session, if any.
         password: for the new account; empty where the account that is signed in stays as it is.
         name: the person's name, for a new account.
+        current: the password of before, of a session whose account is replaced: a cookie alone takes no account over.
+        code: beside it, where the account has a second factor.
 
     Raises:
         Problem: 404 for a token that is good for nothing; 409 ``other_account`` for a session of somebody else, and
-            ``sign_in_first`` where the address has an account that this link does not open; 422 for a password that is
-            missing, weak or not wanted.
+            ``sign_in_first`` where the address has an account that this link does not open; 422 for a password or
+            code that is missing, weak, wrong or not wanted; 429 after many wrong ones.
     """
     invitation = offered_invitation(token)
     email = invitation.email
     if signed_in is not None and signed_in.email != email:
         detail = f"This invitation is for {email}, and you are signed in as {signed_in.email}. Sign out, then open it."
         raise conflict(detail, code="other_account")
+    if signed_in is None or signed_in.address_proven:
+        _refuse_proof(current, code)
     if signed_in is not None and signed_in.address_proven:
         if password:
             raise invalid("/password", "Leave the password out: you are signed in, and yours stays as it is.")
@@ -100,9 +117,25 @@ def accept(token: str, *, signed_in: User | None, password: str, name: str = "")
         # A person who is signed in chooses another than that of the account that ends.
         owner = signed_in or User(email=email, name=name)
         check_new_password(owner, password, invitation.team, pointer="/password")
+        if signed_in is not None:
+            _need_proof(request, signed_in, current, code)
         # Made whatever is found below, so that the time of the answer does not tell what it was.
         hashed = make_password(password)
     return _accept(token, email, signed_in, hashed, name)
+
+
+def _refuse_proof(current: str, code: str) -> None:
+    for pointer, given in (("/current", current), ("/code", code)):
+        if given:
+            raise invalid(pointer, "Leave this out: it is for an account that is replaced while you are signed in.")
+
+
+def _need_proof(request: HttpRequest, user: User, current: str, code: str) -> None:
+    """Ask for what a sign-in takes. Raises a 422 problem, and a 429 one after many wrong guesses in this session."""
+    guess = count_in_session(request, "password")
+    check_password(user, current)
+    need_code(request, user, code)
+    guess.was_right()
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pyotp
 import pytest
 from django.core import mail
 from django.db import connection
@@ -14,14 +15,17 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.common.models import StoredResponse
+from dressage.common.sealing import seal
+from dressage.common.secrets import secret_hash
 from dressage.teams import invitations
-from dressage.teams.models import AuditEntry, Invitation, Membership, Team, User
+from dressage.teams.models import AuditEntry, Authenticator, Invitation, Membership, RecoveryCode, Team, User
 from tests.platform.conftest import PASSWORD
 from tests.platform.queries import check_queries
 from tests.platform.tokens import token_of
 
 INVITATIONS = "/api/v1/teams/current/invitations"
 NEW = "a new long password"
+SQUATTERS = "the squatter's own"
 ADDRESS = "mia@example.com"
 
 
@@ -362,7 +366,7 @@ def test_a_link_opens_no_account_that_is_its_owners(
 def squatter(api: Callable[..., APIClient], other_team: Team) -> APIClient:
     """The admin of another team, in an account that he has made for a stranger's address by a link shown to him."""
     admin, browser = api("admin", team=other_team), APIClient()
-    assert invite(admin).accept(browser, "the squatter's own").status_code == 200
+    assert invite(admin).accept(browser, SQUATTERS).status_code == 200
     browser.user = User.objects.get(email=ADDRESS)
     return browser
 
@@ -379,7 +383,7 @@ def test_an_account_made_in_advance_does_not_get_what_its_address_is_offered(
     assert [m.team.slug for m in Membership.objects.filter(user=owner)] == ["stable"]
     for path in ("/api/v1/teams/current", "/api/v1/runs"):
         assert squatter.get(path).status_code == 401
-    sign_in = {"email": ADDRESS, "password": "the squatter's own"}
+    sign_in = {"email": ADDRESS, "password": SQUATTERS}
     assert APIClient().post("/api/v1/session", sign_in, format="json").status_code == 401
     assert APIClient().post("/api/v1/session", {**sign_in, "password": NEW}, format="json").status_code == 200
     left = AuditEntry.objects.get(team=other_team, action="member.remove")
@@ -406,15 +410,54 @@ def test_a_session_of_unproven_address_brings_its_teams_and_no_password(
     elsewhere.force_login(squatter.user)
     invited = invite(api("admin"))
     before = rows()
-    assert code(invited.accept(squatter)) == (422, "weak_password")
+    assert code(invited.accept(squatter, current=SQUATTERS)) == (422, "weak_password")
     assert rows() == before
-    session = invited.accept(squatter, NEW).json()
+    session = invited.accept(squatter, NEW, current=SQUATTERS).json()
     assert [team["slug"] for team in session["teams"]] == ["rivals", "stable"]
     assert session["team"]["slug"] == "stable"
     owner = User.objects.get(email=ADDRESS)
     assert (owner.address_proven, owner.check_password(NEW)) == (mailed, True)
     assert elsewhere.get("/api/v1/teams/current").status_code == 401
     assert squatter.get("/api/v1/teams/current").json()["slug"] == "stable"
+
+
+def test_a_session_alone_replaces_no_account(squatter: APIClient, api: Callable[..., APIClient]) -> None:
+    """A thief of the cookie, invited by a team of their own, would take the account with its teams."""
+    invited = invite(api("admin"))
+    before = rows()
+    for given in ("", "wrong", NEW, "wrong", "wrong"):
+        answer = invited.accept(squatter, NEW, current=given)
+        assert (*code(answer), answer.json()["errors"][0]["pointer"]) == (422, "wrong_password", "/current")
+    assert code(invited.accept(squatter, NEW, current=SQUATTERS)) == (429, "throttled")
+    assert rows() == before
+
+
+def test_an_account_with_a_second_factor_is_replaced_by_a_code_too(
+    squatter: APIClient, api: Callable[..., APIClient]
+) -> None:
+    RecoveryCode.objects.create(user=squatter.user, sha256=secret_hash("aaaabbbbccccdddd"))
+    Authenticator.objects.create(
+        user=squatter.user, secret_sealed=seal(pyotp.random_base32()), confirmed_at=timezone.now()
+    )
+    invited = invite(api("admin"))
+    before = rows()
+    for given in ({}, {"code": "000000"}):
+        assert code(invited.accept(squatter, NEW, current=SQUATTERS, **given)) == (422, "wrong_code")
+    assert rows() == before
+    given = {"current": SQUATTERS, "code": "aaaa-bbbb-cccc-dddd"}
+    assert invited.accept(squatter, NEW, **given).status_code == 200
+    assert User.objects.get(email=ADDRESS).check_password(NEW)
+
+
+@pytest.mark.parametrize("name", ["current", "code"])
+def test_a_proof_is_refused_where_none_is_asked_for(api: Callable[..., APIClient], other_team: Team, name: str) -> None:
+    person = api("viewer", team=other_team)
+    for email, client in ((person.user.email, person), (ADDRESS, APIClient())):
+        invited, password = invite(api("admin"), email), "" if client is person else NEW
+        before = rows()
+        answer = invited.accept(client, password, **{name: PASSWORD})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"/{name}")
+        assert rows() == before
 
 
 def test_a_team_does_not_lose_its_last_admin(

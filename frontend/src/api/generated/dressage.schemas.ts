@@ -13,6 +13,16 @@ export interface AcceptInvitationRequest {
   password?: string;
   /** @maxLength 120 */
   name?: string;
+  /**
+   * Present password of the account that is signed in, where its address is not proven.
+   * @maxLength 1024
+   */
+  current?: string;
+  /**
+   * Beside it, where that account has a second factor: six digits of the app, or a recovery code.
+   * @maxLength 40
+   */
+  code?: string;
 }
 
 /**

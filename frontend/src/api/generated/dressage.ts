@@ -557,6 +557,9 @@ export const readInvitation = (
 /**
  * Join the team: with the account that is signed in, or with a new one and the password given.
 
+Where the address of the account that is signed in is not proven, a new one takes its place: this takes its
+`current` password, and a `code` where it has a second factor.
+
 The session is that of the account which has joined, and works in the team.
  */
 export const acceptInvitation = (

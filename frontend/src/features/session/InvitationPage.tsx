@@ -88,12 +88,18 @@ function SomebodyElse({ offer, email }: { offer: Offer; email: string }) {
 function Accept({ token, offer, user }: { token: string; offer: Offer; user: Session["user"] }) {
   const [password, setPassword] = useState("");
   const [name, setName] = useState("");
+  const [proof, setProof] = useState({ current: "", code: "" });
   const client = useQueryClient();
   const navigate = useNavigate();
   // An account whose address is not known to be the person's takes another password for a further team.
   const choose = !user?.address_proven;
   const accept = useSubmit({
-    mutationFn: () => invitation.accept(token, { ...(choose ? { password } : {}), ...(user ? {} : { name }) }),
+    mutationFn: () =>
+      invitation.accept(token, {
+        ...(choose ? { password } : {}),
+        ...(user ? {} : { name }),
+        ...(user && choose ? proof : {}),
+      }),
     onSuccess: async session => {
       client.clear();
       client.setQueryData(sessionQuery.queryKey, session);
@@ -104,11 +110,11 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
   return (
     <Entrance title={`Join ${offer.team}`} onSubmit={() => accept.mutate()}>
       <Terms offer={offer} />
-      {restError(accept.error, ["/password", "/name"]) !== null && <ErrorState error={accept.error} />}
+      {restError(accept.error, ["/password", "/name", "/current", "/code"]) !== null && <ErrorState error={accept.error} />}
       {user && choose && (
         <Text size="sm">
-          It is not proven yet that {user.email} is yours, so choose a new password. Your other sessions and your API
-          tokens end.
+          It is not proven yet that {user.email} is yours, so choose a new password. Your other sessions, your API
+          tokens and your second factors end.
         </Text>
       )}
       {!user && (
@@ -121,6 +127,7 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
           maxLength={120}
         />
       )}
+      {user && choose && <Proof proof={proof} error={accept.error} onChange={setProof} />}
       {choose && (
         <>
           <input type="hidden" autoComplete="username" value={offer.email} readOnly />
@@ -152,5 +159,37 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
         </Button>
       )}
     </Entrance>
+  );
+}
+
+interface ProofProps {
+  proof: { current: string; code: string };
+  error: unknown;
+  onChange: (proof: { current: string; code: string }) => void;
+}
+
+/** What a sign-in to the account that ends would take: its session alone does not replace it. */
+function Proof({ proof, error, onChange }: ProofProps) {
+  return (
+    <>
+      <PasswordInput
+        label="Current password"
+        autoComplete="current-password"
+        value={proof.current}
+        onChange={event => onChange({ ...proof, current: event.currentTarget.value })}
+        error={fieldError(error, "/current")}
+        required
+        withAsterisk={false}
+      />
+      <TextInput
+        label="Code"
+        description="Of your app, or a recovery code. Leave it empty where you have no second factor."
+        autoComplete="one-time-code"
+        maxLength={40}
+        value={proof.code}
+        onChange={event => onChange({ ...proof, code: event.currentTarget.value })}
+        error={fieldError(error, "/code")}
+      />
+    </>
   );
 }

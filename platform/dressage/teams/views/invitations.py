@@ -118,6 +118,9 @@ class AcceptView(ApiView):
     def post(self, request: TeamRequest, secret: str) -> Response:
         """Join the team: with the account that is signed in, or with a new one and the password given.
 
+        Where the address of the account that is signed in is not proven, a new one takes its place: this takes its
+        `current` password, and a `code` where it has a second factor.
+
         The session is that of the account which has joined, and works in the team.
         """
         enforce_csrf(request)
@@ -126,7 +129,7 @@ class AcceptView(ApiView):
         looked_up(http, secret)
         count_try(secret)
         signed_in = http.user if isinstance(http.user, User) else None
-        accepted = invitations.accept(secret, signed_in=signed_in, **fields)
+        accepted = invitations.accept(http, secret, signed_in=signed_in, **fields)
         if accepted.is_new_account:
             begin_session(http, accepted.user)
         http.session[SESSION_TEAM] = accepted.membership.team_id
