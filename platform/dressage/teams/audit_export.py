@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from dressage.teams.audit import entry_facts
@@ -43,6 +44,8 @@ def _parts(entries: QuerySet[AuditEntry]) -> Iterator[list[dict[str, Any]]]:
     seen = 0
     while rows := list(entries.filter(number__gt=seen).order_by("number")[:_ROWS]):
         seen = rows[-1].number
+        if not connection.in_atomic_block:
+            connection.close()  # a reader who is slow must not keep one from everybody else
         yield [{**entry_facts(row), "hash": row.hash} for row in rows]
 
 

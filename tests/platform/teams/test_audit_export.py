@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -112,6 +113,16 @@ def test_filters(api: Callable[..., APIClient], log: None, team: Team) -> None:
 def test_times_without_sense_are_refused(api: Callable[..., APIClient], text: str) -> None:
     answer = api("admin").get(EXPORT, {"since": text})
     assert (answer.status_code, answer.json()["error"]["param"]) == (422, "since")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_reader_keeps_no_database_connection(api: Callable[..., APIClient], log: None) -> None:
+    parts = iter(api("admin").get(EXPORT).streaming_content)
+    read = []
+    for part in parts:
+        assert connection.connection is None
+        read += part.splitlines()
+    assert [json.loads(line)["number"] for line in read] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_the_file_has_a_name(api: Callable[..., APIClient], log: None) -> None:
