@@ -143,17 +143,15 @@ class Config(BaseSettings):
 
     @property
     def resolved_origins(self) -> list[str]:
-        """Origins of our pages, as browsers write them: the console's own, on this machine by each of its names, and
-        the given. Raises ValueError for a given one that is no address."""
-        own = self.public_url
-        if self.is_local:
-            parts = urlsplit(own)
-            urls = [
-                parts._replace(netloc=f"{name}:{parts.port or _PORTS[parts.scheme]}").geturl() for name in _LOOPBACK
-            ]
-        else:
-            urls = [own]
-        return [origin_of(url) for url in [*urls, *(url.strip() for url in self.origins.split(",") if url.strip())]]
+        """Origins of our pages, as browsers write them: the console's own, the names of this machine unless TLS is in
+        front, and the given. Raises ValueError for a given one that is no address."""
+        own = urlsplit(self.public_url)
+        # Without TLS the web server is also reached on this machine itself, at its own port.
+        names = () if own.scheme == "https" and not self.is_local else _LOOPBACK
+        port = (own.port or _PORTS.get(own.scheme)) if self.is_local else self.port
+        local = [own._replace(netloc=f"{name}:{port}", path="").geturl() for name in names]
+        given = [url.strip() for url in self.origins.split(",") if url.strip()]
+        return list(dict.fromkeys(origin_of(url) for url in (own.geturl(), *local, *given)))
 
     @property
     def resolved_link_url(self) -> str:

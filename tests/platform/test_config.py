@@ -100,3 +100,50 @@ def test_a_process_in_a_usual_shell_uses_the_folder_and_the_address_of_the_check
     ]  # fmt: skip
     assert list(home.iterdir()) == []
     assert {path.name for path in (checkout / ".dressage").iterdir()} == {"cluster-secret", "secret-key", "static"}
+
+
+@pytest.mark.parametrize(
+    ("given", "origins"),
+    [
+        ({}, ["http://127.0.0.1:8600", "http://localhost:8600", "http://[::1]:8600"]),
+        (
+            {"DRESSAGE_HOST": "0.0.0.0", "DRESSAGE_PORT": "8700"},
+            ["http://0.0.0.0:8700", "http://127.0.0.1:8700", "http://localhost:8700", "http://[::1]:8700"],
+        ),
+        (
+            {"DRESSAGE_HOST": "0.0.0.0", "DRESSAGE_URL": "http://192.168.1.5:8600"},
+            ["http://192.168.1.5:8600", "http://127.0.0.1:8600", "http://localhost:8600", "http://[::1]:8600"],
+        ),
+        (
+            {"DRESSAGE_URL": "http://dressage.lan/"},  # by a proxy, at another port than the web server's
+            ["http://dressage.lan", "http://127.0.0.1:8600", "http://localhost:8600", "http://[::1]:8600"],
+        ),
+        (
+            {"DRESSAGE_URL": "http://localhost:9000"},
+            ["http://localhost:9000", "http://127.0.0.1:9000", "http://[::1]:9000"],
+        ),
+        (
+            {"DRESSAGE_URL": "https://localhost"},
+            ["https://localhost", "https://127.0.0.1", "https://[::1]"],
+        ),
+        (
+            {"DRESSAGE_HOST": "0.0.0.0", "DRESSAGE_URL": "https://dressage.example.com"},
+            ["https://dressage.example.com"],
+        ),
+        (
+            {"DRESSAGE_URL": "https://dressage.example.com", "DRESSAGE_ORIGINS": "https://tools.example.com, "},
+            ["https://dressage.example.com", "https://tools.example.com"],
+        ),
+    ],
+)
+def test_origins_of_our_pages(given: dict[str, str], origins: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert sorted(Config().resolved_origins) == sorted(origins)
+
+
+@pytest.mark.parametrize("url", ["localhost:8600", "ftp://localhost", "ftp://dressage.example.com"])
+def test_an_address_that_is_none_of_the_web_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRESSAGE_URL", url)
+    with pytest.raises(ValueError, match="is no address such as"):
+        _ = Config().resolved_origins
