@@ -9,6 +9,7 @@ import structlog
 from django.conf import settings
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
 from dressage.telemetry.wakeup import CHANNEL
@@ -17,7 +18,7 @@ logger = structlog.get_logger(__name__)
 RETRY_S = 1.0
 """Time between two tries to reach Redis. Meanwhile streams look into the database every two seconds."""
 _PING_S = 30.0
-"""Silence after which Redis is asked whether it is still there."""
+"""Silence after which Redis is asked whether it is still there, and as long again after which it is not."""
 
 
 class Wakeups:
@@ -61,11 +62,18 @@ class Wakeups:
             await asyncio.sleep(RETRY_S)
 
     async def _deliver(self, inbox: PubSub) -> None:
+        """Wake whom messages name. Raises RedisError where the connection is lost, or as silent as a lost one."""
+        asked = False
         while True:
             message = await inbox.get_message(timeout=_PING_S)
             if message is None:
+                if asked:
+                    raise RedisConnectionError(f"Redis has not answered a ping for {_PING_S:g} s")
                 await inbox.ping()
-            elif message["type"] == "subscribe":
+                asked = True
+                continue
+            asked = False
+            if message["type"] == "subscribe":
                 self._wake(*self._listeners)  # there may have been messages while nobody heard them
             elif message["type"] == "message":
                 self._wake(*message["data"].decode().split())
