@@ -8,7 +8,14 @@ from signal import SIGINT, SIGTERM, Signals
 from dressage.config import ROOT, Config
 from dressage.supervisor.ray_head import RayHead
 
-OF_THE_PLATFORM = ("DATABASE_URL", "DRESSAGE_SECRET_KEY", "DRESSAGE_ENCRYPTION_KEYS")
+OF_THE_PLATFORM = (
+    "DATABASE_URL",
+    "DRESSAGE_SECRET_KEY",
+    "DRESSAGE_ENCRYPTION_KEYS",
+    "DRESSAGE_EMAIL_URL",
+    "DRESSAGE_OIDC_CLIENT_SECRET",
+    "DRESSAGE_ADMIN_PASSWORD",
+)
 """Variables with secrets that no process of the cluster needs."""
 OF_NO_ACTOR = (*OF_THE_PLATFORM, "REDIS_URL", "DRESSAGE_CLUSTER_SECRET")
 """Variables with secrets that Ray's processes do not need either: actors have the environment of its head."""
