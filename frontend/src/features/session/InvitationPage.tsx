@@ -110,7 +110,9 @@ function Accept({ token, offer, user }: { token: string; offer: Offer; user: Ses
   return (
     <Entrance title={`Join ${offer.team}`} onSubmit={() => accept.mutate()}>
       <Terms offer={offer} />
-      {restError(accept.error, ["/password", "/name", "/current", "/code"]) !== null && <ErrorState error={accept.error} />}
+      {restError(accept.error, ["/password", "/name", "/current", "/code"]) !== null && (
+        <ErrorState error={accept.error} />
+      )}
       {user && choose && (
         <Text size="sm">
           It is not proven yet that {user.email} is yours, so choose a new password. Your other sessions, your API
