@@ -13,8 +13,10 @@ from dressage.teams.selectors import has_signed_in_from
 
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 DEVICE_FREE, DEVICE_LONGEST = 10, _MINUTE
-NETWORK_FREE, NETWORK_LONGEST = 5, 5 * _MINUTE
 STRANGER_FREE, STRANGER_LONGEST = 3, _HOUR
+NETWORK_FREE, NETWORK_LONGEST = STRANGER_FREE, 5 * _MINUTE
+"""As many as for strangers: else who shares a network with others would learn whether an account is theirs."""
+SESSION_FREE = 5
 CROWD, CROWD_FREE = 100, 1
 """Guesses from strange networks at one account after which each further one has a single free guess."""
 ALONE_BURST, ALONE_EVERY = 15_000, _DAY / 1_000
@@ -111,7 +113,7 @@ def count_in_session(request: HttpRequest, purpose: str) -> Guess:
         Problem: 429 that says how long to wait.
     """
     session = str(request.session.session_key)
-    return _admitted((Tries(key=_key(purpose, session), free=NETWORK_FREE, longest=_HOUR),))
+    return _admitted((Tries(key=_key(purpose, session), free=SESSION_FREE, longest=_HOUR),))
 
 
 def count_challenge(request: HttpRequest) -> None:
