@@ -40,11 +40,34 @@ class EvaluationSet:
 class Evaluator:
     """The evaluations of one run. Used by the loop's thread alone."""
 
-    def __init__(self, sets: list[EvaluationSet], generation: GenerationStage, link: Link, max_tokens: int) -> None:
-        """``max_tokens``: longest completion, the run's first, whatever controls do to it later."""
+    def __init__(
+        self,
+        sets: list[EvaluationSet],
+        generation: GenerationStage,
+        link: Link,
+        max_tokens: int,
+        evaluated_before: bool,
+    ) -> None:
+        """Prepare the evaluations of one attempt.
+
+        Args:
+            sets: the held-out sources.
+            generation: answers the prompts.
+            link: takes the results.
+            max_tokens: longest completion, the run's first, whatever controls do to it later.
+            evaluated_before: whether an earlier attempt, on whose checkpoint this one goes on, has told a result.
+        """
         self._sets, self._generation, self._link, self.max_tokens = sets, generation, link, max_tokens
+        self._evaluated_before = evaluated_before
         self.last: Future[Batch] | None = None
         """The newest evaluation, which may be under way."""
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the run has a result: of this attempt's newest evaluation, or of an earlier attempt."""
+        last = self.last
+        ended = last is not None and last.done() and not last.cancelled() and last.exception() is None
+        return self._evaluated_before or ended
 
     def start(self, spec: RunSpec, step: int, threshold: float) -> None:
         """Have the weights after ``step`` evaluated; the result is reported when it is there.

@@ -97,7 +97,8 @@ class ActiveRun:
             lambda step: self._saving.save(step, self._state),
         )
         first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
-        self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens)
+        evaluated = bool(state.get("evaluated_at_start"))
+        self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
         self._sync: Future[float] | None = None
         self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
         self._metrics: dict[str, float] = {}
@@ -106,6 +107,8 @@ class ActiveRun:
         self._reward_alerts = RewardAlerts()
         self._hold: str | None = None
         """Reason why the run itself wants to pause, until a person says otherwise."""
+        self._told_trouble: str | None = None
+        """Reason for which the paused run could not be saved, once people were told."""
         self._release_after = 0.0
         """Time of the monotonic clock before which giving the place back is not tried again."""
 
@@ -117,7 +120,7 @@ class ActiveRun:
         """Prove that the engines serve the learner's weights; evaluate."""
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
-        if self.first_step == 1 and not self._parts.state.get("evaluated_at_start"):
+        if self.first_step == 1 and not self._evaluator.has_result:
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
         self._performance.restart_clock()
@@ -269,8 +272,10 @@ class ActiveRun:
             self._commands.wish_requested(step)
             self._saving.save(step, self._state)
             self._release_if_asked(step)
+            self._tell_trouble(step)
             time.sleep(POLL_S)
-        self._hold = None
+        self._tell_trouble(step)  # it must not pause the run that people have just resumed
+        self._hold, self._told_trouble = None, None
         self._link.emit(StateData(state="running", reason="resumed"), step)
         self._performance.restart_clock()
 
@@ -286,14 +291,21 @@ class ActiveRun:
         self._settle()
         try:
             self._wait(self._saving.secure(step, self._state))
-        except (OSError, CheckpointError) as error:
+        except (OSError, CheckpointError):  # ``Saving`` keeps it for ``_tell_trouble``
             self._release_after = time.monotonic() + RELEASE_AGAIN_S
-            self._saving.trouble()  # told here
-            message = f"{error}. The run stays paused and keeps its place; saving is tried again in a minute."
-            self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
             return
         if self._link.release_place and self._link.desired_state == "paused":
             raise PlaceReleased
+
+    def _tell_trouble(self, step: int) -> None:
+        """Tell of a checkpoint that could not be written while the run stands still: once, until the reason changes."""
+        trouble = self._saving.trouble()
+        if trouble is None or trouble == self._told_trouble:
+            return
+        self._told_trouble = trouble
+        stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
+        message = trouble.rstrip(".") + stays if self._link.release_place else trouble
+        self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
 
     def finish(self) -> None:
         """Wait for what is still under way; tell of groups that the run ends without."""
@@ -375,7 +387,7 @@ class ActiveRun:
             "rewards": self._rewards.state(),
             "tokens_total": self._tokens_total,
             "evaluation_max_tokens": self._evaluator.max_tokens,
-            "evaluated_at_start": self._evaluator.last is not None and self._evaluator.last.done(),
+            "evaluated_at_start": self._evaluator.has_result,
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
         }

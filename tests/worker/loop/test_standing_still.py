@@ -1,0 +1,156 @@
+"""What a run does while it stands paused, without engines or learner: saves that fail, and what its state says."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from trainer_core.link.events import AlertData, EventData, StateData
+from worker.loop import run as module
+from worker.loop.checkpoints import Checkpoints
+from worker.loop.evaluation import Evaluator
+from worker.loop.run import ActiveRun
+from worker.loop.saving import Saving
+
+
+class PlatformSide:
+    """Link to a platform that has asked for a pause, and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.desired_state, self.release_place, self.acked_seq = "paused", False, 0
+        self.told: list[EventData] = []
+
+    def emit(self, data: EventData, step: int) -> int:
+        self.told.append(data)
+        return len(self.told)
+
+    def phase(self, phase: str, step: int) -> None:
+        pass
+
+    @property
+    def alerts(self) -> list[str]:
+        return [event.message for event in self.told if isinstance(event, AlertData)]
+
+    @property
+    def states(self) -> list[str]:
+        return [event.state for event in self.told if isinstance(event, StateData)]
+
+
+class FullDisk:
+    """Learning stage whose checkpoints cannot be written, for the reason that ``error`` gives."""
+
+    error = "disk full"
+    tries = 0
+
+    def save(self, path: Path, state: dict[str, Any], then: Callable[..., None]) -> "Future[Any]":
+        self.tries += 1
+        saved: Future[Any] = Future()
+        saved.set_exception(OSError(self.error))
+        return saved
+
+
+@pytest.fixture
+def still(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ActiveRun, Any, Any]:
+    """A run after step 7 that saves on a full disk; its link; its learning stage."""
+    monkeypatch.setattr(module, "POLL_S", 0.0)
+    monkeypatch.setattr(module, "RELEASE_AGAIN_S", 0.0)
+    link: Any = PlatformSide()
+    learning: Any = FullDisk()
+    run: Any = ActiveRun.__new__(ActiveRun)
+    run._link = link
+    run._saving = Saving(Checkpoints(tmp_path, 1, 2, link), learning, link)
+    run._saving.remember(7, {})
+    run._state = dict
+    run._commands = SimpleNamespace(wish_requested=lambda step: None)
+    run._dispatcher = SimpleNamespace(absorb=lambda: None, feed=lambda: None)
+    run._parts = SimpleNamespace(woken=Event(), generation=SimpleNamespace(check=lambda: None))
+    run._evaluator = run._rewards = SimpleNamespace(last=None)
+    run._performance = SimpleNamespace(restart_clock=lambda: None)
+    run._sync = run._hold = run._told_trouble = None
+    run._release_after = 0.0
+    return run, link, learning
+
+
+def script(run: Any, *rounds: Callable[[], Any]) -> None:
+    """What happens before each round of the pause, in order; the last one must end it."""
+    left = list(rounds)
+    run._interrupt = lambda: left.pop(0)()
+
+
+def test_a_full_disk_is_told_once_until_its_reason_changes(still: tuple[Any, Any, Any]) -> None:
+    run, link, learning = still
+    link.release_place = True
+
+    def nothing() -> None:
+        pass
+
+    def other() -> None:
+        learning.error = "read-only file system"
+
+    def resume() -> None:
+        link.desired_state, link.release_place = "running", False
+
+    script(run, nothing, nothing, nothing, other, nothing, resume)
+    run.pause_if_asked(7)
+    assert learning.tries == 5
+    stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
+    assert link.alerts == [
+        f"The checkpoint after step 7 could not be written: {why}{stays}"
+        for why in ("disk full", "read-only file system")
+    ]
+    # What was told does not pause it again, now that people have resumed it.
+    run.pause_if_asked(7)
+    assert link.states == ["paused", "running"]
+
+
+def test_a_checkpoint_that_people_asked_for_in_a_pause_and_that_fails_is_told_then(still: tuple[Any, Any, Any]) -> None:
+    run, link, _ = still
+
+    def resume() -> None:
+        link.desired_state = "running"
+
+    script(run, lambda: run._saving.wish(7, "requested"), resume)
+    run.pause_if_asked(7)
+    assert link.alerts == ["The checkpoint after step 7 could not be written: disk full"]
+    run.pause_if_asked(7)
+    assert link.states == ["paused", "running"]
+
+
+def ended(error: Exception | None = None) -> "Future[Any]":
+    future: Future[Any] = Future()
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)
+    return future
+
+
+def cancelled() -> "Future[Any]":
+    future: Future[Any] = Future()
+    future.cancel()
+    return future
+
+
+@pytest.mark.parametrize(
+    ("last", "result"),
+    [(None, False), (Future(), False), (ended(), True), (ended(OSError("lost")), False), (cancelled(), False)],
+    ids=["none", "under way", "ended", "failed", "cancelled"],
+)
+@pytest.mark.parametrize("before", [False, True])
+def test_an_evaluation_of_an_earlier_attempt_is_not_forgotten(
+    before: bool, last: "Future[Any] | None", result: bool
+) -> None:
+    """A run that gives its place back twice before its first step was evaluated twice before."""
+    unused: Any = None
+    evaluator = Evaluator([], unused, unused, 8, evaluated_before=before)
+    evaluator.last = last
+    assert evaluator.has_result == (before or result)
+    run: Any = ActiveRun.__new__(ActiveRun)
+    run._evaluator, run._tokens_total = evaluator, 0
+    run._guards = run._experience = run._rewards = SimpleNamespace(state=dict)
+    run._steering, run._parts = SimpleNamespace(revision=0), SimpleNamespace(timeline=SimpleNamespace(elapsed_s=0.0))
+    assert run._state()["evaluated_at_start"] == (before or result)
