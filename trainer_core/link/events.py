@@ -14,9 +14,10 @@ from trainer_core.link.limits import MAX_TOKEN_TEXT
 
 ReportedState = Literal["starting", "running", "paused", "suspended", "succeeded", "failed", "cancelled"]
 """States of a run that a worker reports; ``suspended`` only where the platform has asked it to give its place back."""
-CheckpointReason = Literal["schedule", "requested", "before_control", "final"]
+CheckpointReason = Literal["schedule", "requested", "before_control", "final", "release"]
 """Reason why a checkpoint was written: by the schedule, for a person, before a control took effect, after the last
-step."""
+step, to give the run's place back. The last is written only where the platform has asked for the place: platforms that
+do not know it never do."""
 CHECKPOINT_REASONS: tuple[CheckpointReason, ...] = get_args(CheckpointReason)
 AlertLevel = Literal["info", "warn", "error"]
 ASKED_TO_PAUSE = "asked to pause"

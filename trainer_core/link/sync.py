@@ -17,6 +17,9 @@ class SyncRequest(Message):
     attempt: Count
     events: Annotated[tuple[LinkEvent, ...], Field(max_length=MAX_EVENTS)] = ()
     applied: Annotated[tuple[Applied, ...], Field(max_length=MAX_APPLIED)] = ()
+    releasing: bool = False
+    """Whether the worker has read that it shall give its place back, and will once it can. Workers from before never
+    say so."""
 
 
 class SyncAnswer(Message):

@@ -194,7 +194,8 @@ class Link:
         with self._lock:
             applied = list(self._applied)
         events = ",".join(self._journal.batch(MAX_EVENTS, BATCH_BYTES))
-        body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}}}'
+        releasing = ',"releasing":true' if self._release_place else ""
+        body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}{releasing}}}'
         try:
             response = self._client.post(self._path, content=body.encode())
             if response.status_code in FENCED:

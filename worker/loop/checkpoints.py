@@ -16,6 +16,9 @@ from trainer_core.link.events import CheckpointData, CheckpointReason
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.link.client import Link
 
+PRUNED = frozenset({"schedule", "release"})
+"""Reasons of checkpoints that newer ones replace. Nobody has asked for these to be kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -33,7 +36,7 @@ class _KeptCheckpoint:
 
 
 class Checkpoints:
-    """Announces each checkpoint and deletes old scheduled ones, those of earlier attempts first."""
+    """Announces each checkpoint and deletes old ones that newer ones replace, those of earlier attempts first."""
 
     def __init__(self, run_dir: Path, attempt: int, keep_last: int, link: Link) -> None:
         self._folder = run_dir / "checkpoints"
@@ -58,12 +61,12 @@ class Checkpoints:
             )
             seq = self._link.emit(data, step)
         self._scheduled = [kept for kept in self._scheduled if kept.path != Path(saved.path)]
-        if all(wish.reason == "schedule" for wish in wishes):
+        if all(wish.reason in PRUNED for wish in wishes):
             self._scheduled.append(_KeptCheckpoint(Path(saved.path), seq))
         self._prune()
 
     def _prune(self) -> None:
-        """Delete scheduled checkpoints but for the newest ones that the platform has acknowledged, and newer."""
+        """Delete the checkpoints that may go, but for the newest ones that the platform has acknowledged, and newer."""
         known = [kept for kept in self._scheduled if kept.seq <= self._link.acked_seq]
         for kept in known[: -self._keep_last]:
             shutil.rmtree(kept.path, ignore_errors=True)
@@ -78,7 +81,7 @@ class Checkpoints:
             os.fsync(file.fileno())
 
     def _left_behind(self) -> list[Path]:
-        """Scheduled checkpoints of earlier attempts that still lie there, oldest first."""
+        """Checkpoints of earlier attempts that may go and still lie there, oldest first."""
         reasons: dict[str, set[str]] = {}
         try:
             lines = (self._folder / "reasons.jsonl").read_text().splitlines()
@@ -90,7 +93,7 @@ class Checkpoints:
             except ValueError:
                 continue  # cut by a crash: its checkpoint was never announced
             reasons.setdefault(entry["name"], set()).update(entry["reasons"])
-        names = [name for name, found in reasons.items() if found == {"schedule"}]
+        names = [name for name, found in reasons.items() if found <= PRUNED]
         paths = [self._folder / name for name in names if not name.endswith(f"-a{self._attempt}")]
         return sorted((path for path in paths if path.is_dir()), key=_age)
 

@@ -59,7 +59,7 @@ class Saving:
     def secure(self, step: int, state: Callable[[], dict[str, Any]]) -> Future[SavedCheckpoint]:
         """The checkpoint after ``step``, which is written if there is none: its result is there once it is on disk."""
         if not self.is_secured(step):
-            self.wish(step, "requested")
+            self.wish(step, "release")
             self.save(step, state)
         assert self.last is not None
         return self.last

@@ -98,6 +98,8 @@ class Attempt(models.Model):
     lease_expires_at = models.DateTimeField(null=True)
     keys_given_at = models.DateTimeField(null=True)
     """Time at which its worker fetched the keys of judges."""
+    releasing_at = models.DateTimeField(null=True)
+    """Time at which its worker first said that it will give its place back as it is asked to."""
     acked_seq = models.PositiveBigIntegerField(default=0)
     last_step = models.PositiveIntegerField(default=0)
     fenced = models.BooleanField(default=False)

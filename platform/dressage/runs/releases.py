@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from dressage.runs.attempts import RECONCILER, fence, resume_point
 from dressage.runs.lifecycle import transition
@@ -23,7 +23,11 @@ from trainer_core.link.events import PLACE_GIVEN_BACK
 logger = structlog.get_logger(__name__)
 
 RELEASE_LIMIT_S = 120
-"""Seconds after which a worker that was asked for its place, and has not ended, is taken for one that cannot."""
+"""Seconds after which a worker that was asked for its place, and has not said that it will give it back, is taken for
+one that cannot."""
+RELEASING_LIMIT_S = 7200
+"""Seconds after which a worker that has said so is given up: it first waits for an evaluation that is under way, whose
+result would be lost for good."""
 
 
 def take_places_back(now: datetime) -> None:
@@ -36,8 +40,10 @@ def take_places_back(now: datetime) -> None:
     since = now - timedelta(seconds=settings.PAUSE_KEEPS_PLACE_S)
     over = standing.filter(paused_at__lte=since, release_asked_at=None)
     _each(over, lambda run: ask_for_place(run, "The platform", now))
-    late = now - timedelta(seconds=RELEASE_LIMIT_S)
-    _each(standing.filter(release_asked_at__lte=late), _take_from)
+    releasing = Attempt.objects.filter(run=OuterRef("pk"), number=OuterRef("attempt"), releasing_at__isnull=False)
+    late, too_late = (now - timedelta(seconds=limit) for limit in (RELEASE_LIMIT_S, RELEASING_LIMIT_S))
+    cannot = Q(release_asked_at__lte=late) & ~Exists(releasing)
+    _each(standing.filter(cannot | Q(release_asked_at__lte=too_late)), _take_from)
 
 
 def gives_back(run: Run) -> bool:

@@ -12,7 +12,7 @@ from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.runs.models import Attempt, CheckpointRequest, Control, Run
 from dressage.runs.reconcile import sweep
-from dressage.runs.releases import RELEASE_LIMIT_S, take_places_back
+from dressage.runs.releases import RELEASE_LIMIT_S, RELEASING_LIMIT_S, take_places_back
 from dressage.runs.selectors import run_json
 from dressage.runs.services import cancel_run, pause_run, release_place, resume_run
 from dressage.runs.staging import stage_control
@@ -48,7 +48,7 @@ def later(run: Run, seconds: float) -> datetime:
 
 def give_back(worker: Worker, step: int = 7) -> None:
     """What a worker does that is asked for its place."""
-    worker.checkpoint(step, reason="requested")
+    worker.checkpoint(step, reason="release")
     worker.state("suspended", PLACE_GIVEN_BACK, step=step)
 
 
@@ -213,7 +213,7 @@ def test_a_wish_that_crosses_the_workers_end_is_followed(
 def test_a_worker_that_is_lost_on_the_way_is_not_started_again(paused: Pause, team: Team) -> None:
     run, worker = paused()
     take_places_back(later(run, 901))
-    worker.checkpoint(7, reason="requested")
+    worker.checkpoint(7, reason="release")
     expire_lease(run)
     sweep()
     run.refresh_from_db()
@@ -253,6 +253,49 @@ def test_a_worker_of_before_is_given_up_when_it_has_saved_and_never_without(paus
     assert (run.state, run.state_reason) == ("suspended", PLACE_GIVEN_BACK)
     assert Attempt.objects.get(run=run).fenced
     worker.sync(status=409)
+
+
+def test_a_worker_that_says_it_gives_its_place_back_has_time_for_an_evaluation(paused: Pause) -> None:
+    run, worker = paused()
+    worker.checkpoint(7)
+    take_places_back(later(run, 901))
+    begun = Run.objects.get(pk=run.pk).release_asked_at
+    assert begun is not None and worker.sync()["release_place"] is True
+    for _ in range(2):
+        worker.post({**worker.last, "releasing": True})
+    said = Attempt.objects.get(run=run).releasing_at
+    assert said is not None
+    worker.sync()
+    before = rows()
+    take_places_back(begun + timedelta(seconds=RELEASING_LIMIT_S - 1))
+    assert rows() == before
+    worker.sync({"kind": "eval", "step": 7, "data": {"metrics": {"eval/held_out/score/mean": 0.5}}})
+    assert Attempt.objects.get(run=run).releasing_at == said
+    take_places_back(begun + timedelta(seconds=RELEASING_LIMIT_S))
+    run.refresh_from_db()
+    assert (run.state, Attempt.objects.get(run=run).fenced) == ("suspended", True)
+
+
+def test_a_new_attempt_must_say_so_itself(paused: Pause, team: Team, actor: Actor) -> None:
+    """The workers may have been replaced by older ones since."""
+    run, worker = paused()
+    release_place(team, actor, run.id)
+    worker.sync()
+    worker.post({**worker.last, "releasing": True})
+    resume_run(team, actor, run.id)
+    expire_lease(run)
+    sweep()
+    second = Worker(run.id, 2)
+    second.state("running")
+    second.steps(6, 7)
+    second.checkpoint(7)
+    pause_run(team, actor, run.id)
+    second.state("paused", "asked to pause", step=7)
+    release_place(team, actor, run.id)
+    begun = Run.objects.get(pk=run.pk).release_asked_at
+    assert begun is not None
+    take_places_back(begun + timedelta(seconds=RELEASE_LIMIT_S))
+    assert Run.objects.get(pk=run.pk).state == "suspended"
 
 
 def test_a_run_that_pauses_by_itself_gives_back_too(launch: Launch, team: Team) -> None:

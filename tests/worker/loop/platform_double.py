@@ -35,6 +35,8 @@ class PlatformDouble:
         """Further members of each answer to a sync."""
         self.desired_state = "running"
         self.release_place = False
+        self.last: dict[str, Any] = {}
+        """Body of the newest sync."""
         self.status = 200
         self.version: str | None = None
         """Version of the link that answers name; None is a platform of before the header."""
@@ -94,6 +96,7 @@ class PlatformDouble:
 
     def receive(self, body: dict[str, Any]) -> dict[str, Any]:
         with self.changed:
+            self.last = body
             last = self.events[-1]["seq"] if self.events else 0
             for event in body["events"]:
                 if event["seq"] <= last:

@@ -51,6 +51,19 @@ def test_keep_last_holds_over_attempts(tmp_path: Path) -> None:
     assert names(tmp_path) == kept, "rewind points, wished ones, and those of unknown reason stay"
 
 
+def test_what_was_written_to_give_a_place_back_is_pruned_like_a_scheduled_one(tmp_path: Path) -> None:
+    link: Any = Link()
+    first = Checkpoints(tmp_path, 1, 1, link)
+    announce(first, 3, "release")
+    announce(first, 4, "release", "requested")
+    assert names(tmp_path) == ["step-000003-a1", "step-000004-a1"]
+    second = Checkpoints(tmp_path, 2, 1, link)
+    announce(second, 5, "release", "schedule")
+    assert names(tmp_path) == ["step-000004-a1", "step-000005-a2"], "what people asked for stays"
+    announce(second, 6, "schedule")
+    assert names(tmp_path) == ["step-000004-a1", "step-000006-a2"]
+
+
 def test_nothing_goes_before_the_platform_knows_of_newer_ones(tmp_path: Path) -> None:
     link: Any = Link()
     announce(Checkpoints(tmp_path, 1, 1, link), 2, "schedule")

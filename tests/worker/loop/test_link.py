@@ -120,6 +120,15 @@ def test_commands_and_desired_state_come_down(connect: Connect, platform: Platfo
     assert link.desired_state == "paused"
 
 
+def test_a_worker_says_that_it_gives_its_place_back_while_it_is_asked(
+    connect: Connect, platform: PlatformDouble
+) -> None:
+    connect()
+    for asked in (True, False, True):
+        platform.release_place = asked
+        platform.wait(lambda asked=asked: platform.last.get("releasing", False) == asked, 10)  # type: ignore[misc]
+
+
 def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:
     platform.further = {"pace_s": 3600.0}
     link = connect()

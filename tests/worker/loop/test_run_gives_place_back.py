@@ -84,7 +84,8 @@ def test_a_run_that_stood_before_its_first_step_is_evaluated_once(
     platform.wait(lambda: platform.states()[-1:] == ["suspended"])
     launcher.until_gone()
     [saved] = platform.of("checkpoint")
-    assert (saved["step"], platform.steps()) == (0, [])
+    assert (saved["step"], saved["data"]["reason"], platform.steps()) == (0, "release", [])
+    assert platform.last["releasing"] is True
 
     again = PlatformDouble()
     again.files = platform.files

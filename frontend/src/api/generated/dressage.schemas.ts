@@ -658,6 +658,7 @@ export const CheckpointReasonEnum = {
   requested: 'requested',
   before_control: 'before_control',
   final: 'final',
+  release: 'release',
 } as const;
 
 export interface ChooseTeamRequest {

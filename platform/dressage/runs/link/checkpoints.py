@@ -7,7 +7,7 @@ from django.utils import timezone
 from dressage.runs.models import Checkpoint, CheckpointRequest, Control, Run
 from trainer_core.link.events import CheckpointData, CheckpointReason
 
-_WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "final", "requested", "before_control")
+_WEIGHT: tuple[CheckpointReason, ...] = ("schedule", "release", "final", "requested", "before_control")
 """Order of reasons: of several for one folder, the later in this list is shown."""
 
 

@@ -16,6 +16,7 @@ const REASONS: Record<string, string> = {
   requested: "asked for",
   before_control: "before a control",
   final: "at the end",
+  release: "to give the place back",
 };
 
 export function CheckpointsTab({ run }: { run: Run }) {
