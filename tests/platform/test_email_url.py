@@ -8,6 +8,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from django.test import TestCase
 
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
@@ -77,7 +78,8 @@ def test_an_invitation_travels(letters: list[Message], team: Team, make_user: An
     admin = make_user("admin")
     Team.objects.update(name="Two\nlines")
     team.refresh_from_db()
-    _, link = invite(team, Actor("user", admin.id, admin.email), email="mia@example.com", role=Role.EDITOR)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        _, link = invite(team, Actor("user", admin.id, admin.email), email="mia@example.com", role=Role.EDITOR)
     assert link is None
     [letter] = letters
     assert (letter["To"], letter["From"]) == ("mia@example.com", settings.DEFAULT_FROM_EMAIL)

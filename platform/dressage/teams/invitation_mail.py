@@ -6,7 +6,7 @@ import structlog
 from django.conf import settings
 from django.core.mail import send_mail
 
-from dressage.common.problems import Problem
+from dressage.common.secrets import secret_hash
 from dressage.teams.models import Invitation
 
 logger = structlog.get_logger(__name__)
@@ -19,6 +19,7 @@ To accept, open this link:
 
 It works once, until {until} UTC. If you do not know who invites you, ignore this message: without you nothing happens.
 """
+_REFUSED = "The mail server did not take it. The operator finds the reason in the log."
 
 
 def invitation_link(token: str) -> str:
@@ -27,10 +28,9 @@ def invitation_link(token: str) -> str:
 
 
 def send_invitation(invitation: Invitation, inviter: str, token: str) -> None:
-    """Send the link to the invited address.
+    """Send the link to the invited address, and note on the invitation if the mail server does not take it.
 
-    Raises:
-        Problem: 502 when the mail server does not take it.
+    For after the commit: a server may take its time, while nobody else waits for the team's row.
     """
     # A header has one line.
     team = " ".join(invitation.team.name.split())
@@ -45,8 +45,6 @@ def send_invitation(invitation: Invitation, inviter: str, token: str) -> None:
         send_mail(f"Join {team} on Dressage", text, settings.DEFAULT_FROM_EMAIL, [invitation.email])
     except (OSError, smtplib.SMTPException) as error:
         logger.error("invitation_not_sent", invitation=invitation.id, exc_info=error)
-        detail = (
-            "The mail server did not take the invitation, so nobody was invited. "
-            "Try again, or have the installation's operator look at DRESSAGE_EMAIL_URL and the log."
-        )
-        raise Problem(502, "Mail was not sent", detail, code="mail_not_sent") from error
+        fault = "The mail server did not answer in time." if isinstance(error, TimeoutError) else _REFUSED
+        # Not that of a letter that was sent again meanwhile.
+        Invitation.objects.filter(pk=invitation.pk, sha256=secret_hash(token)).update(letter_fault=fault)

@@ -19,6 +19,9 @@ class InvitationSerializer(serializers.Serializer):
     mailed = serializers.BooleanField(
         help_text="Whether the link was sent to the address; else its inviter was shown it."
     )
+    letter_fault = serializers.CharField(
+        help_text="Why the letter could not be sent: send it again. Empty where it was sent, or is on its way."
+    )
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(help_text="When the link stops working.")

@@ -7,6 +7,7 @@ inviter is shown the link and hands it over, so it proves nothing about the addr
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -36,11 +37,11 @@ def invite(team: Team, actor: Actor, *, email: str, role: Role) -> tuple[Invitat
     """Offer the owner of an address a role in the team. Whether the address has an account is not looked at.
 
     Returns:
-        The invitation, and the link for the inviter to hand over; None where it was sent by mail.
+        The invitation, and the link for the inviter to hand over; None where it goes by mail, once this is committed.
 
     Raises:
         Problem: 403 for who is no admin, or has just ceased to be one; 409 for a member of this team or an invitation
-            that is still open; 502 when mail cannot be sent.
+            that is still open.
     """
     email = email.strip().lower()
     _hold_as_admin(team, actor)
@@ -188,7 +189,7 @@ def _hold_as_admin(team: Team, actor: Actor) -> None:
 def _with_token(invitation: Invitation, actor: Actor) -> tuple[Invitation, str]:
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     invitation.sha256 = secret_hash(token)
-    invitation.mailed = settings.EMAIL_IS_SET_UP
+    invitation.mailed, invitation.letter_fault = settings.EMAIL_IS_SET_UP, ""
     invitation.created_by, invitation.created_by_id = actor.label, actor.id
     invitation.expires_at = timezone.now() + GOOD_FOR
     invitation.save()
@@ -201,5 +202,5 @@ def _deliver(invitation: Invitation, actor: Actor, action: str, token: str) -> s
     record_audit(invitation.team, actor, action, "invitation", invitation.id, after=after)
     if not invitation.mailed:
         return invitation_link(token)
-    send_invitation(invitation, actor.label, token)
+    transaction.on_commit(partial(send_invitation, invitation, actor.label, token))
     return None

@@ -107,6 +107,8 @@ class Invitation(TeamModel):
     sha256 = models.CharField(max_length=64, unique=True)
     mailed = models.BooleanField()
     """The token went to the address; else its inviter was shown it, and it proves nothing about the address."""
+    letter_fault = models.CharField(max_length=200, blank=True, default="", db_default="")
+    """Why the letter could not be sent; empty where it was, or is on its way."""
     created_by = models.CharField(max_length=300)
     created_by_id = models.CharField(max_length=120)
     """Id of the user who invites; in earlier releases it may be that of a token, and is good for nothing now."""

@@ -29,6 +29,7 @@ NEW_KEYS = {
     "checkpoint",
     "effective_role",
     "last_used_address",
+    "letter_fault",
     "owner",
     "pause",
     "provider",

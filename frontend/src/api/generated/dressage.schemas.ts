@@ -1391,6 +1391,8 @@ export interface Invitation {
   role: RoleEnum;
   /** Whether the link was sent to the address; else its inviter was shown it. */
   mailed: boolean;
+  /** Why the letter could not be sent: send it again. Empty where it was sent, or is on its way. */
+  letter_fault: string;
   created_by: string;
   created_at: string;
   /** When the link stops working. */
@@ -1730,6 +1732,8 @@ export interface NewInvitation {
   role: RoleEnum;
   /** Whether the link was sent to the address; else its inviter was shown it. */
   mailed: boolean;
+  /** Why the letter could not be sent: send it again. Empty where it was sent, or is on its way. */
+  letter_fault: string;
   created_by: string;
   created_at: string;
   /** When the link stops working. */

@@ -1396,7 +1396,7 @@ export const listInvitations = (
     }
   
 /**
- * Invite the owner of an address. The link is sent by mail; where there is no mail, it is shown this once.
+ * Invite the owner of an address. The link goes by mail; where there is no mail, it is shown this once.
 
 The answer does not depend on whether the address has an account.
  */

@@ -195,6 +195,13 @@ function State({ invitation }: { invitation: Invitation }) {
       </Badge>
     );
   }
+  if (invitation.letter_fault) {
+    return (
+      <Text size="xs" c="red">
+        The letter could not be sent: {invitation.letter_fault} Send it again.
+      </Text>
+    );
+  }
   const way = invitation.mailed ? "sent by mail" : "link handed over";
   return (
     <Text size="xs" c="dimmed">

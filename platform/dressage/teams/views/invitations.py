@@ -35,7 +35,7 @@ class InvitationsView(ApiView):
     noun = Noun.TEAM
     people_only = frozenset({"POST"})
     roles = {"GET": IsAdmin, "POST": IsAdmin}
-    problem_statuses = {"POST": (409, 429, 502)}
+    problem_statuses = {"POST": (409, 429)}
     queries = {"GET": page_query()}
 
     @extend_schema(operation_id="listInvitations", tags=["team"], responses=InvitationSerializer(many=True))
@@ -48,7 +48,7 @@ class InvitationsView(ApiView):
     )
     @idempotent_for_its_caller
     def post(self, request: TeamRequest) -> Response:
-        """Invite the owner of an address. The link is sent by mail; where there is no mail, it is shown this once.
+        """Invite the owner of an address. The link goes by mail; where there is no mail, it is shown this once.
 
         The answer does not depend on whether the address has an account.
         """
@@ -79,7 +79,7 @@ class ResendView(ApiView):
     people_only = frozenset({"POST"})
     roles = {"POST": IsAdmin}
     without_body = frozenset({"POST"})
-    problem_statuses = {"POST": (409, 429, 502)}
+    problem_statuses = {"POST": (409, 429)}
 
     @extend_schema(operation_id="resendInvitation", tags=["team"], request=None, responses=NewInvitationSerializer)
     @idempotent_for_its_caller
