@@ -218,7 +218,10 @@ def test_one_answer_in_parallel_is_good_once(transactional_db: None, device: Dev
             connection.close()
 
     with ThreadPoolExecutor(8) as pool:
-        assert sorted(pool.map(attempt, range(8))) == [200] + [409] * 7
+        statuses = list(pool.map(attempt, range(8)))
+    assert statuses.count(200) == 1
+    # 409: the question is gone. 400: the session was, when this request was about to note in it what it had asked.
+    assert statuses.count(409) + statuses.count(400) == 7
 
 
 def test_a_copied_device_is_noticed(owner: Any, device: Device) -> None:
