@@ -32,13 +32,17 @@ def statements(act: Callable[[], Any]) -> list[str]:
     return [one["sql"] for one in captured]
 
 
-def test_a_sync_takes_few_statements(launch: Launch) -> None:
+def test_a_sync_takes_few_statements(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]  # by the wall clock, one of these syncs would count the runs where five seconds have just passed
+    monkeypatch.setattr(sync, "pace", Pace(lambda: now[0]))
     _, worker = launch()
     worker.step(1, **METRICS)
     silent, step = statements(worker.sync), statements(lambda: worker.step(2, **METRICS))
     assert len(silent) <= SILENT, silent
     assert len(step) <= STEP, step
     assert not [sql for sql in silent + step if '"spec"' in sql or '"effective_spec"' in sql]
+    now[0] += COUNTED_EVERY_S
+    assert [len(statements(worker.sync)) - len(silent) for _ in range(2)] == [1, 0], "the runs are counted by one"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -126,7 +126,7 @@ def test_a_worker_says_that_it_gives_its_place_back_while_it_is_asked(
     connect()
     for asked in (True, False, True):
         platform.release_place = asked
-        platform.wait(lambda asked=asked: platform.last.get("releasing", False) == asked, 10)  # type: ignore[misc]
+        platform.wait(lambda asked=asked: platform.last.get("releasing", False) == asked, 10)
 
 
 def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:
