@@ -15,7 +15,7 @@ _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 DEVICE_FREE, DEVICE_LONGEST = 10, _MINUTE
 STRANGER_FREE, STRANGER_LONGEST = 3, _HOUR
 NETWORK_FREE, NETWORK_LONGEST = STRANGER_FREE, 5 * _MINUTE
-"""As many as for strangers: else who shares a network with others would learn whether an account is theirs."""
+"""Free guesses in a known network. More than strangers have would tell, in that network, which accounts there are."""
 SESSION_FREE = 5
 CROWD, CROWD_FREE = 100, 1
 """Guesses from strange networks at one account after which each further one has a single free guess."""
