@@ -76,7 +76,7 @@ def test_without_the_secret_nothing_is_made(
     monkeypatch.delenv("DRESSAGE_CLUSTER_SECRET")
     assert tasks.start("r", 1, platform.url) is False
     assert actor.made == []
-    assert "run-r-1 does not begin: the platform gives no token: 401" in caplog.text
+    assert "does not take this worker for one of its cluster" in caplog.text
     assert "run-r-1 cannot begin: Neither DRESSAGE_CLUSTER_SECRET nor" in caplog.text
 
 
