@@ -1,6 +1,7 @@
 """The limits: which line a guess stands in, and how long each may be."""
 
 import hashlib
+from dataclasses import dataclass
 
 from django.http import HttpRequest
 
@@ -31,6 +32,15 @@ ADDRESS_BURST, ADDRESS_EVERY = 30, 30.0
 """Guesses of one strange network at all accounts together: each costs a hash that is slow on purpose."""
 
 
+@dataclass(frozen=True)
+class _Strangers:
+    """Guesses at one account that strangers have together."""
+
+    burst: int
+    every: float
+    crowd: int
+
+
 def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pass: str = "") -> Guess:  # nosec B107
     """Count a guess at the account of this address, whether there is one or not, before its password is looked at.
 
@@ -52,24 +62,11 @@ def count_sign_in(request: HttpRequest, email: str, user: User | None, device_pa
 
 def sign_in_gates(email: str, network: str, device: str | None, is_known_network: bool) -> tuple[Gate, ...]:
     """Gates of a guess: all that it counts for. See the package."""
-    account = email.strip().lower()
-    if device is not None:
-        return (Tries(key=_key("device", account, device), free=DEVICE_FREE, longest=DEVICE_LONGEST),)
-    pair = _key("network", account, network)
-    if is_known_network:
-        return (Tries(key=pair, free=NETWORK_FREE, longest=NETWORK_LONGEST),)
-    return (
-        Allowance(_key("address", network), ADDRESS_BURST, ADDRESS_EVERY),
-        Tries(
-            key=pair,
-            free=STRANGER_FREE,
-            longest=STRANGER_LONGEST,
-            alone=Allowance(_key("alone", account), ALONE_BURST, ALONE_EVERY),
-            shared=Allowance(_key("shared", account), SHARED_BURST, SHARED_EVERY),
-            crowd=CROWD,
-            free_in_crowd=CROWD_FREE,
-        ),
-    )
+    strangers = _Strangers(ALONE_BURST, ALONE_EVERY, CROWD)
+    lines = _lines("", email.strip().lower(), network, device, is_known_network, strangers)
+    if device is not None or is_known_network:
+        return lines
+    return (Allowance(_key("address", network), ADDRESS_BURST, ADDRESS_EVERY), *lines)
 
 
 def count_code(request: HttpRequest, user: User) -> Guess:
@@ -88,9 +85,17 @@ def code_gates(user: str, network: str, device: str | None, is_known_network: bo
 
     A guess has 3 chances in a million. Strangers have 490 on the first day and 340 on each further one.
     """
+    strangers = _Strangers(CODE_BURST, CODE_EVERY, CODE_CROWD)
+    return _lines("code ", user, network, device, is_known_network, strangers)
+
+
+def _lines(
+    purpose: str, subject: str, network: str, device: str | None, is_known_network: bool, strangers: _Strangers
+) -> tuple[Gate, ...]:
+    """The line in which a guess waits: that of its device, of its known network, or of strangers."""
     if device is not None:
-        return (Tries(key=_key("code device", user, device), free=DEVICE_FREE, longest=DEVICE_LONGEST),)
-    pair = _key("code network", user, network)
+        return (Tries(key=_key(f"{purpose}device", subject, device), free=DEVICE_FREE, longest=DEVICE_LONGEST),)
+    pair = _key(f"{purpose}network", subject, network)
     if is_known_network:
         return (Tries(key=pair, free=NETWORK_FREE, longest=NETWORK_LONGEST),)
     return (
@@ -98,9 +103,9 @@ def code_gates(user: str, network: str, device: str | None, is_known_network: bo
             key=pair,
             free=STRANGER_FREE,
             longest=STRANGER_LONGEST,
-            alone=Allowance(_key("code alone", user), CODE_BURST, CODE_EVERY),
-            shared=Allowance(_key("code shared", user), SHARED_BURST, SHARED_EVERY),
-            crowd=CODE_CROWD,
+            alone=Allowance(_key(f"{purpose}alone", subject), strangers.burst, strangers.every),
+            shared=Allowance(_key(f"{purpose}shared", subject), SHARED_BURST, SHARED_EVERY),
+            crowd=strangers.crowd,
             free_in_crowd=CROWD_FREE,
         ),
     )
