@@ -29,7 +29,8 @@ from trainer_core.update.learner import Learner
 from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
 from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
-from worker.learner.weights import apply_and_probe, bundle, probe_sequences
+from worker.learner.probe import apply_and_probe, probe_sequences
+from worker.learner.weights import bundle
 from worker.loop.advantages import assign_advantages
 from worker.messages.chunk import pack, unpack
 

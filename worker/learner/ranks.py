@@ -17,7 +17,8 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
-from worker.learner.weights import WeightBundle, probe_sequences, publish
+from worker.learner.probe import probe_sequences
+from worker.learner.weights import WeightBundle, publish
 from worker.messages.columns import Column
 from worker.messages.packed_groups import PackedGroups
 

@@ -235,7 +235,7 @@ class RolloutWorker:
                     self._hand_over(live)
 
     def _update(self, bundle: WeightBundle, tolerance: float, kv: KvOnUpdate) -> Updated:
-        from worker.learner.weights import apply_and_probe
+        from worker.learner.probe import apply_and_probe
 
         running, began, at = bool(self._live), time.perf_counter(), time.time()
         self._close_span(at)

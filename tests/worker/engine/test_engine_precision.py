@@ -21,7 +21,8 @@ from trainer_core.update.learner import Learner
 from worker.engine import EngineError, Fp8Config, InferenceEngine, Request, Sampling
 from worker.engine.fp8 import execution, refusal, simulate
 from worker.engine.types import EngineConfig
-from worker.learner.weights import ProbeFailed, apply_and_probe, bundle, probe_sequences
+from worker.learner.probe import ProbeFailed, apply_and_probe, probe_sequences
+from worker.learner.weights import bundle
 from worker.loop.rescoring import combine
 
 Policy = tuple[Path, Qwen3ForCausalLM]

@@ -19,7 +19,8 @@ from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import pack
 from trainer_core.update.recording import as_trajectory as plain
 from worker.engine import Completion, EngineConfig, EngineError, InferenceEngine, Request, Sampling, WeightsRefusedError
-from worker.learner.weights import WeightBundle, apply_and_probe, probe_sequences
+from worker.learner.probe import apply_and_probe, probe_sequences
+from worker.learner.weights import WeightBundle
 
 TOLERANCE = 1e-3
 

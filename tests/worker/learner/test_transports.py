@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from worker.learner import weights
+from worker.learner.probe import ProbeFailed, apply_and_probe
 from worker.learner.transport import TRANSPORTS
-from worker.learner.weights import ProbeFailed, apply_and_probe, bundle
+from worker.learner.weights import bundle
 
 
 class ToyPolicy:

@@ -14,8 +14,9 @@ from transformers import Qwen3ForCausalLM
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
 from worker.engine import InferenceEngine, WeightsRefusedError
+from worker.learner.probe import ProbeFailed, apply_and_probe, probe_sequences
 from worker.learner.ranks import LearnerGroup
-from worker.learner.weights import ProbeFailed, WeightBundle, apply_and_probe, probe_sequences
+from worker.learner.weights import WeightBundle
 
 TOLERANCE = 1e-3
 SPEC = make_spec(optimizer={"learning_rate": 3e-3})

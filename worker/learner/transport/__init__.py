@@ -1,6 +1,6 @@
 """Transports: how the tensors of a version of the weights come from the learner to the engines.
 
-``worker/learner/weights.py`` makes the bundle around them and proves at the end, by a probe, that they arrived whole.
+``worker/learner/weights.py`` makes the bundle around them; ``worker/learner/probe`` proves that they arrived whole.
 """
 
 from worker.learner.transport.base import Tensors, WeightTransport
