@@ -2,13 +2,17 @@
 
 Sequences never see one another: each bucket of the layout gathers its segments' queries and keys. Short buckets
 are two batched matrix products and a softmax, which beats the fused kernel on a CPU; long ones use the fused kernel,
-whose memory does not grow with the square of the length.
+whose memory does not grow with the square of the length. Layers with capped scores or attention sinks, and those
+whose values have another size than their queries, always take the plain products, which then are computed again in
+the backward pass.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 from transformers import AttentionInterface
 
 from trainer_core.update.packed.segments import Bucket, Layout
@@ -16,6 +20,17 @@ from trainer_core.update.packed.segments import Bucket, Layout
 NAME = "dressage_packed"
 MAX_PLAIN_KEYS = 256
 """Buckets with more keys per query than this go to the fused kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a layer's scores are made, beyond who sees whom in its sequence."""
+
+    scale: float
+    window: int | None = None
+    """A query sees only this many latest positions, itself included."""
+    softcap: float | None = None
+    """c of c·tanh(score / c)."""
 
 
 class UnsupportedPolicy(ValueError):
@@ -49,8 +64,8 @@ def packed_attention(
         scaling: factor of the scores; default D^-0.5.
         dropout: must be 0.
         sliding_window: a query sees only this many latest positions, itself included.
-        softcap: not supported.
-        s_aux: attention sinks; not supported.
+        softcap: c where scores are capped to c·tanh(score / c), before any mask.
+        s_aux: attention sinks, one score of each head [H] that takes part in the softmax and has no value.
 
     Returns:
         The output [1, N, H, E], and None in place of the weights.
@@ -62,47 +77,68 @@ def packed_attention(
         raise UnsupportedPolicy(
             f"{type(module).__name__} does not hand its keyword arguments to the attention function"
         )
-    if softcap is not None or s_aux is not None or dropout:
-        raise UnsupportedPolicy(f"{type(module).__name__} uses score capping, attention sinks or dropout")
-    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if dropout:
+        raise UnsupportedPolicy(
+            f"{type(module).__name__} uses dropout in its attention: set attention_dropout to 0 in its config.json"
+        )
+    rule = Rule(query.shape[-1] ** -0.5 if scaling is None else scaling, sliding_window, softcap)
     # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
-    outputs = [_attend(bucket, q, k, v, scale, sliding_window) for bucket in layout.buckets]
+    outputs = [_attend(bucket, q, k, v, s_aux, rule) for bucket in layout.buckets]
     flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return flat.index_select(0, layout.slots).unsqueeze(0), None
 
 
-def _attend(bucket: Bucket, q: Tensor, k: Tensor, v: Tensor, scale: float, window: int | None) -> Tensor:
+def _attend(bucket: Bucket, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
     """Output of one bucket's query slots, [B * Lq, H, E]."""
     batch, queries = bucket.query_rows.shape
     keys = bucket.key_rows.shape[1]
     heads, kv_heads = q.shape[1], k.shape[1]
     shared = heads // kv_heads
     bias = bucket.bias
-    if window is not None and keys > window:
+    if rule.window is not None and keys > rule.window:
         slots = torch.arange(keys, device=bias.device)
-        too_old = slots <= bucket.query_positions.unsqueeze(-1) - window
+        too_old = slots <= bucket.query_positions.unsqueeze(-1) - rule.window
         bias = bias.masked_fill(too_old, -torch.inf)
     qs = q.index_select(0, bucket.query_rows.view(-1)).view(batch, queries, kv_heads, shared, -1).permute(0, 2, 3, 1, 4)
     ks = k.index_select(0, bucket.key_rows.view(-1)).view(batch, keys, kv_heads, -1).transpose(1, 2)
     vs = v.index_select(0, bucket.key_rows.view(-1)).view(batch, keys, kv_heads, -1).transpose(1, 2)
-    if keys > MAX_PLAIN_KEYS:
+    if keys <= MAX_PLAIN_KEYS:
+        out = _plain(qs, ks, vs, bias, sinks, rule)
+    elif rule.softcap is not None or sinks is not None or qs.shape[-1] != vs.shape[-1]:
+        # No fused kernel does these; probabilities of long sequences must not wait for the backward pass.
+        out = checkpoint(_plain, qs, ks, vs, bias, sinks, rule, use_reentrant=False, preserve_rng_state=False)
+    else:
         out = nn.functional.scaled_dot_product_attention(
             qs.reshape(batch, heads, queries, -1),
             ks.repeat_interleave(shared, dim=1),
             vs.repeat_interleave(shared, dim=1),
             attn_mask=bias.unsqueeze(1).to(q.dtype),
-            scale=scale,
+            scale=rule.scale,
         )
-        return out.transpose(1, 2).reshape(batch * queries, heads, -1)
-    qs = qs.reshape(batch * kv_heads, shared * queries, -1)
-    ks = ks.reshape(batch * kv_heads, keys, -1)
+    return out.transpose(1, 2).reshape(batch * queries, heads, -1)
+
+
+def _plain(qs: Tensor, ks: Tensor, vs: Tensor, bias: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
+    """Output [B, H, Lq, E] of queries [B, K, G, Lq, D], keys [B, K, Lk, D] and values [B, K, Lk, E]."""
+    batch, kv_heads, shared, queries, size = qs.shape
+    keys = ks.shape[2]
+    qs = qs.reshape(batch * kv_heads, shared * queries, size)
+    ks = ks.reshape(batch * kv_heads, keys, size)
     vs = vs.reshape(batch * kv_heads, keys, -1)
-    scores = torch.bmm(qs, (ks * scale).transpose(1, 2))
+    scores = torch.bmm(qs, (ks * rule.scale).transpose(1, 2))
+    wide = torch.promote_types(scores.dtype, torch.float32)
+    if rule.softcap is not None:
+        scores = torch.tanh(scores.to(wide) / rule.softcap) * rule.softcap
     # In place: the scores are this function's own, and the sum with a constant leaves the gradient as it is.
-    scores.view(batch, kv_heads, shared, queries, keys).add_(bias[:, None, None].to(q.dtype))
-    out = torch.bmm(torch.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype), vs)
-    return out.view(batch, heads, queries, -1).transpose(1, 2).reshape(batch * queries, heads, -1)
+    scores.view(batch, kv_heads, shared, queries, keys).add_(bias[:, None, None].to(scores.dtype))
+    if sinks is None:
+        probabilities = torch.softmax(scores, dim=-1, dtype=wide)
+    else:
+        each = sinks.to(wide).view(1, kv_heads, shared, 1, 1).expand(batch, -1, -1, queries, 1)
+        scores = torch.cat([scores.to(wide), each.reshape(batch * kv_heads, shared * queries, 1)], dim=-1)
+        probabilities = torch.softmax(scores, dim=-1)[..., :-1]
+    return torch.bmm(probabilities.to(vs.dtype), vs).view(batch, kv_heads * shared, queries, -1)
 
 
 def register() -> str:
