@@ -16,6 +16,7 @@ from trainer_core.update.formats.quantise import Scales, rounded_weight
 from worker.engine import fp8
 from worker.engine.head import Float32Head
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
+from worker.engine.models.mixtures import forget_packed_experts
 from worker.engine.types import EngineError, WeightsRefusedError
 
 Tensors = Mapping[str, "np.ndarray | torch.Tensor"]
@@ -98,6 +99,7 @@ class WeightStore:
 
     def pack(self) -> None:
         """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
+        forget_packed_experts(self._model)
         process_weights_after_loading(self._model, self._model_config, self._device)
 
     def _drop_tied_head(self, given: dict[str, torch.Tensor]) -> None:

@@ -1,0 +1,73 @@
+"""Mixtures of experts in the engine: the log-probabilities of transformers' own forward pass, whatever is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture, own_logprobs
+from worker.engine import EngineConfig, InferenceEngine
+
+TOLERANCE = 1e-3
+SEQUENCES = drawn([3, 40, 100])
+"""The longest takes several steps of 64 tokens, and is longer than every window."""
+
+Mixture = tuple[InferenceEngine, list[Path], list[list[torch.Tensor]]]
+
+
+def start(folder: Path, dtype: str = "float32", *, routes: bool = False) -> InferenceEngine:
+    from vllm.distributed import parallel_state
+
+    if parallel_state.model_parallel_is_initialized() and parallel_state._EP is None:
+        # vLLM makes its groups of processes once, by what the first engine needs: here perhaps a dense one.
+        parallel_state._EP = parallel_state.get_tp_group()
+    return InferenceEngine(
+        EngineConfig(
+            str(folder),
+            max_model_len=192,
+            max_num_seqs=16,
+            max_num_batched_tokens=64,
+            kv_cache_gib=0.02,
+            stop_at_eos=False,
+            dtype=dtype,
+            routes=routes,
+        )
+    )
+
+
+def scores_of(model: PreTrainedModel) -> list[torch.Tensor]:
+    return [own_logprobs(model, sequence) for sequence in SEQUENCES]
+
+
+@pytest.fixture(scope="module", params=["qwen3_moe", "mixtral"])
+def mixture(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_engine: InferenceEngine
+) -> Iterator[Mixture]:
+    """An engine that has started with the first of two policies that have nothing in common but their shapes."""
+    folders = [tmp_path_factory.mktemp(f"{request.param}-{number}") for number in (0, 1)]
+    scores = [scores_of(make_mixture(request.param, folder, seed=seed)) for seed, folder in enumerate(folders)]
+    assert largest_difference([mine.tolist() for mine in scores[0]], scores[1]) > 1
+    yield start(folders[0]), folders, scores
+
+
+def test_scores_are_exact_from_the_start_and_after_each_update(mixture: Mixture) -> None:
+    engine, folders, expected = mixture
+    assert largest_difference(engine.score(SEQUENCES), expected[0]) < TOLERANCE
+    for version, number in enumerate((1, 0), start=1):
+        engine.load_weights(version, files(folders[number]))
+        assert largest_difference(engine.score(SEQUENCES), expected[number]) < TOLERANCE
+
+
+def test_one_expert_of_the_last_version_is_seen_in_the_scores(mixture: Mixture) -> None:
+    engine, folders, expected = mixture
+    old, new = (files(folder) for folder in folders)
+    stale = [name for name in new if ".layers.1." in name and ".experts.1." in name]
+    assert stale
+    engine.load_weights(3, {**new, **{name: old[name] for name in stale}})
+    assert largest_difference(engine.score(SEQUENCES), expected[1]) > 100 * TOLERANCE
+    engine.load_weights(4, new)
+    assert largest_difference(engine.score(SEQUENCES), expected[1]) < TOLERANCE
