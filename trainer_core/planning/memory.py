@@ -109,8 +109,7 @@ def memory(
     counts = [own.learner_ranks]
     while 2 * counts[-1] <= 8:
         counts.append(2 * counts[-1])
-    narrow, eight = spec.policy.dtype == "bfloat16", spec.optimizer.moment_bits == 8
-    least, most = 2 if narrow else 1 if spec.optimizer.offload else 0, 0 if eight else 3
+    least, most = 1 if spec.optimizer.offload else 0, 0 if spec.optimizer.moment_bits == 8 else 3
     stages = range(least, most + 1)
 
     def one(stage: int, ranks: int) -> LearnerMemory:
@@ -184,10 +183,12 @@ def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
 
 def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, int, int]:
     """Gradients, masters and moments of ``trained`` weights on one rank, on the device that computes."""
-    share = trained // (ranks if stage else 1)
-    gradients = 4 * (share if stage >= 2 else trained)
+    share, narrow = trained // (ranks if stage else 1), spec.policy.dtype == "bfloat16"
+    gradients = 4 * (share if stage >= (1 if narrow else 2) else trained)
     if spec.optimizer.offload:
         return gradients, 0, 0
     # Two bytes, and two float32 scales for each 256 numbers.
     moments = share * 2 + share // 32 if spec.optimizer.moment_bits == 8 else share * 8
-    return gradients, 4 * share if stage else 0, moments
+    # An adapter without ZeRO is its own master: it has 32 bits.
+    own = narrow and not isinstance(spec.policy.adapter, LoRAAdapter)
+    return gradients, 4 * share if stage or own else 0, moments

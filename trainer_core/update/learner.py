@@ -327,7 +327,7 @@ class Learner:
         if spec.critic is not None:
             metrics["critic/lr"] = value_rate
         if not warming:
-            self._parts.proximal.after_update(self._parts.weights)
+            self._parts.proximal.after_update(self._parts.masters)
         return metrics
 
     def _require_whole(self) -> None:

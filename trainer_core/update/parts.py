@@ -87,7 +87,14 @@ class LearnerModels:
 
         As it computes with them: rounded, where it keeps them in fewer bits than their masters. Collective.
         """
-        policy = {name: weight.to(self.dtype) for name, weight in apart(self.engine.weights())[0].items()}
+        kinds = {name: parameter.dtype for name, parameter in self.model.named_parameters()}
+        return self._merged({name: weight.to(kinds[name]) for name, weight in apart(self.engine.weights())[0].items()})
+
+    def masters(self) -> dict[str, Tensor]:
+        """``weights`` as the optimizer has them, float32 where they are trained. Collective."""
+        return self._merged(apart(self.engine.weights())[0])
+
+    def _merged(self, policy: dict[str, Tensor]) -> dict[str, Tensor]:
         return policy if self.adapter is None else self.adapter.merged(policy)
 
     def renew(self, spec: RunSpec, step: int) -> None:

@@ -21,6 +21,7 @@ from trainer_core.update.optimization.engine import UpdateEngine, _config, init_
 from trainer_core.update.packed.packing import pack
 
 MICRO_BATCHES = 512
+ROUNDED = {"engine": {"max_model_len": 128, "quantization": {"type": "fp8"}}, "max_tokens": 60}
 
 
 def bf16_spec(stage: int, **parts: Any) -> RunSpec:
@@ -38,7 +39,7 @@ class Slopes(nn.Module):
         return (self.weight * slopes.to(self.weight.dtype)).sum()
 
 
-@pytest.mark.parametrize("stage", [2, 3])
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_gradients_of_many_micro_batches_add_up_in_float32(stage: int) -> None:
     init_process_group(0, 1, None, "cpu")
     engine = UpdateEngine(Slopes(), bf16_spec(stage, optimizer={"learning_rate": 1.0, "beta1": 0.5}), world_size=1)
@@ -58,7 +59,7 @@ def test_gradients_of_many_micro_batches_add_up_in_float32(stage: int) -> None:
     assert float((naive.double() - exact).abs().mean() / exact.mean()) > 0.2
 
 
-@pytest.mark.parametrize("stage", [2, 3])
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_masters_hear_of_steps_that_bfloat16_cannot_show(policy_dir: Path, tmp_path: Path, stage: int) -> None:
     small = {"learning_rate": 1e-6}
     spec = bf16_spec(stage, optimizer=small)
@@ -97,6 +98,84 @@ def test_bfloat16_learns_nearly_as_float32_does(policy_dir: Path) -> None:
     assert found["actor/entropy"] == pytest.approx(expected["actor/entropy"], abs=0.02)
     # Policy and reference round alike: at the beginning there is no distance.
     assert found["actor/kl_loss"] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+def test_the_step_is_adamw_of_float32_masters_under_bfloat16_gradients(stage: int) -> None:
+    """Against float64: gradients rounded once a micro-batch, then added up, clipped and stepped on the master."""
+    init_process_group(0, 1, None, "cpu")
+    rate, beta1, beta2, epsilon, decay, bound = 1e-3, 0.8, 0.9, 1e-6, 0.1, 2.0
+    optimizer = {"learning_rate": 1.0, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": decay}
+    module, generator = Slopes(), torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        module.weight.copy_(torch.randn(32, 32, generator=generator).bfloat16())
+    if stage == 0:
+        module.bfloat16()
+    engine = UpdateEngine(module, bf16_spec(stage, optimizer=optimizer), world_size=1)
+    master = module.weight.detach().double() if stage < 3 else engine.weights()["weight"].double()
+    first, second = torch.zeros_like(master), torch.zeros_like(master)
+    for step in range(1, 5):
+        gradient = torch.zeros_like(master)
+        for _ in range(3):
+            slopes = torch.randn(32, 32, generator=generator).bfloat16()
+            engine.backward(engine.forward(slopes))
+            gradient += slopes.double()
+        norm = engine.step(rate, bound, divisor=3.0)
+        expected = gradient / 3.0
+        assert norm == pytest.approx(float(expected.norm()), rel=1e-6)
+        expected *= min(1.0, bound / float(expected.norm()))
+        first, second = beta1 * first + (1 - beta1) * expected, beta2 * second + (1 - beta2) * expected**2
+        master *= 1 - rate * decay
+        master -= rate * (first / (1 - beta1**step)) / ((second / (1 - beta2**step)).sqrt() + epsilon)
+        found = engine.weights()["weight"]
+        torch.testing.assert_close(found.double(), master, rtol=0.0, atol=2e-6)
+    assert not torch.equal(found, found.bfloat16().float())
+    if stage < 3:
+        assert module.weight.dtype == torch.bfloat16
+        assert torch.equal(module.weight.detach(), found.bfloat16())
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"policy": {"base": "tiny", "dtype": "bfloat16", "adapter": {"type": "lora", "rank": 4, "alpha": 8}}},
+        {"critic": {"type": "head"}, "advantage": {"type": "gae"}},
+        {"critic": {"type": "separate"}, "advantage": {"type": "gae"}},
+        {"proximal": {"type": "ewma", "decay": 0.9}},
+        {"optimizer": {"learning_rate": 1e-3, "epsilon": 1e-3, "moment_bits": 8}},
+    ],
+    ids=["lora", "head", "critic", "ewma", "moments"],
+)
+def test_bfloat16_without_zero_goes_on_to_the_bit(policy_dir: Path, tmp_path: Path, parts: dict[str, Any]) -> None:
+    if "moment_bits" in parts.get("optimizer", {}) and find_spec("bitsandbytes") is None:
+        pytest.skip("bitsandbytes is not installed")
+    spec = bf16_spec(0, **parts)
+    wide = spec.model_copy(update={"policy": spec.policy.model_copy(update={"dtype": "float32"})})
+    learner, exact = Learner(policy_dir, spec), Learner(policy_dir, wide)
+    kinds = {name: parameter.dtype for name, parameter in learner._parts.model.named_parameters()}
+    assert kinds["model.norm.weight"] == torch.bfloat16
+    assert all(kind == torch.float32 for name, kind in kinds.items() if "lora" in name or "value_head" in name)
+    for step in (1, 2):
+        metrics, expected = learner.update(make_groups(step), spec, step), exact.update(make_groups(step), wide, step)
+        assert metrics["actor/grad_norm"] == pytest.approx(expected["actor/grad_norm"], rel=0.05)
+    learner.save(tmp_path / "c")
+    resumed = Learner(policy_dir, spec)
+    resumed.load(tmp_path / "c")
+    for step in (3, 4):
+        assert resumed.update(make_groups(step), spec, step) == learner.update(make_groups(step), spec, step)
+    ours, theirs = learner._engine.weights(), resumed._engine.weights()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert all(np.array_equal(resumed.weights()[name], weight) for name, weight in learner.weights().items())
+
+
+def test_a_moving_average_of_bfloat16_weights_hears_of_small_steps(policy_dir: Path) -> None:
+    spec = bf16_spec(0, proximal={"type": "ewma", "decay": 0.99}, optimizer={"learning_rate": 1e-6})
+    learner = Learner(policy_dir, spec)
+    average = learner._parts.proximal
+    before = average.tensors()["model.norm.weight"]
+    learner.update(make_groups(1), spec, 1)
+    moved = (average.tensors()["model.norm.weight"] - before).abs()
+    assert moved.dtype == torch.float32 and 0.0 < float(moved.max()) < 1e-6
 
 
 @pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="bitsandbytes is not installed")
@@ -198,7 +277,14 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("parts", "where"),
     [
-        ({"policy": {"base": "tiny", "dtype": "bfloat16"}}, "kept by ZeRO stages 2 and 3"),
+        (
+            {"policy": {"base": "tiny", "dtype": "bfloat16"}, "precision": {"type": "half"}},
+            r"choose precision\.type = float32, or policy\.dtype = float32",
+        ),
+        (
+            {"policy": {"base": "tiny", "dtype": "bfloat16"}, "rollout": ROUNDED},
+            r"choose policy\.dtype = float32, or take rollout\.engine\.quantization out",
+        ),
         ({"optimizer": {"moment_bits": 8}, "parallelism": {"zero_stage": 1}}, "cuts through the blocks"),
         ({"optimizer": {"offload": True}}, "ZeRO offloads what it partitions"),
     ],

@@ -17,7 +17,8 @@ class Policy(SpecModel):
     dtype: Literal["float32", "bfloat16"] = "float32"
     """Number type of the learner's weights and activations. ``bfloat16`` halves their memory; AdamW steps float32
     masters of what is trained, and the gradients of micro-batches add up in float32, as in mixed-precision training
-    (arXiv 1710.03740). Needs ZeRO stage 2 or 3, which keep both."""
+    (arXiv 1710.03740); at every ZeRO stage, of which 1 then partitions the gradients as 2 does. An adapter stays in
+    float32 without ZeRO, and has float32 masters with it. The output layer's sums are in float32 always."""
     gradient_checkpointing: bool = False
     """Recompute activations in the backward pass: less memory, about a third more compute."""
     routing: Routing = Routing()

@@ -8,7 +8,6 @@ from trainer_core.spec.learner.precision import Float32Precision, HalfPrecision
 from trainer_core.spec.learner.routing import LossFreeBalancing
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.filters import ZeroAdvantageFilter
-from trainer_core.spec.methods.proximal import EWMAProximal
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -90,14 +89,16 @@ def memory(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    stage, where = spec.parallelism.zero_stage, ("policy", "dtype")
-    if stage < 2:
+    where = ("policy", "dtype")
+    if not isinstance(spec.precision, Float32Precision):
         yield (
             where,
-            "float32 masters and float32 gradient accumulation are kept by ZeRO stages 2 and 3: choose "
-            f"parallelism.zero_stage 2 or 3, with one rank too (it is {stage})",
+            f"precision.type = {spec.precision.type} rounds float32 weights for each pass, and bfloat16 weights are "
+            "rounded already: choose precision.type = float32, or policy.dtype = float32",
         )
-    if isinstance(spec.proximal, EWMAProximal):
-        yield where, "a moving average in bfloat16 loses small steps: ewma needs float32 weights"
-    if not isinstance(spec.precision, Float32Precision) or spec.rollout.engine.quantization is not None:
-        yield where, "16-bit and FP8 flows round float32 weights for each pass: with bfloat16 weights there are none"
+    if spec.rollout.engine.quantization is not None:
+        yield (
+            where,
+            "the engine's FP8 is rounded from float32 weights, which the probe has the learner do too: choose "
+            "policy.dtype = float32, or take rollout.engine.quantization out",
+        )

@@ -40,7 +40,7 @@ class ValueHead:
 
         def read(module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
             states = inputs[0].detach() if self.detached else inputs[0]
-            self._values = head(states)[0].squeeze(-1)
+            self._values = head(states.to(head.weight.dtype))[0].squeeze(-1)
 
         model.get_output_embeddings().register_forward_hook(read)
 
@@ -68,7 +68,8 @@ class _ValueModel(nn.Module):
             layout=batch.layout,
             use_cache=False,
         ).last_hidden_state[0]
-        values: Tensor = self.value(states.index_select(0, batch.rows)).squeeze(-1)
+        read = states.index_select(0, batch.rows).to(self.value.weight.dtype)
+        values: Tensor = self.value(read).squeeze(-1)
         return values.float()
 
 

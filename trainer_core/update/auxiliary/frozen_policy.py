@@ -21,9 +21,17 @@ class FrozenPolicy:
         device: torch.device | str,
         flows: Flows | None = None,
         dtype: torch.dtype = torch.float32,
+        *,
+        blends: bool = False,
     ) -> None:
-        """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``."""
-        self.model = stored(load_policy(folder, device=device, flows=flows), dtype).eval().requires_grad_(False)
+        """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``.
+
+        With ``blends`` narrow weights are kept in float32 too, in which they move by small shares.
+        """
+        model = load_policy(folder, device=device, flows=flows)
+        narrow = blends and dtype != torch.float32
+        self._wide = {name: one.detach().clone() for name, one in model.named_parameters()} if narrow else {}
+        self.model = stored(model, dtype).eval().requires_grad_(False)
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:
@@ -34,8 +42,12 @@ class FrozenPolicy:
     def blend(self, weights: Mapping[str, Tensor], share: float = 1.0) -> None:
         """Move every weight by ``share`` of the way to ``weights``; names it does not know are left out."""
         for name, parameter in self.model.named_parameters():
-            parameter.lerp_(weights[name].to(parameter.device), share)
+            kept = self._wide.get(name, parameter)
+            kept.lerp_(weights[name].to(kept), share)
+            if kept is not parameter:
+                parameter.copy_(kept)
 
     def tensors(self) -> dict[str, Tensor]:
         """Weights of the copy by Hugging Face name."""
-        return {name: parameter.detach().clone() for name, parameter in self.model.named_parameters()}
+        held = {name: self._wide.get(name, parameter) for name, parameter in self.model.named_parameters()}
+        return {name: tensor.detach().clone() for name, tensor in held.items()}

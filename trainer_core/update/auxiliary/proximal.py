@@ -29,7 +29,8 @@ class ProximalPolicy:
         """Load a copy of the policy where the method keeps one."""
         self._spec = spec
         keeps = isinstance(spec, SnapshotProximal | EWMAProximal)
-        self.copy = FrozenPolicy(folder, device, flows, dtype) if keeps else None
+        moves = isinstance(spec, EWMAProximal)
+        self.copy = FrozenPolicy(folder, device, flows, dtype, blends=moves) if keeps else None
         self.normaliser = 1.0
         """PPO-EWMA: Σ decay^k over the weights that the average holds."""
 

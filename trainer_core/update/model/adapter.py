@@ -61,6 +61,10 @@ class Adapter:
             torch.manual_seed(seed)
             inject_adapter_in_model(self.config, model)
         self._layers = [module for module in model.modules() if isinstance(module, LoraLayer)]
+        for name, parameter in model.named_parameters():
+            if name.endswith((DOWN, UP)):
+                # peft gives it the type of the layer that it stands beside; it is small, and all that is trained.
+                parameter.data = parameter.data.float()
 
     @contextmanager
     def disabled(self) -> Iterator[None]:

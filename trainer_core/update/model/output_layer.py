@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from kernels.linear_logprob import linear_logprob
+from trainer_core.update.model.storage import wide_product
 
 
 def find_fused(model: nn.Module) -> nn.Module | None:
@@ -55,7 +56,8 @@ def sum_by_rows(layer: Any) -> None:
 
 def _forward(self: Any, states: Tensor) -> Tensor:
     if self.asked is None:
-        return nn.functional.linear(states, self.weight, self.bias)
+        narrow = self.weight.dtype not in (torch.float32, torch.float64)
+        return wide_product(self, states) if narrow else nn.functional.linear(states, self.weight, self.bias)
     targets, temperature = self.asked
     logprobs, entropies = linear_logprob(
         states[0], self.weight, targets, temperature, self.bias, batch_invariant=self.by_rows

@@ -1,5 +1,6 @@
 """Storage of a policy's numbers between forward and backward pass, and of its weights in fewer bits."""
 
+from types import MethodType
 from typing import Any
 
 import torch
@@ -15,6 +16,8 @@ SMALLEST = 1 << 16
 def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
     """``model`` itself, its weights now in ``dtype``; buffers, such as rotary frequencies, stay in theirs.
 
+    The output layer's products stay in float32: logits near 32 would be 0.25 apart in bfloat16.
+
     The checks that adapt a policy when it is loaded are sharp in float32 only: it comes in that.
     """
     if dtype == torch.float32:
@@ -25,7 +28,16 @@ def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
             del module.forward, module.lean_epsilon, module.normalise
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
+    head = model.get_output_embeddings()
+    if type(head) is nn.Linear and not hasattr(head, "asked"):
+        head.forward = MethodType(wide_product, head)
     return model
+
+
+def wide_product(layer: Any, states: Tensor) -> Tensor:
+    """A linear layer's product with sums and results in float32, whatever it reads and keeps."""
+    bias = None if layer.bias is None else layer.bias.float()
+    return nn.functional.linear(states.float(), layer.weight.float(), bias)
 
 
 class HostMemory:

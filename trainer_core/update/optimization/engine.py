@@ -16,6 +16,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer_core.spec import RunSpec
+from trainer_core.update.optimization.masters import Masters
 from trainer_core.update.optimization.optimizer import MOMENTS, ClippedAdamW, Clipping
 
 
@@ -38,11 +39,14 @@ class UpdateEngine:
         self.stage = spec.parallelism.zero_stage
         self._world_size = world_size
         self._narrow = spec.policy.dtype != "float32"
-        self._optimizer = _optimizer(model, spec)
+        self._own = Masters(model) if self._narrow and self.stage == 0 else None
+        self._optimizer = _optimizer(model, spec, self._own)
         deepspeed.init_distributed(auto_mpi_discovery=False, verbose=False)
         self._engine, *_ = deepspeed.initialize(
             model=model, optimizer=self._optimizer, config=_config(spec, world_size), dist_init_required=False
         )
+        # Gradients that add up in masters of our own are nothing that DeepSpeed could reduce.
+        self._engine.enable_backward_allreduce = self._own is None
         self._optimizer.allocate(self._masters())
         if self.stage in (1, 2):
             self._engine.optimizer._lazy_init_hp_params_optimizer_state()
@@ -55,7 +59,7 @@ class UpdateEngine:
 
     def backward(self, loss: Tensor) -> None:
         """Add the gradient of this rank's share of the loss. Shares are summed over the ranks, not averaged."""
-        self._engine.backward(loss * self._world_size)
+        self._engine.backward(loss if self._own is not None else loss * self._world_size)
 
     def step(
         self,
@@ -80,7 +84,11 @@ class UpdateEngine:
             group["resting"] = policy_rests and group["role"] == "policy"
         if self.stage == 0:
             self._optimizer.max_grad_norm, self._optimizer.divisor = max_grad_norm, divisor
+            if self._own is not None:
+                self._own.reduce(self._world_size)
             self._engine.step()
+            if self._own is not None:
+                self._own.write()
             return self._optimizer.grad_norm if self._optimizer.applied else None
         self._engine.optimizer.clip_grad = max_grad_norm
         # ZeRO divides gradients by the loss scale just before it clips them; backward() is never called under it.
@@ -97,8 +105,8 @@ class UpdateEngine:
         from deepspeed.utils import safe_get_full_fp32_param
 
         with self._gathered():
-            whole = {name: parameter.detach().clone() for name, parameter in self._named()}
-        if self._narrow:
+            whole = {name: self._master(parameter).detach().clone() for name, parameter in self._named()}
+        if self._narrow and self.stage:
             whole |= {name: safe_get_full_fp32_param(parameter).clone() for name, parameter in self._trained()}
         return whole
 
@@ -146,6 +154,10 @@ class UpdateEngine:
         if self.stage == 0:
             for name, key, moment in self._kept():
                 moment.copy_(moments[f"{key}.{name}"])
+        if self._own is not None:
+            for name, parameter in self._trained():
+                self._own.of(parameter).copy_(weights[name])
+            self._own.write()
         for master, role in zip(self._masters(), self._roles(), strict=True):
             self._optimizer.set_steps(master, value_steps if role == "value" else optimizer_steps)
 
@@ -161,7 +173,15 @@ class UpdateEngine:
 
     def _kept(self) -> list[tuple[str, str, Tensor]]:
         """Weight name, moment name and the moment itself, without ZeRO."""
-        return [(name, key, one) for name, p in self._trained() for key, one in self._optimizer.kept(p).items()]
+        return [
+            (name, key, one)
+            for name, parameter in self._trained()
+            for key, one in self._optimizer.kept(self._master(parameter)).items()
+        ]
+
+    def _master(self, parameter: nn.Parameter) -> Tensor:
+        """What AdamW steps for a whole parameter, without ZeRO; under it the parameter itself."""
+        return parameter if self._own is None else self._own.of(parameter)
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
         return list(self._engine.module.named_parameters())
@@ -206,24 +226,25 @@ class UpdateEngine:
         return deepspeed.zero.GatheredParameters(parameters, modifier_rank=modifier)
 
 
-def _optimizer(model: nn.Module, spec: RunSpec) -> Clipping:
+def _optimizer(model: nn.Module, spec: RunSpec, masters: Masters | None) -> Clipping:
     if spec.optimizer.moment_bits == 8:
         # It complains about a package of our name.
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
         from trainer_core.update.optimization.optimizer_8bit import ClippedAdamW8bit
 
-        return ClippedAdamW8bit(model, spec.optimizer)
-    return ClippedAdamW(model, spec.optimizer)
+        return ClippedAdamW8bit(model, spec.optimizer, masters)
+    return ClippedAdamW(model, spec.optimizer, masters)
 
 
 def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
-    stage = spec.parallelism.zero_stage
-    partition: dict[str, Any] = {"stage": stage, "overlap_comm": False}
+    stage, narrow = spec.parallelism.zero_stage, spec.policy.dtype == "bfloat16"
+    # Stage 1 adds narrow gradients up in their own type under DeepSpeed, or under an optimizer without a refusal.
+    partition: dict[str, Any] = {"stage": 2 if narrow and stage == 1 else stage, "overlap_comm": False}
     if spec.optimizer.offload:
         partition["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
-    narrow = {"bf16": {"enabled": True}, "data_types": {"grad_accum_dtype": "fp32"}}
+    mixed = {"bf16": {"enabled": True}, "data_types": {"grad_accum_dtype": "fp32"}}
     return {
-        **(narrow if spec.policy.dtype == "bfloat16" else {}),
+        **(mixed if narrow and stage else {}),
         # The learner cuts its own micro-batches and owns the boundary: these two only satisfy the consistency check.
         "train_micro_batch_size_per_gpu": 1,
         "gradient_accumulation_steps": 1,

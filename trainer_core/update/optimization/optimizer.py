@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.optimizer import Optimizer
 from trainer_core.update.model.naming import VALUE_HEAD
+from trainer_core.update.optimization.masters import Masters
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
@@ -71,10 +72,9 @@ class Clipping(torch.optim.Optimizer):
 class ClippedAdamW(Clipping, torch.optim.AdamW):
     """AdamW (arXiv 1711.05101), clipping."""
 
-    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
-        super().__init__(
-            groups(model, spec), lr=spec.learning_rate, betas=(spec.beta1, spec.beta2), eps=spec.epsilon, fused=True
-        )
+    def __init__(self, model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> None:
+        stepped, betas = groups(model, spec, masters), (spec.beta1, spec.beta2)
+        super().__init__(stepped, lr=spec.learning_rate, betas=betas, eps=spec.epsilon, fused=True)
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
         """Implements ``Clipping.allocate``."""
@@ -85,9 +85,13 @@ class ClippedAdamW(Clipping, torch.optim.AdamW):
             }
 
 
-def groups(model: nn.Module, spec: Optimizer) -> list[dict[str, Any]]:
-    """Parameter groups of what is trained in ``model``; each knows its ``role``, policy or value."""
-    trained = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
+def groups(model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> list[dict[str, Any]]:
+    """Parameter groups of what is trained in ``model``, or of its masters; each knows its ``role``, policy or value."""
+    trained = [
+        (name, parameter if masters is None else masters.of(parameter))
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+    ]
     head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
     policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
     matrices = [parameter for parameter in policy if parameter.ndim >= 2]

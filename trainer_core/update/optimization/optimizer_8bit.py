@@ -7,6 +7,7 @@ from bitsandbytes.optim import AdamW
 from torch import Tensor, nn
 
 from trainer_core.spec.learner.optimizer import Optimizer
+from trainer_core.update.optimization.masters import Masters
 from trainer_core.update.optimization.optimizer import Clipping, groups
 
 CODES = {"state1": "exp_avg", "state2": "exp_avg_sq"}
@@ -17,11 +18,9 @@ SCALES = {"absmax1": "exp_avg_scale", "absmax2": "exp_avg_sq_scale"}
 class ClippedAdamW8bit(Clipping, AdamW):
     """8-bit AdamW (arXiv 2110.02861), clipping: moments in blocks of 256 values that share a scale."""
 
-    def __init__(self, model: nn.Module, spec: Optimizer) -> None:
-        betas = (spec.beta1, spec.beta2)
-        super().__init__(
-            groups(model, spec), lr=spec.learning_rate, betas=betas, eps=spec.epsilon, weight_decay=0.0, optim_bits=8
-        )
+    def __init__(self, model: nn.Module, spec: Optimizer, masters: Masters | None = None) -> None:
+        stepped, betas = groups(model, spec, masters), (spec.beta1, spec.beta2)
+        super().__init__(stepped, lr=spec.learning_rate, betas=betas, eps=spec.epsilon, weight_decay=0.0, optim_bits=8)
 
     def allocate(self, parameters: Iterable[Tensor]) -> None:
         """Implements ``Clipping.allocate``."""

@@ -208,7 +208,7 @@ def _require_base(folder: Path, merged: Mapping[str, Tensor], stored: Mapping[st
     """An adapter says nothing without the weights under it: those must be what they were."""
     for name, tensor in stored.items():
         # Another machine may add up in another order.
-        if name not in merged or not torch.allclose(merged[name].cpu(), tensor.float(), rtol=1e-4, atol=1e-5):
+        if name not in merged or not torch.allclose(merged[name].cpu().float(), tensor.float(), rtol=1e-4, atol=1e-5):
             raise CheckpointError(f"{folder}: {name} shows that the adapter was trained on another base policy")
 
 
