@@ -1,0 +1,97 @@
+"""Marks of answers, and what a reward reads of them: as many texts that have a mark as texts that only look like it."""
+
+from typing import Any
+
+import pytest
+
+from tests.trainer_core.rewards.completions import sample
+from trainer_core.rewards import RewardDefinition
+from trainer_core.rewards.answers import readings, reasons
+from trainer_core.rewards.answers.marks import TELLS, marks
+
+
+@pytest.mark.parametrize(
+    ("mark", "has", "lacks"),
+    [
+        ("boxed", "So \\boxed{\\frac{1}{2}}.", "So \\boxed{1"),
+        ("boxed", "\\fbox 5", "boxed{5}"),
+        ("answer_tags", "<answer>4</answer>", "<answer>4"),
+        ("hashes", "48/2=24\n#### 72", "####"),
+        ("answer_line", "**Answer:** yes", "I cannot answer this."),
+        ("answer_line", "Hence the answer is blue", "Answers differ"),
+        ("choice", "It must be (B).", "Vitamin K"),
+        ("choice", "C", "AB"),
+        ("code", "```python\npass\n```", "```python\npass"),
+        ("code", "Here:\n```\nx\n```\nDone.", "Use `x`"),
+        ("ends_in_number", "She has 1,000.5 $.", "She has 18 dollars"),
+        ("ends_in_number", "x = 3/4**", "3 apples"),
+        ("number", "18 dollars", "eighteen dollars"),
+        ("empty", " \n", "."),
+    ],
+)
+def test_a_mark_and_what_only_looks_like_it(mark: str, has: str, lacks: str) -> None:
+    assert mark in marks(has)
+    assert mark not in marks(lacks)
+    assert set(marks(has)) <= set(TELLS)
+
+
+def test_an_empty_answer_has_no_other_mark() -> None:
+    assert marks("") == {"empty"}
+
+
+def definition(*graders: dict[str, Any]) -> RewardDefinition:
+    return RewardDefinition.model_validate(
+        {"components": [{"name": f"part{number}", "grader": grader} for number, grader in enumerate(graders)]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("grader", "place", "has", "found", "lacks"),
+    [
+        ({"type": "math"}, "\\boxed{}", "\\boxed{1} or \\boxed{2}", "2", "2"),
+        ({"type": "math", "extraction": "last_number"}, "last number", "1 and 2", "2", "two"),
+        ({"type": "math", "extraction": "tagged"}, "<answer> … </answer>", "<answer> 2 </answer>", "2", "\\boxed{2}"),
+        ({"type": "numeric"}, "last number", "#### 72", "72", "none"),
+        ({"type": "code_tests"}, "fenced code block", "```\nx\n```", "x\n", "x"),
+        ({"type": "magistral_format"}, "\\boxed{}", "\\boxed{2}", "2", "2"),
+        ({"type": "magistral_format", "answer": "fenced"}, "fenced code block", "```py\nx\n```", "x\n", "x"),
+    ],
+)
+def test_what_graders_read(grader: dict[str, Any], place: str, has: str, found: str, lacks: str) -> None:
+    [reading] = readings(definition(grader))
+    assert (reading.component, reading.place) == ("part0", place)
+    assert reading.find(has) == found
+    assert reading.find(lacks) is None
+
+
+@pytest.mark.parametrize("grader", [{"type": "exact"}, {"type": "math", "extraction": "whole"}])
+def test_graders_of_the_whole_answer_read_no_place(grader: dict[str, Any]) -> None:
+    assert readings(definition(grader)) == ()
+
+
+def test_graders_inside_others_are_found() -> None:
+    inner = {"right": {"type": "math"}, "same": {"type": "exact"}}
+    [reading] = readings(definition({"type": "multi", "graders": inner, "calculate_output": "right + same"}))
+    assert (reading.component, reading.mark) == ("part0", "boxed")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("It is \\boxed{71}.", "Reads “71” from the \\boxed{}; the row's answer is “72”."),
+        ("It is 72.", "The answer has no \\boxed{}."),
+        ("<think>It is \\boxed{72}", "There is no answer behind the thinking."),
+        ("", "The answer is empty."),
+    ],
+)
+def test_a_reason_for_each_grade(text: str, reason: str) -> None:
+    assert reasons(definition({"type": "math"}), sample(text), {"answer": "72"}, {"part0": 0.0}) == {"part0": reason}
+
+
+def test_a_part_that_failed_has_no_reason() -> None:
+    assert reasons(definition({"type": "math"}), sample("\\boxed{1}"), {}, {}) == {}
+
+
+def test_a_long_text_is_cut_in_a_reason() -> None:
+    told = reasons(definition({"type": "math"}), sample("\\boxed{" + "1" * 900 + "}"), {"answer": 1}, {"part0": 0.0})
+    assert told == {"part0": f"Reads “{'1' * 199}…” from the \\boxed{{}}; the row's answer is “1”."}

@@ -1,0 +1,136 @@
+"""What the parts of a reward read of an answer, and what they have found there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from trainer_core.rewards.answers.marks import Mark
+from trainer_core.rewards.definition import RewardDefinition
+from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.graders import extract, leaves
+from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
+from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.numeric import NumericGrader
+from trainer_core.rewards.sample import Sample
+
+SHOWN = 200
+"""Characters of an extracted answer that a reason shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Place in an answer that a part of a reward reads."""
+
+    component: str
+    """Name of the part."""
+    place: str
+    """Words for the place, such as ``\\boxed{}``."""
+    mark: Mark
+    """Mark of the answers that have it."""
+    find: Callable[[str], str | None]
+    """Text that stands there; None where the answer lacks the place."""
+    advice: str
+    """What to change where answers lack it."""
+    reference: str | None = None
+    """Field of the dataset row with which it is compared."""
+
+
+def readings(definition: RewardDefinition) -> tuple[Reading, ...]:
+    """The places that the parts read; parts that look at the whole answer have none."""
+    found = []
+    for component in definition.components:
+        for leaf in leaves(component.grader):
+            if (reading := _reading(component.name, leaf)) is not None:
+                found.append(reading)
+    return tuple(found)
+
+
+def reasons(
+    definition: RewardDefinition, sample: Sample, item: Mapping[str, Any], parts: Mapping[str, float]
+) -> dict[str, str]:
+    """A sentence for each part that reads a place of the answer: what stood there, and what it was compared with.
+
+    Args:
+        definition: the reward.
+        sample: the completion.
+        item: the dataset row.
+        parts: the grades; parts without one are left out, since their errors say more.
+    """
+    found: dict[str, str] = {}
+    for reading in readings(definition):
+        if reading.component not in parts:
+            continue
+        sentence = _reason(reading, sample, item)
+        found[reading.component] = f"{found[reading.component]} {sentence}" if reading.component in found else sentence
+    return found
+
+
+def _reason(reading: Reading, sample: Sample, item: Mapping[str, Any]) -> str:
+    there = reading.find(sample.answer_text)
+    if there is None:
+        if not sample.answer_text.strip():
+            lost = sample.thinking_text is not None
+            return "There is no answer behind the thinking." if lost else "The answer is empty."
+        return f"The answer has no {reading.place}."
+    compared = "" if reading.reference is None else f"; the row's {reading.reference} is “{_gold(reading, item)}”"
+    return f"Reads “{_cut(there)}” from the {reading.place}{compared}."
+
+
+def _gold(reading: Reading, item: Mapping[str, Any]) -> str:
+    return _cut(str(item.get(reading.reference or "")))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def _reading(component: str, grader: GraderModel) -> Reading | None:
+    if isinstance(grader, MathGrader):
+        return _math(component, grader)
+    if isinstance(grader, NumericGrader):
+        advice = "Ask for a number in the prompt, or grade with a grader that reads what the answers hold."
+        return Reading(component, "last number", "number", extract.last_number_text, advice, grader.reference)
+    if isinstance(grader, MagistralFormatGrader):
+        if grader.answer == "boxed":
+            return Reading(component, "\\boxed{}", "boxed", _last_box, _ASK_BOX)
+        return Reading(component, "fenced code block", "code", _fenced, _ASK_FENCE)
+    if isinstance(grader, CodeTestsGrader):
+        return Reading(component, "fenced code block", "code", _fenced, _ASK_FENCE)
+    return None
+
+
+def _math(component: str, grader: MathGrader) -> Reading | None:
+    match grader.extraction:
+        case "boxed":
+            return Reading(component, "\\boxed{}", "boxed", _last_box, _ASK_BOX, grader.reference)
+        case "last_number":
+            find = extract.last_number_text
+            return Reading(
+                component, "last number", "number", find, "Ask for a number in the prompt.", grader.reference
+            )
+        case "tagged":
+            start, end = grader.tag_start, grader.tag_end
+            advice = f"Ask in the prompt for the final answer between {start} and {end}."
+            find = partial(extract.tagged, start=start, end=end)
+            return Reading(component, f"{start} … {end}", "answer_tags", find, advice, grader.reference)
+    return None
+
+
+_ASK_BOX = (
+    "Ask for it in the prompt (“Put your final answer in \\boxed{}.”), or have the grader read what the answers hold, "
+    "such as extraction: last_number."
+)
+_ASK_FENCE = "Ask in the prompt for the program in a fenced code block."
+
+
+def _last_box(text: str) -> str | None:
+    boxes = extract.boxed(text)
+    return boxes[-1] if boxes else None
+
+
+def _fenced(text: str) -> str | None:
+    code = extract.fenced_code(text)
+    return None if code is text else code
