@@ -25,6 +25,7 @@ from worker.errors import PlaceReleased
 from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
+from worker.loop.answer_alerts import AnswerAlerts
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
@@ -104,7 +105,7 @@ class ActiveRun:
         self._metrics: dict[str, float] = {}
         """Metrics of the step in hand, as far as they are known."""
         self._starved = False
-        self._reward_alerts = RewardAlerts()
+        self._reward_alerts, self._answer_alerts = RewardAlerts(), AnswerAlerts(versions.definition)
         self._hold: str | None = None
         """Reason why the run itself wants to pause, until a person says otherwise."""
         self._told_trouble: str | None = None
@@ -172,6 +173,8 @@ class ActiveRun:
         judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
         self._metrics |= known | judged | {"control/revision": float(batch.revision)}
         self._hold = self._hold or hold
+        for alert in self._answer_alerts.check(batch):
+            self._link.emit(alert, batch.step)
         learned = self._wait(update)
         self._experience.offer(batch.groups)
         self._parts.timeline.add_ended("learner", learn=learned.learn_s, publish=learned.publish_s)
