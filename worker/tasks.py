@@ -13,7 +13,9 @@ from worker.cluster import actors as cluster
 from worker.cluster.app import app
 from worker.errors import ClusterError, FencedError
 from worker.link.admission import fetch_token
+from worker.link.job_actor import JobActor
 from worker.loop.controller import RunController
+from worker.rehearsal.actor import RehearsalWorker
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,13 @@ def bench(job_id: str, link_url: str, token: str | None = None) -> bool:
     return _begin(cluster.bench_name(job_id), BenchWorker, (job_id,), link_url, admission.bench_path(job_id), token)
 
 
+@app.task(name=celery_queue.REHEARSE)
+def rehearse(job_id: str, link_url: str) -> bool:
+    """Have the worker of a rehearsal begin, which then works by itself. False: it has, or shall not."""
+    path = admission.rehearsal_path(job_id)
+    return _begin(cluster.rehearsal_name(job_id), RehearsalWorker, (job_id,), link_url, path, None)
+
+
 @app.task(name=celery_queue.STOP)
 def stop(run_id: str, attempt: int) -> list[str]:
     """Kill what is left of an attempt. Returns the names of the actors that were there."""
@@ -45,7 +54,7 @@ def stop(run_id: str, attempt: int) -> list[str]:
 
 def _begin(
     name: str,
-    actor_class: type[RunController] | type[BenchWorker],
+    actor_class: type[RunController] | type[JobActor],
     arguments: tuple[object, ...],
     link_url: str,
     path: str,
@@ -76,9 +85,7 @@ def _begin(
             return True
 
 
-def _make(
-    name: str, actor_class: type[RunController] | type[BenchWorker], arguments: tuple[object, ...]
-) -> ActorHandle:
+def _make(name: str, actor_class: type[RunController] | type[JobActor], arguments: tuple[object, ...]) -> ActorHandle:
     """The new actor. Raises ValueError where there is one of that name."""
     options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
     actor: ActorHandle = ray.remote(actor_class).options(**options).remote(*arguments)

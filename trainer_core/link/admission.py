@@ -1,4 +1,4 @@
-"""Admission of a worker: how it gets the token of the attempt, or of the bench job, that it shall work on.
+"""Admission of a worker: how it gets the token of the attempt, bench job or rehearsal that it shall work on.
 
 Messages in the queue carry no secret. A worker of the cluster shares one secret with its platform, which never travels:
 it proves that it has it, for one address, and is answered with the token that is good for this work alone.
@@ -19,7 +19,7 @@ class Admission(Message):
     """The platform's answer."""
 
     token: str
-    """Secret of one attempt or one bench job: the bearer's token of everything else on the link."""
+    """Secret of one attempt, bench job or rehearsal: the bearer's token of everything else on the link."""
 
 
 def attempt_path(run_id: str, attempt: int) -> str:
@@ -30,6 +30,11 @@ def attempt_path(run_id: str, attempt: int) -> str:
 def bench_path(job_id: str) -> str:
     """Path at which the token of a bench job is asked for."""
     return f"/api/v1/link/bench/{job_id}/token"
+
+
+def rehearsal_path(rehearsal_id: str) -> str:
+    """Path at which the token of a rehearsal is asked for."""
+    return f"/api/v1/link/rehearsals/{rehearsal_id}/token"
 
 
 def proof(secret: str, link_url: str, path: str) -> str:

@@ -10,6 +10,8 @@ STOP: Final = "worker.tasks.stop"
 """Task: kill what is left of an attempt; ``run_id, attempt``."""
 BENCH: Final = "worker.tasks.bench"
 """Task: work on a bench job; ``job_id, link_url``."""
+REHEARSE: Final = "worker.tasks.rehearse"
+"""Task: work on a rehearsal; ``job_id, link_url``."""
 
 
 def broker_url(redis_url: str) -> str:

@@ -14,13 +14,13 @@ from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 from trainer_core.link.base import first_fault
 from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards.errors import GraderError
-from worker.bench.link import BenchLink
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
 from worker.cluster.placement import place, usable_gpus
 from worker.errors import ClusterError, FencedError, StartError
 from worker.judge.open import JudgeSetup
 from worker.judge.servers import SERVER_CPUS, JudgeServers, served, start_servers
+from worker.link.jobs import JobLink
 from worker.scoring.equipped import ToolSetup
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class BenchWork:
 
     def _attend(self) -> None:
         """Work on the job from its fetching to its answer."""
-        link = BenchLink(self._url, self._token, self._job_id)
+        link = self._open_link()
         try:
             document = link.fetch()
             if link.objection is not None:
@@ -95,8 +95,11 @@ class BenchWork:
             if servers is not None:
                 servers.close()
 
+    def _open_link(self) -> JobLink:
+        return JobLink(self._url, self._token, f"/api/v1/link/bench/{self._job_id}", "bench job")
+
     def _keep_lease(self, every_s: float) -> None:
-        link = BenchLink(self._url, self._token, self._job_id)
+        link = self._open_link()
         try:
             while not self._over.wait(every_s):
                 link.renew(self._over.is_set)

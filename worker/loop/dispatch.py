@@ -81,7 +81,7 @@ class Dispatcher:
             self._ids = {int(step): count for step, count in state["ids"].items()}
             self._lengths.load(state["lengths"])
             for name, prompt_id, samples, hint in state["pending"]:
-                self.buffer.add(self._ticket(name, prompt_id, samples, hint))
+                self.buffer.add(self.ticket(name, prompt_id, samples, hint))
 
     # ── what the loop asks ──
 
@@ -230,7 +230,7 @@ class Dispatcher:
         for draw in self._curriculum.draw(count, self.next_group()[0]):
             step, name = self.next_group()
             self._ids[step] = self._ids.get(step, 0) + 1
-            tickets.append(self._ticket(name, draw.prompt_id, draw.samples, draw.hint))
+            tickets.append(self.ticket(name, draw.prompt_id, draw.samples, draw.hint))
             self.buffer.add(tickets[-1])
         return tickets
 
@@ -239,11 +239,19 @@ class Dispatcher:
         if self._ledger.state(ticket.name) is GroupState.PARKED:
             self._counts["continued"] += 1
             return ticket
-        fresh = self._ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)
+        fresh = self.ticket(ticket.name, ticket.group.prompt_id, ticket.samples, ticket.hint)
         self.buffer.renew(fresh)
         return fresh
 
-    def _ticket(self, name: str, prompt_id: str, samples: int, hint: str) -> Ticket:
+    def ticket(self, name: str, prompt_id: str, samples: int, hint: str = "") -> Ticket:
+        """A group of a prompt, pinned to what the run is like now.
+
+        Args:
+            name: ``<step>-<index>``.
+            prompt_id: ``<source>:<row number>``.
+            samples: samples of the group.
+            hint: beginning of the reference solution that the prompt shows.
+        """
         source, _, row = prompt_id.rpartition(":")
         data, step = self._sources[source], int(name.partition("-")[0])
         spec = self._lengths.applied(self._steering.spec, step)

@@ -15,9 +15,9 @@ from tests.support.odd_graders import KeyErrorGrader, replace
 from trainer_core.link import version
 from trainer_core.link.admission import proof
 from trainer_core.rewards.graders import ExactGrader
-from worker.bench import link
 from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
+from worker.link import jobs as link
 from worker.tasks import bench
 
 CLUSTER_SECRET = "the secret that the tests' cluster shares with its platform"

@@ -1,4 +1,5 @@
-"""The link of a bench job: the job down, its result up. The platform may be away for a while."""
+"""The link of a job that is fetched once and answered once: of the reward bench, or a rehearsal. The platform may be
+away for a while."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from typing import Any
 import httpx
 
 from trainer_core.link import version
-from trainer_core.link.bench import BenchResult
+from trainer_core.link.base import Message
 from trainer_core.link.refusal import FENCED_OR_GONE
 from worker.errors import FencedError
 from worker.link.answers import objection, refusal
@@ -15,11 +16,18 @@ from worker.link.answers import objection, refusal
 RETRY_S = 1.0
 
 
-class BenchLink:
+class JobLink:
     """One job's connection. Not thread-safe: the heartbeat has one of its own."""
 
-    def __init__(self, url: str, token: str, job_id: str) -> None:
-        self._path = f"/api/v1/link/bench/{job_id}"
+    def __init__(self, url: str, token: str, path: str, what: str) -> None:
+        """
+        Args:
+            url: address of the platform.
+            token: secret of the job.
+            path: path of the job on the link.
+            what: name of such jobs, for errors.
+        """
+        self._path, self._what = path, what
         headers = {"Authorization": f"Bearer {token}", **version.header()}
         self._client = httpx.Client(base_url=url, headers=headers, timeout=30.0)
 
@@ -32,11 +40,12 @@ class BenchLink:
         self.objection = objection(response)
         return dict(response.json())
 
-    def renew(self, stopped: Callable[[], bool]) -> None:
+    def renew(self, stopped: Callable[[], bool], progress: Message | None = None) -> None:
         """Renew the lease. Waits for a platform that is away until ``stopped``. Raises FencedError."""
-        self._until_answered(lambda: self._client.post(f"{self._path}/lease"), stopped)
+        body = {} if progress is None else {"json": progress.wire()}
+        self._until_answered(lambda: self._client.post(f"{self._path}/lease", **body), stopped)
 
-    def answer(self, result: BenchResult) -> None:
+    def answer(self, result: Message) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result.wire()))
 
@@ -53,7 +62,7 @@ class BenchLink:
                 time.sleep(RETRY_S)
                 continue
             if response.status_code in FENCED_OR_GONE:
-                raise FencedError(f"the platform refuses the bench job: {refusal(response)}")
+                raise FencedError(f"the platform refuses the {self._what}: {refusal(response)}")
             if response.status_code < 400:
                 return response
             if response.status_code < 500 and response.status_code != 429:

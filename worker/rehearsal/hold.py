@@ -1,0 +1,114 @@
+"""Holds a rehearsal: picks prompts, has them sampled and graded, and reports what was seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+
+from trainer_core.link.bundle import Bundle
+from trainer_core.link.rehearsal import RehearsalFinding, RehearsalJob, RehearsalProgress, RehearsalReport
+from worker.errors import StartError
+from worker.link.platform import Platform
+from worker.loop.parts import PromptRows
+from worker.messages.ticket import Batch
+from worker.rehearsal.report import Seen, report
+from worker.rehearsal.startup import RehearsalParts, RehearsalStartup
+from worker.seeds import derive_seed
+
+MOST_GROUPS = 64
+"""Prompts of all sources together."""
+POLL_S = 0.2
+
+Tell = Callable[[RehearsalProgress], None]
+
+
+class Clock:
+    """The time that a rehearsal has."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s, self._started = limit_s, time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._started
+
+    def check(self, doing: str) -> None:
+        """Raise StartError once time is up.
+
+        Args:
+            doing: what it was at, and what to do about it, as half a sentence.
+        """
+        if self.seconds > self._limit_s:
+            raise StartError(f"The rehearsal was not done within {self._limit_s:g} s: {doing}")
+
+
+def hold(job: RehearsalJob, platform: Platform, clock: Clock, tell: Tell) -> RehearsalReport:
+    """Hold the rehearsal.
+
+    Raises:
+        StartError: something cannot work, or takes too long; the message is for the person who rehearses.
+        RolloutError: the engine was lost.
+    """
+    warnings: list[RehearsalFinding] = []
+
+    def notify(title: str, message: str) -> None:
+        warnings.append(RehearsalFinding(kind="warning", title=title, message=message))
+
+    startup = RehearsalStartup(job.bundle, platform, notify)
+    try:
+
+        def tick(done: int, total: int) -> None:
+            tell(RehearsalProgress(phase="loading", done=done, total=total))
+            clock.check(
+                "its engine or its graders did not come up. On GPUs an engine waits for one that no run holds: try "
+                "again when one is free."
+            )
+
+        parts = startup.open(MOST_GROUPS, tick)
+        started = clock.seconds
+        batch = _batch(job, parts)
+        _sample(job.bundle, parts, batch, clock, tell)
+        return report(Seen(job.bundle, parts, batch, tuple(warnings), started, clock.seconds - started))
+    finally:
+        startup.close()
+
+
+def _batch(job: RehearsalJob, parts: RehearsalParts) -> Batch:
+    """Groups of the first step, as the run's own dispatch would make them, spread evenly over each source's rows."""
+    spec = job.bundle.spec
+    weighed = [source.name for source in spec.data.sources if source.weight > 0]
+    names = weighed or [source.name for source in spec.data.sources]
+    each = max(1, min(job.prompts, MOST_GROUPS // len(names)))
+    places = [(name, row) for name in names[:MOST_GROUPS] for row in _rows(parts.sources[name], each)]
+    tickets = [
+        parts.dispatcher.ticket(f"1-{number}", f"{name}:{row}", job.samples)
+        for number, (name, row) in enumerate(places)
+    ]
+    return Batch(1, tickets)
+
+
+def _rows(data: PromptRows, count: int) -> list[int]:
+    total = len(data.rows)
+    return list(range(total)) if total <= count else [place * total // count for place in range(count)]
+
+
+def _sample(bundle: Bundle, parts: RehearsalParts, batch: Batch, clock: Clock, tell: Tell) -> None:
+    """Have the batch sampled and scored, and wait for it."""
+    total = len(batch.tickets)
+    tell(RehearsalProgress(phase="generating", done=0, total=total))
+    seed = derive_seed(bundle.spec.schedule.seed, "rehearsal")
+    scored: Future[Batch] = parts.generation.evaluate(
+        batch, seed, True, lambda done, all_: tell(RehearsalProgress(phase="generating", done=done, total=all_))
+    )
+    while True:
+        parts.generation.check()
+        clock.check("the answers take long. Take fewer prompts and samples, or a lower rollout.max_tokens.")
+        try:
+            scored.result(timeout=POLL_S)
+            return
+        except NotYet:
+            if scored.done():
+                raise

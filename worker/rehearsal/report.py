@@ -1,0 +1,133 @@
+"""Reports what a rehearsal has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trainer_core.link.bundle import Bundle
+from trainer_core.link.rehearsal import (
+    RehearsalFinding,
+    RehearsalGroup,
+    RehearsalReport,
+    RehearsalSample,
+    RehearsalSpeed,
+)
+from trainer_core.rewards import RewardDefinition, Sample
+from trainer_core.rewards.answers import Finding, findings, group_facts, readings, reasons
+from trainer_core.rewards.answers.facts import answer_text
+from trainer_core.rewards.errors import grouped
+from trainer_core.trajectory import Trajectory
+from worker.messages.ticket import Batch, Ticket
+from worker.rehearsal.prompts import VisiblePrompts
+from worker.rehearsal.startup import RehearsalParts
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A rehearsal that is over."""
+
+    bundle: Bundle
+    parts: RehearsalParts
+    batch: Batch
+    warnings: tuple[RehearsalFinding, ...]
+    """Warnings of the start."""
+    start_s: float
+    work_s: float
+    """Seconds from there to the last reward."""
+
+
+def report(seen: Seen) -> RehearsalReport:
+    """The report."""
+    spec = seen.bundle.spec
+    definition = seen.parts.versions.definition(spec.reward.definition)
+    prompts = VisiblePrompts(seen.bundle.policy.path)
+    groups = tuple(_group(ticket, definition, prompts, seen.bundle) for ticket in seen.batch.tickets)
+    samples = [sample for group in groups for sample in group.samples]
+    return RehearsalReport(
+        groups=groups,
+        findings=(*_findings(seen, definition), *seen.warnings),
+        signal_share=sum(group.has_signal for group in groups) / len(groups),
+        cut_share=sum(sample.finish_reason == "length" for sample in samples) / len(samples),
+        speed=_speed(seen),
+    )
+
+
+def _group(ticket: Ticket, definition: RewardDefinition, prompts: VisiblePrompts, bundle: Bundle) -> RehearsalGroup:
+    group = ticket.group
+    shown = ticket.prompts[0]
+    pieces, left_out = prompts.pieces(shown.tolist())
+    return RehearsalGroup(
+        source=group.source,
+        dataset=group.dataset,
+        row=int(group.prompt_id.rpartition(":")[2]),
+        prompt_tokens=len(shown),
+        pieces=pieces,
+        left_out=left_out,
+        answer=group.item.get("answer"),
+        samples=tuple(_sample(one, definition, group.item, bundle) for one in group.trajectories),
+    )
+
+
+def _sample(
+    trajectory: Trajectory, definition: RewardDefinition, item: dict[str, Any], bundle: Bundle
+) -> RehearsalSample:
+    text = trajectory.output_text
+    answer = answer_text(text, bundle.spec.thinking)
+    thoughts = None if answer == text.strip() else text
+    graded = Sample(text, thoughts, answer, trajectory.length, trajectory.finish_reason)
+    return RehearsalSample(
+        text=text,
+        tokens=trajectory.length,
+        thinking_tokens=trajectory.thinking_tokens,
+        finish_reason=trajectory.finish_reason,
+        reward=trajectory.reward,
+        parts=dict(trajectory.reward_parts),
+        reasons=reasons(definition, graded, item, trajectory.reward_parts),
+        error=trajectory.reward_error,
+        forgiven=tuple(trajectory.reward_forgiven),
+    )
+
+
+def _findings(seen: Seen, definition: RewardDefinition) -> list[RehearsalFinding]:
+    spec, places = seen.bundle.spec, readings(definition)
+    facts = [group_facts(group, spec.thinking, places) for group in seen.batch.groups]
+    found = findings(facts, places, spec.rollout.max_tokens)
+    constant = any(one.kind == "constant_reward" for one in found)
+    told = [_told(one) for one in found if not (constant and one.kind == "no_signal")]
+    return [*_reward_errors(seen.batch), *told]
+
+
+def _told(finding: Finding) -> RehearsalFinding:
+    return RehearsalFinding(kind=finding.kind, title=finding.title, message=finding.message, advice=finding.advice)
+
+
+def _reward_errors(batch: Batch) -> list[RehearsalFinding]:
+    answers = [t for group in batch.groups for t in group.trajectories]
+    errors = [t.reward_error for t in answers if t.reward_error is not None]
+    return [
+        RehearsalFinding(
+            kind="reward_error",
+            title="A reward could not be computed",
+            message=f"{count} of {len(answers)} answers: {error}",
+            advice="Try the reward on the bench with this answer: it shows the whole trace.",
+        )
+        for error, count in grouped(errors)
+    ]
+
+
+def _speed(seen: Seen) -> RehearsalSpeed:
+    generation = seen.parts.generation
+    loads = list(generation.engines.loads.values())
+    tokens = sum(t.length for group in seen.batch.groups for t in group.trajectories)
+    busy = sum(load.busy_s for load in loads) or seen.work_s
+    steps = sum(load.steps for load in loads)
+    lengths = [len(prompt) for ticket in seen.batch.tickets for prompt in ticket.prompts]
+    return RehearsalSpeed(
+        start_s=seen.start_s,
+        generate_s=generation.generated_s,
+        reward_s=max(0.0, seen.work_s - generation.generated_s),
+        tokens_per_s=tokens / max(busy, 1e-6),
+        running=sum(load.running_sum for load in loads) / steps if steps else 1.0,
+        prompt_tokens=sum(lengths) / len(lengths),
+    )
