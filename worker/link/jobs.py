@@ -42,8 +42,8 @@ class JobLink:
 
     def renew(self, stopped: Callable[[], bool], progress: Message | None = None) -> None:
         """Renew the lease. Waits for a platform that is away until ``stopped``. Raises FencedError."""
-        body = {} if progress is None else {"json": progress.wire()}
-        self._until_answered(lambda: self._client.post(f"{self._path}/lease", **body), stopped)
+        body = None if progress is None else progress.wire()
+        self._until_answered(lambda: self._client.post(f"{self._path}/lease", json=body), stopped)
 
     def answer(self, result: Message) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""

@@ -24,7 +24,7 @@ POLL_S = 0.2
 Tell = Callable[[RehearsalProgress], None]
 
 
-class Clock:
+class Deadline:
     """The time that a rehearsal has."""
 
     def __init__(self, limit_s: float) -> None:
@@ -45,7 +45,7 @@ class Clock:
             raise StartError(f"The rehearsal was not done within {self._limit_s:g} s: {doing}")
 
 
-def hold(job: RehearsalJob, platform: Platform, clock: Clock, tell: Tell) -> RehearsalReport:
+def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) -> RehearsalReport:
     """Hold the rehearsal.
 
     Raises:
@@ -62,16 +62,16 @@ def hold(job: RehearsalJob, platform: Platform, clock: Clock, tell: Tell) -> Reh
 
         def tick(done: int, total: int) -> None:
             tell(RehearsalProgress(phase="loading", done=done, total=total))
-            clock.check(
+            deadline.check(
                 "its engine or its graders did not come up. On GPUs an engine waits for one that no run holds: try "
                 "again when one is free."
             )
 
         parts = startup.open(MOST_GROUPS, tick)
-        started = clock.seconds
+        started = deadline.seconds
         batch = _batch(job, parts)
-        _sample(job.bundle, parts, batch, clock, tell)
-        return report(Seen(job.bundle, parts, batch, tuple(warnings), started, clock.seconds - started))
+        _sample(job.bundle, parts, batch, deadline, tell)
+        return report(Seen(job.bundle, parts, batch, tuple(warnings), started, deadline.seconds - started))
     finally:
         startup.close()
 
@@ -95,7 +95,7 @@ def _rows(data: PromptRows, count: int) -> list[int]:
     return list(range(total)) if total <= count else [place * total // count for place in range(count)]
 
 
-def _sample(bundle: Bundle, parts: RehearsalParts, batch: Batch, clock: Clock, tell: Tell) -> None:
+def _sample(bundle: Bundle, parts: RehearsalParts, batch: Batch, deadline: Deadline, tell: Tell) -> None:
     """Have the batch sampled and scored, and wait for it."""
     total = len(batch.tickets)
     tell(RehearsalProgress(phase="generating", done=0, total=total))
@@ -105,7 +105,7 @@ def _sample(bundle: Bundle, parts: RehearsalParts, batch: Batch, clock: Clock, t
     )
     while True:
         parts.generation.check()
-        clock.check("the answers take long. Take fewer prompts and samples, or a lower rollout.max_tokens.")
+        deadline.check("the answers take long. Take fewer prompts and samples, or a lower rollout.max_tokens.")
         try:
             scored.result(timeout=POLL_S)
             return

@@ -18,7 +18,7 @@ from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, Rehears
 from worker.errors import ClusterError, FencedError, RolloutError, StartError
 from worker.link.jobs import JobLink
 from worker.link.platform import Platform, parse_bundle
-from worker.rehearsal.hold import Clock, hold
+from worker.rehearsal.hold import Deadline, hold
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class RehearsalWork:
         platform = Platform(self._url, self._token, job.id)
         try:
             bundle = job.bundle.model_copy(update={"run_dir": folder})
-            return hold(job.model_copy(update={"bundle": bundle}), platform, Clock(job.limit_s), self._tell)
+            return hold(job.model_copy(update={"bundle": bundle}), platform, Deadline(job.limit_s), self._tell)
         finally:
             platform.close()
             shutil.rmtree(folder, ignore_errors=True)

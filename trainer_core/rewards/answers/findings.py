@@ -51,7 +51,7 @@ def findings(groups: Sequence[GroupFacts], places: Sequence[Reading], limit: int
     """Everything that is wrong with these groups, the cause of the others first.
 
     Args:
-        groups: of one step, of several, or of a rehearsal.
+        groups: the groups of one step, of several, or of a rehearsal.
         places: the places that the reward reads.
         limit: the limit of answers' length, in tokens; None where it is not the same for all.
     """

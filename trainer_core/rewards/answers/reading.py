@@ -1,4 +1,4 @@
-"""What the parts of a reward read of an answer, and what they have found there."""
+"""Places in an answer that the parts of a reward read, and what they have found there."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
