@@ -7,6 +7,9 @@ which falls back to the composition where arguments do not fit.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import torch
 import vllm.kernels  # noqa: F401  registers vLLM's own implementations first
 from vllm import ir
@@ -60,3 +63,26 @@ def use_compiled_norms() -> dict[str, list[str]]:
             return x, x_residual
 
     return {"rms_norm": [PROVIDER], "fused_add_rms_norm": [PROVIDER]}
+
+
+def rotate_heads_in_torch() -> None:
+    """Let queries that come with an axis for heads, [N, H, D], be rotated by vLLM's own composition.
+
+    Its compiled kernel for CPUs takes the stride of heads for that of tokens there, and rotates other numbers without
+    an error. Such queries come from latent attention with expanded heads. May be called again.
+    """
+    from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbedding
+
+    compiled = RotaryEmbedding.forward_cpu
+    if getattr(compiled, "by_dressage", False):
+        return
+
+    def forward_cpu(
+        self: Any, positions: torch.Tensor, query: torch.Tensor, key: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        rotate = self.forward_native if query.ndim > 2 else partial(compiled, self)
+        rotated: tuple[torch.Tensor, torch.Tensor | None] = rotate(positions, query, key)
+        return rotated
+
+    forward_cpu.by_dressage = True  # type: ignore[attr-defined]
+    RotaryEmbedding.forward_cpu = forward_cpu

@@ -19,6 +19,7 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
 from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
+from worker.engine.models.mixtures import follow_transformers
 from worker.engine.types import Fp8Config
 
 LOAD_FORMAT = "dressage"
@@ -75,6 +76,7 @@ class PlainWeightLoader(DefaultModelLoader):
             yield name, tensor if self._simulated is None else rounded_weight(name, tensor, self._simulated.scales)
 
     def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
+        follow_transformers(model, model_config.hf_config)
         super().load_weights(model, model_config)
         if self._simulated is not None:
             simulate(model, self._simulated)

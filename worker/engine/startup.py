@@ -8,6 +8,7 @@ model class), 8 to 9 s here, three quarters of it imports.
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,9 +74,12 @@ def build_core(config: EngineConfig) -> CoreParts:
     _register_architectures(architectures)
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
-        from worker.engine.cpu_kernels import use_compiled_norms
+        from worker.engine.cpu_kernels import rotate_heads_in_torch, use_compiled_norms
 
         op_priority = use_compiled_norms()
+        rotate_heads_in_torch()
+        # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
+        os.environ["VLLM_MLA_DISABLE"] = "1"
         _call_uncompiled_count()
         torch.set_num_threads(config.threads)
     set_num_threads = torch.set_num_threads
@@ -89,7 +93,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         kv_cache_memory_bytes=int(config.kv_cache_gib * 2**30),
         seed=config.seed,
         enforce_eager=config.enforce_eager,
-        **{"enable_prefix_caching": config.prefix_caching, **config.extra, **engine_options(architectures)},
+        **{"enable_prefix_caching": config.prefix_caching, **config.extra, **engine_options(hf_config)},
         logprobs_mode="processed_logprobs",  # under the distribution the token was drawn from
         generation_config="vllm",  # sampling comes with each request, never from the model directory
         load_format=LOAD_FORMAT,

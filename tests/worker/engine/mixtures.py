@@ -7,51 +7,39 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, MixtralConfig, PreTrainedModel, Qwen3MoeConfig
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
+from trainer_core.starter.architectures import make_tiny
+from trainer_core.update.hybrid.router import BIAS
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import load_policy
 
-VOCABULARY = 96
-SHARED: dict[str, Any] = {
-    "vocab_size": VOCABULARY,
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 3,
-    "max_position_embeddings": 512,
-    "initializer_range": 0.2,  # wide, so that distributions are far from uniform and differences show
-    "bos_token_id": None,
-    "eos_token_id": 1,
-    "pad_token_id": 0,
-}
 
+def make_mixture(name: str, folder: Path, *, seed: int, **settings: Any) -> PreTrainedModel:
+    """A tiny policy with random weights, norms and biases included, saved to ``folder``.
 
-def config_of(name: str, **other: Any) -> Any:
-    """The configuration of a tiny policy of the architecture with this name in transformers."""
-    shared = SHARED | other
-    match name:
-        case "qwen3_moe":
-            # 48 is no multiple of the kernel's 32: its weights are padded when they are packed.
-            sizes = {"moe_intermediate_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
-            return Qwen3MoeConfig(**sizes, num_experts=8, num_experts_per_tok=2, norm_topk_prob=True, **shared)
-        case "mixtral":
-            return MixtralConfig(
-                num_attention_heads=2, num_key_value_heads=1, num_local_experts=4, num_experts_per_tok=2, **shared
-            )
-    raise ValueError(name)
-
-
-def make_mixture(name: str, folder: Path, *, seed: int, **other: Any) -> PreTrainedModel:
-    """A policy with random weights, norms and biases included, saved to ``folder``."""
+    Args:
+        name: architecture.
+        folder: an empty folder.
+        seed: another one gives wholly other weights.
+        settings: members of the configuration that differ from the usual tiny policy's.
+    """
+    make_tiny(name, folder, seed=seed)
+    if not settings:
+        return AutoModelForCausalLM.from_pretrained(folder).eval()
+    config = AutoConfig.from_pretrained(folder)
+    for member, value in settings.items():
+        setattr(config, member, value)
     torch.manual_seed(seed)
-    model = AutoModelForCausalLM.from_config(config_of(name, **other)).eval()
+    model = AutoModelForCausalLM.from_config(config).eval()
     with torch.no_grad():
-        for parameter_name, parameter in model.named_parameters():
-            if parameter.ndim == 1 or parameter_name.endswith("bias"):
-                parameter.add_(torch.randn_like(parameter) * 0.1)
-        for _, buffer in model.named_buffers():
-            if buffer.ndim == 1 and len(buffer) == getattr(model.config, "n_routed_experts", None):
-                buffer.add_(torch.randn_like(buffer) * 0.1)
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.1 + (parameter if parameter.ndim == 1 else 0))
+        for buffer_name, buffer in model.named_buffers():
+            if buffer_name.endswith(BIAS):
+                buffer.normal_(std=0.1)
+    for path in folder.glob("*.safetensors"):
+        path.unlink()
     model.save_pretrained(folder)
     return model
 
@@ -63,10 +51,10 @@ def files(folder: Path) -> dict[str, np.ndarray]:
     return {name: tensor.numpy() for name, tensor in weights.items()}
 
 
-def drawn(sizes: list[int], seed: int = 1) -> list[list[int]]:
+def drawn(sizes: list[int], vocabulary: int = 256, seed: int = 1) -> list[list[int]]:
     """Random token sequences."""
     rng = np.random.default_rng(seed)
-    return [rng.integers(2, VOCABULARY, size).tolist() for size in sizes]
+    return [rng.integers(2, vocabulary, size).tolist() for size in sizes]
 
 
 @torch.no_grad()

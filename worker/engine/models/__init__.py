@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 HYBRID = "MiniMaxForCausalLM"
@@ -21,8 +22,27 @@ def register_own(architectures: list[str]) -> None:
     MODELS_CONFIG_MAP.setdefault(HYBRID, HybridAttentionMambaModelConfig)
 
 
-def engine_options(architectures: list[str]) -> dict[str, Any]:
-    """vLLM's engine arguments that these architectures need."""
-    # A block of cached keys and values is worth nothing without the state of the recurrent layers at its end, and
-    # routes that router replay needs are told only for tokens that are computed.
-    return {"enable_prefix_caching": False} if HYBRID in architectures else {}
+def engine_options(hf_config: Mapping[str, Any]) -> dict[str, Any]:
+    """vLLM's engine arguments that a policy with this ``config.json`` needs."""
+    architectures = hf_config.get("architectures") or []
+    if HYBRID in architectures:
+        # A block of cached keys and values is worth nothing without the state of the recurrent layers at its end, and
+        # routes that router replay needs are told only for tokens that are computed.
+        return {"enable_prefix_caching": False}
+    overrides = routing_of_transformers(hf_config)
+    return {"hf_overrides": overrides} if overrides else {}
+
+
+def routing_of_transformers(hf_config: Mapping[str, Any]) -> dict[str, Any]:
+    """Members of a DeepSeek configuration that make vLLM route as transformers does.
+
+    transformers has in code what the published files say in their configuration, and writes it into no file; vLLM
+    reads the file alone. And vLLM groups experts, or renormalises, where transformers does not.
+    """
+    match hf_config.get("model_type"):
+        case "deepseek_v2":
+            grouped = hf_config.get("topk_method", "greedy") == "group_limited_greedy"
+            return {"norm_topk_prob": False} | ({} if grouped else {"n_group": 1, "topk_group": 1})
+        case "deepseek_v3":
+            return {"topk_method": "noaux_tc", "scoring_func": "sigmoid"}
+    return {}

@@ -1,10 +1,27 @@
-"""Mixtures of experts that vLLM itself runs: their layers packed with every update, and computed where it cannot."""
+"""Mixtures of experts that vLLM itself runs: made to compute what transformers computes, with every update."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from vllm.model_executor.layers.fused_moe.oracle.unquantized import UnquantizedMoeBackend
 from vllm.model_executor.layers.fused_moe.unquantized_fused_moe_method import UnquantizedFusedMoEMethod
+from vllm.model_executor.layers.layernorm import RMSNorm
+from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead, VocabParallelEmbedding
+
+LATENT_EPSILON = 1e-6
+"""Epsilon of the norms behind latent projections in transformers, whatever the configuration says."""
+
+
+def follow_transformers(model: torch.nn.Module, config: Any) -> None:
+    """Take from ``config`` what vLLM's class of this model has in its code instead. Call before weights are loaded."""
+    if config.model_type == "gpt_oss":
+        _set_epsilon(model, "", config.rms_norm_eps)
+    if config.model_type in ("deepseek_v2", "deepseek_v3"):
+        _set_epsilon(model, "a_layernorm", LATENT_EPSILON)
+    if getattr(config, "tie_word_embeddings", False):
+        _tie_head(model)
 
 
 def forget_packed_experts(model: torch.nn.Module) -> None:
@@ -17,3 +34,17 @@ def forget_packed_experts(model: torch.nn.Module) -> None:
         method = getattr(module, "quant_method", None)
         if isinstance(method, UnquantizedFusedMoEMethod) and method.unquantized_backend == UnquantizedMoeBackend.CPU:
             method.moe_kernel = None
+
+
+def _set_epsilon(model: torch.nn.Module, suffix: str, epsilon: float) -> None:
+    for name, module in model.named_modules():
+        if isinstance(module, RMSNorm) and name.endswith(suffix):
+            module.variance_epsilon = epsilon
+
+
+def _tie_head(model: torch.nn.Module) -> None:
+    """Give an untied head its embedding: some classes of vLLM know no tied policies and compute with random numbers."""
+    head = getattr(model, "lm_head", None)
+    found = [module for module in model.modules() if type(module) is VocabParallelEmbedding]
+    if isinstance(head, ParallelLMHead) and len(found) == 1 and head.weight is not found[0].weight:
+        head.tie_weights(found[0])
