@@ -18,12 +18,20 @@ class Sample:
     finish_reason: str = "stop"
 
 
-def split_thinking(text: str, start: str, end: str) -> tuple[str | None, str]:
+def split_thinking(text: str, start: str, end: str, answer_start: str | None = None) -> tuple[str | None, str]:
     """Separate thinking from answer: ``(thinking, answer)``.
 
     Thinking that was opened and never closed leaves no answer. Text without the opening tag is all answer, unless the
-    closing tag stands in it: then the prompt had opened the thinking.
+    closing tag stands in it: then the prompt had opened the thinking. With ``answer_start``, what stands before its
+    last place is no part of the answer.
     """
+    thinking, answer = _split(text, start, end)
+    if answer_start is not None:
+        answer = answer.rpartition(answer_start)[2].strip()
+    return thinking, answer
+
+
+def _split(text: str, start: str, end: str) -> tuple[str | None, str]:
     before, opened, rest = text.partition(start)
     if not opened:
         thinking, closed, answer = text.partition(end)

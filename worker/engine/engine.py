@@ -29,6 +29,7 @@ from worker.engine.request_builder import RequestBuilder
 from worker.engine.routes import RouteSource
 from worker.engine.scoring import NoRoomError, score_sequences
 from worker.engine.startup import build_core, eos_token_ids
+from worker.engine.stops import StopStrings
 from worker.engine.types import (
     Completion,
     EngineConfig,
@@ -52,6 +53,8 @@ class Halted(NamedTuple):
     exhausted: list[LiveRequest]
     """Requests whose thinking budget is spent."""
     repeating: list[LiveRequest]
+    stopped: list[LiveRequest]
+    """Requests that have come to a stop string."""
     comparable: list[LiveRequest]
     """Requests that have come as far as pruning looks."""
 
@@ -82,6 +85,9 @@ class InferenceEngine:
             None if config.concurrency is None else ConcurrencyController(config.concurrency, most=config.max_num_seqs)
         )
         self._pruner = GroupPruner()
+        self._stops = (
+            StopStrings(config.model_dir, config.stop_strings, self._vocab_size) if config.stop_strings else None
+        )
         self._outdone: list[str] = []  # to be pruned as soon as the step is settled
         self._steps = 0
         self._planned_preemptions = 0
@@ -264,8 +270,8 @@ class InferenceEngine:
 
     def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> Halted:
         """Append one token to each request. Returns those that may not simply go on. The hot loop."""
-        by_core_id = self._by_core_id
-        halted = Halted([], [], [])
+        by_core_id, stops = self._by_core_id, self._stops
+        halted = Halted([], [], [], [])
         for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
             live = by_core_id[core_id]
             live.token_ids.append(token)
@@ -273,6 +279,8 @@ class InferenceEngine:
             exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
             if live.repetition is not None and live.repetition.feed(live.token_ids, logprob):
                 halted.repeating.append(live)
+            elif stops is not None and token in stops.candidates and stops.ends(live.token_ids):
+                halted.stopped.append(live)
             elif exhausted:
                 halted.exhausted.append(live)
             if live.comparable:
@@ -317,6 +325,12 @@ class InferenceEngine:
             if live.core_id not in ended:
                 self._core.abort_requests([live.core_id])
                 self._done.append(self._finish(live, "repetition"))
+        # At the last token that there is room for, it is the stop string that has ended the completion.
+        ended = {**ended, **{live.core_id: "stop" for live in halted.stopped if live.core_id in ended}}
+        for live in halted.stopped:
+            if live.core_id not in ended:
+                self._core.abort_requests([live.core_id])
+                self._done.append(self._finish(live, "stop"))
         for core_id, reason in ended.items():
             if reason not in FINISH:
                 raise EngineError(f"vLLM ended request {core_id!r} with {reason!r}")

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jinja2 import TemplateError
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from trainer_core.prompting.control_text import ControlText
+from trainer_core.prompting.tags import FoundThinking, find_thinking
+from trainer_core.prompting.template import read_template, template_sha256
+from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking, Thinking
 from worker.engine import ThinkTokens
 from worker.errors import StartError
@@ -33,33 +39,67 @@ class PolicyTokenizer:
         path = folder / "tokenizer.json"
         if not path.is_file():
             raise StartError(f"The policy folder {folder} has no tokenizer.json.")
+        self._document = path.read_text()
         try:
-            self._backend = Tokenizer.from_file(str(path))
+            self._backend = _plain(Tokenizer.from_str(self._document))
         except Exception as error:  # the library raises nothing more specific
             raise StartError(f"The policy folder {folder} has no usable tokenizer: {error}") from error
-        self._backend.no_truncation()
-        self._backend.no_padding()
 
-    def encode_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[NDArray[np.int32]]:
+    def encode_rows(self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN) -> list[NDArray[np.int32]]:
         """Token ids of each row's prompt, shape [P] each.
 
         ``prompt`` is taken as it stands (with the special tokens the tokenizer itself adds); ``messages`` go through
-        the chat template, which brings its own.
+        the chat template, which brings its own. Text that looks like control tokens stays text, unless the format says
+        otherwise.
         """
         ids: dict[int, NDArray[np.int32]] = {}
-        for chats in (False, True):
-            places = [place for place, row in enumerate(rows) if ("messages" in row) is chats]
-            texts = [self.prompt_text(rows[place]) for place in places]
-            encoded = self._backend.encode_batch_fast(texts, add_special_tokens=not chats)
+        strange = self.control_rows(rows) if form.control_tokens == "text" else {}
+        for chats, sealed in product((False, True), repeat=2):
+            places = [
+                place for place, row in enumerate(rows) if ("messages" in row) is chats and (place in strange) is sealed
+            ]
+            if not places:
+                continue
+            if sealed:
+                masked = [self._control.mask(rows[place]) for place in places]
+                texts = [self._control.sealed(self.prompt_text(row, form)) for row in masked]
+            else:
+                texts = [self.prompt_text(rows[place], form) for place in places]
+            backend = self._sealing_backend if sealed else self._backend
+            encoded = backend.encode_batch_fast(texts, add_special_tokens=not chats)
             ids.update((place, np.array(one.ids, np.int32)) for place, one in zip(places, encoded, strict=True))
         return [ids[place] for place in range(len(rows))]
 
-    def prompt_text(self, row: Mapping[str, Any]) -> str:
-        """The text that the policy continues."""
+    def control_rows(self, rows: Sequence[Mapping[str, Any]]) -> dict[int, list[str]]:
+        """Texts that look like control tokens, by the place of the row that holds them."""
+        found = {place: self._control.find(row) for place, row in enumerate(rows)}
+        return {place: tokens for place, tokens in found.items() if tokens}
+
+    def prompt_text(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> str:
+        """The text that the policy continues.
+
+        Raises:
+            StartError: the policy has no chat template, or it refuses the row's messages.
+        """
         if "messages" not in row:
             return str(row["prompt"])
         template = self._template
-        return str(template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=True))
+        options: dict[str, bool | str] = {}
+        if form.thinking is not None:
+            options |= {"enable_thinking": form.thinking, "thinking": form.thinking}
+        if form.effort is not None:
+            options["reasoning_effort"] = form.effort
+        try:
+            text = template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=True, **options)
+        except TemplateError as error:
+            raise StartError(f"The policy's chat template refuses a row's messages: {error}") from error
+        return str(text)
+
+    @cached_property
+    def template_sha256(self) -> str | None:
+        """Hash of the policy's chat template; None where it has none."""
+        text = read_template(self._folder)
+        return None if text is None else template_sha256(text)
 
     def think_tokens(self, thinking: Thinking) -> ThinkTokens | None:
         """The thinking tags as token ids, or None for a policy that does not think.
@@ -96,6 +136,25 @@ class PolicyTokenizer:
             raise StartError(f"The policy's tokenizer cannot write the thinking tag {tag!r}.")
         return ids
 
+    @property
+    def _added(self) -> list[str]:
+        """Text of the added tokens."""
+        return [token.content for token in self._backend.get_added_tokens_decoder().values()]
+
+    @cached_property
+    def thinking(self) -> FoundThinking | None:
+        """The tags between which the policy thinks, as far as its files tell."""
+        return find_thinking(read_template(self._folder), self._added)
+
+    @cached_property
+    def _control(self) -> ControlText:
+        found = self.thinking
+        return ControlText(self._document, () if found is None else (found.start, found.end))
+
+    @cached_property
+    def _sealing_backend(self) -> Tokenizer:
+        return _plain(Tokenizer.from_str(self._control.document()))
+
     @cached_property
     def _template(self) -> Any:
         from transformers import PreTrainedTokenizerFast
@@ -104,3 +163,10 @@ class PolicyTokenizer:
         if loaded.chat_template is None:
             raise StartError(f"The data holds chats, but the policy in {self._folder} has no chat template.")
         return loaded
+
+
+def _plain(backend: Tokenizer) -> Tokenizer:
+    """The tokenizer, cutting and filling nothing."""
+    backend.no_truncation()
+    backend.no_padding()
+    return backend

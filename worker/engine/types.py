@@ -279,7 +279,8 @@ class EngineConfig:
     second gains a small policy nothing and takes the learner's core. `stop_at_eos` adds the model's own
     end-of-sequence tokens to every request's stops. `prefix_caching` pays where prompts are longer than a KV block
     (128 tokens on CPU). `version` is the weight version of `model_dir`. `lm_head_dtype` "float32" computes logits in
-    float32 from weights that were never rounded, whatever `dtype` is. `concurrency` None lets `max_num_seqs` sequences
+    float32 from weights that were never rounded, whatever `dtype` is. `stop_strings` end every completion, with finish
+    reason "stop"; they stay in it. `concurrency` None lets `max_num_seqs` sequences
     run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
     """
 
@@ -300,6 +301,7 @@ class EngineConfig:
     concurrency: ConcurrencyConfig | None = None
     fp8: Fp8Config | None = None
     routes: bool = False
+    stop_strings: tuple[str, ...] = ()
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 
 

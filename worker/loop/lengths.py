@@ -27,16 +27,16 @@ def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) ->
             )
 
 
-def longest_rows(spec: RunSpec, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows whose prompts hints, nudges, targets or budgets make longer, as long as they may ever be.
+def longest_rows(spec: RunSpec, rows: list[dict[str, Any]], asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows, as they are asked, that hints, nudges, targets or budgets make longer, as long as they may ever be.
 
     Raises:
         StartError: a row lacks a column that they need.
     """
     found = []
-    for number, row in enumerate(rows):
+    for number, (row, bare) in enumerate(zip(asked, rows, strict=True)):
         try:
-            text = longest_text(spec, row)
+            text = longest_text(spec, bare)
         except ValueError as error:
             raise StartError(f"Row {number}: {error}") from error
         if text:

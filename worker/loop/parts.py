@@ -20,10 +20,14 @@ from worker.rollout.timeline import Timeline
 
 @dataclass(frozen=True)
 class PromptRows:
-    """The rows of one dataset and the token ids of their prompts, shape [P] each."""
+    """The rows of one dataset as one source puts them to the policy."""
 
     rows: list[dict[str, Any]]
+    """Bare rows, as rewards see them."""
+    asked: list[dict[str, Any]]
+    """Rows in the source's format."""
     prompts: list[NDArray[np.int32]]
+    """Token ids of each prompt, shape [P]."""
     longest: int
     """Tokens of the longest prompt, with the longest text that training may put behind it."""
 

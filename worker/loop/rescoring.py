@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis import Attribution, RescoredTokens, attribute
+from trainer_core.prompting.format import present, training_format
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.rescoring import LearnerSide
@@ -92,9 +93,13 @@ class MismatchRescoring:
 
     def _own_prompts(self, chosen: Sequence[tuple[Ticket, Trajectory]]) -> dict[str, NDArray[np.int32]]:
         """Prompts rendered anew from their dataset rows; not where hints, nudges or budgets were put behind them."""
-        plain = [(ticket.group.item, trajectory) for ticket, trajectory in chosen if not ticket.asks]
-        rendered = self._tokenizer.encode_rows([item for item, _ in plain])
-        return {trajectory.trajectory_id: prompt for (_, trajectory), prompt in zip(plain, rendered, strict=True)}
+        found: dict[str, NDArray[np.int32]] = {}
+        for ticket, trajectory in chosen:
+            if not ticket.asks:
+                form = training_format(ticket.spec, ticket.group.source)
+                (prompt,) = self._tokenizer.encode_rows([present(ticket.group.item, form)], form)
+                found[trajectory.trajectory_id] = prompt
+        return found
 
 
 def combine(

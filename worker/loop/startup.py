@@ -19,6 +19,9 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
+from trainer_core.prompting.format import evaluation_format, present
+from trainer_core.spec.data.prompt_format import PromptFormat
+from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
 from worker.cluster import actors as cluster
 from worker.cluster.notify import Notify
@@ -86,6 +89,7 @@ class Startup:
         if bundle.resume is not None:
             check_checkpoint(bundle.resume.path, bundle.resume.manifest_sha256)
         tokenizer = PolicyTokenizer(model_dir)
+        self._tell_tags(tokenizer)
         config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
         seconds = {"checks": time.perf_counter() - started}
         engines = Router(
@@ -220,33 +224,71 @@ class Startup:
             fp8=fp8(engine.quantization),
             think=think,
             routes=spec.policy.routing.replay,
+            stop_strings=spec.rollout.stop,
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )
 
     def _load_data(self, tokenizer: PolicyTokenizer) -> tuple[dict[str, PromptRows], list[EvaluationSet]]:
         spec = self.bundle.spec
-        loaded: dict[str, PromptRows] = {}
-        sources = {source.name: self._dataset(source.dataset, tokenizer, loaded) for source in spec.data.sources}
+        loaded: dict[tuple[str, PromptFormat], PromptRows] = {}
+        sources = {
+            source.name: self._dataset(source.dataset, source.format, tokenizer, loaded) for source in spec.data.sources
+        }
         evaluations = []
-        for source in spec.evaluation.sources:
-            data, size = self._dataset(source.dataset, tokenizer, loaded), spec.evaluation.max_prompts
-            evaluations.append(EvaluationSet(source.name, source.dataset, data.rows[:size], data.prompts[:size]))
-        for name, data in loaded.items():
+        for held_out in spec.evaluation.sources:
+            form = evaluation_format(spec, held_out.name)
+            data, size = self._dataset(held_out.dataset, form, tokenizer, loaded), spec.evaluation.max_prompts
+            evaluations.append(EvaluationSet(held_out.name, held_out.dataset, data.rows[:size], data.prompts[:size]))
+        for (name, _), data in loaded.items():
             check_lengths(spec, name, data.prompts)
-        for name, data in sources.items():
-            asked = tokenizer.encode_rows(longest_rows(spec, data.rows))
-            check_lengths(spec, name, asked)
-            sources[name] = replace(data, longest=max([data.longest, *map(len, asked)]))
+        for source in spec.data.sources:
+            data = sources[source.name]
+            longest = tokenizer.encode_rows(longest_rows(spec, data.rows, data.asked), source.format)
+            check_lengths(spec, source.name, longest)
+            sources[source.name] = replace(data, longest=max([data.longest, *map(len, longest)]))
         from worker.loop import run  # noqa: F401 - brings torch: loaded while the actors start, it costs no time
 
         return sources, evaluations
 
-    def _dataset(self, name: str, tokenizer: PolicyTokenizer, loaded: dict[str, PromptRows]) -> PromptRows:
-        if name not in loaded:
+    def _dataset(
+        self,
+        name: str,
+        form: PromptFormat,
+        tokenizer: PolicyTokenizer,
+        loaded: dict[tuple[str, PromptFormat], PromptRows],
+    ) -> PromptRows:
+        if (name, form) not in loaded:
             rows = self._platform.rows(name, self.bundle.datasets[name])
-            prompts = tokenizer.encode_rows(rows)
-            loaded[name] = PromptRows(rows, prompts, max(map(len, prompts), default=0))
-        return loaded[name]
+            asked = [present(row, form) for row in rows]
+            self._tell_control_text(name, form, tokenizer.control_rows(asked))
+            prompts = tokenizer.encode_rows(asked, form)
+            loaded[name, form] = PromptRows(rows, asked, prompts, max(map(len, prompts), default=0))
+        return loaded[name, form]
+
+    def _tell_tags(self, tokenizer: PolicyTokenizer) -> None:
+        """Tell where the run looks for thinking between other tags than the policy's own."""
+        asked, found = self.bundle.spec.thinking, tokenizer.thinking
+        if not isinstance(asked, TaggedThinking) or found is None:
+            return
+        if (asked.start, asked.end) != (found.start, found.end):
+            self._notify(
+                "Thinking tags differ",
+                f"The run looks for thinking between {asked.start!r} and {asked.end!r}; the policy's files tell of "
+                f"{found.start!r} and {found.end!r}. Budgets hold only between the tags of the run (thinking.start, "
+                "thinking.end).",
+            )
+
+    def _tell_control_text(self, name: str, form: PromptFormat, found: dict[int, list[str]]) -> None:
+        if not found:
+            return
+        place, tokens = next(iter(found.items()))
+        many = "1 row holds" if len(found) == 1 else f"{len(found)} rows hold"
+        encoded = "They were encoded as text." if form.control_tokens == "text" else "They were made control tokens."
+        self._notify(
+            "Control tokens in a dataset's text",
+            f"In {name}, {many} text that looks like control tokens, row {place} the first: {', '.join(tokens)}. "
+            f"{encoded} The source's format decides (control_tokens).",
+        )
 
 
 def check_policy_folder(folder: Path) -> None:

@@ -67,6 +67,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         concurrency=concurrency(settings.concurrency),
         fp8=fp8(settings.quantization),
         think=think,
+        stop_strings=spec.rollout.stop,
     )
     _kept = _MeasuredEngine(InferenceEngine(config), spec, sampling(spec), prompts, policy)
 

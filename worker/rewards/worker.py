@@ -126,7 +126,8 @@ class RewardWorker:
     def _sample(self, text: str, length: int, finish_reason: str) -> Sample:
         thinking, answer = None, text
         if isinstance(self._config.thinking, TaggedThinking):
-            thinking, answer = split_thinking(text, self._config.thinking.start, self._config.thinking.end)
+            tags = self._config.thinking
+            thinking, answer = split_thinking(text, tags.start, tags.end, tags.answer_start)
         return Sample(
             output_text=text,
             thinking_text=thinking,

@@ -113,3 +113,21 @@ def test_a_definition_survives_json() -> None:
 )
 def test_split_thinking(text: str, expected: tuple[str | None, str]) -> None:
     assert split_thinking(text, "<think>", "</think>") == expected
+
+
+CHANNELS = ("<|channel|>analysis<|message|>", "<|end|>", "<|channel|>final<|message|>")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{CHANNELS[0]}a{CHANNELS[1]}<|start|>assistant{CHANNELS[2]} 24", ("a", "24")),
+        (f"{CHANNELS[2]}24", (None, "24")),
+        (f"{CHANNELS[0]}a", ("a", "")),
+        # A preamble for the user stands in a channel of its own, and is no answer.
+        (f"{CHANNELS[0]}a{CHANNELS[1]}<|channel|>commentary<|message|>so<|end|>{CHANNELS[2]}24", ("a", "24")),
+        ("24", (None, "24")),
+    ],
+)
+def test_split_channels(text: str, expected: tuple[str | None, str]) -> None:
+    assert split_thinking(text, *CHANNELS) == expected

@@ -9,6 +9,12 @@ from tests.trainer_core.specs import spec
 from trainer_core.spec import targets
 
 TAGS = {"type": "tags"}
+CHANNELS = {
+    **TAGS,
+    "start": "<|channel|>analysis<|message|>",
+    "end": "<|end|>",
+    "answer_start": "<|channel|>final<|message|>",
+}
 TARGET = {"type": "sampled", "min": 1, "max": 100, "tell": " {tokens}"}
 
 
@@ -31,6 +37,16 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str | int, ...], str]] = {
         {"thinking": {**TAGS, "interruptions": ["</think>"]}},
         ("thinking", "interruptions"),
         "nothing is ever interrupted",
+    ),
+    "channels without a forced end": (
+        {"thinking": {**CHANNELS, "budget": 5}},
+        ("thinking", "forced_end"),
+        "must hold '<|end|>' and finish with '<|channel|>final<|message|>'",
+    ),
+    "interruption that opens no answer": (
+        {"thinking": {**CHANNELS, "budget": 5, "interruptions": ["stop<|end|>"]}},
+        ("thinking", "interruptions", 0),
+        "must hold '<|end|>' and finish with '<|channel|>final<|message|>'",
     ),
     "prompt budget that never bites": (
         {"thinking": {**TAGS, "prompt_budget": {"type": "sampled", "min": 1, "max": 128}}},

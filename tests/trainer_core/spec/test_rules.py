@@ -58,6 +58,11 @@ CONTRADICTIONS = {
         ("thinking", "forced_end"),
         "the forced end must finish with the closing tag '</think>'",
     ),
+    "forced end that closes nothing": (
+        {"thinking": {**TAGS, "answer_start": "Answer:", "forced_end": "so Answer:"}},
+        ("thinking", "forced_end"),
+        "the forced end must hold '</think>' and finish with 'Answer:'",
+    ),
     "budget that never bites": (
         {"thinking": {**TAGS, "budget": 128}},
         ("thinking", "budget"),

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from tests.support.tokenizers import CONTROL, byte_level, write_folder
+from trainer_core.prompting.tags import CHANNELS, HARMONY, FoundThinking
+from trainer_core.rewards.sample import split_thinking
+from trainer_core.spec.generation.thinking import TaggedThinking
 from worker.engine.thinking import ThinkingTracker
+from worker.engine.tokenizer import PolicyTokenizer
 from worker.engine.types import ThinkTokens
 
 ONE = ThinkTokens(start_ids=(7,), end_ids=(8,))
@@ -91,3 +99,33 @@ def test_without_a_start_marker_completions_begin_inside_thinking() -> None:
 def test_markers_without_an_end_are_refused() -> None:
     with pytest.raises(ValueError, match="end_ids"):
         ThinkTokens(start_ids=(1,), end_ids=())
+
+
+TAGGED = FoundThinking("<think>", "</think>")
+SPELLED = FoundThinking("[THINK]", "[/THINK]")
+
+
+@pytest.mark.parametrize("tags", [TAGGED, SPELLED, CHANNELS], ids=["tokens", "spelled", "channels"])
+@pytest.mark.parametrize("budget", [0, 1, 2, 7, 30])
+def test_budgets_are_exact_whatever_marks_the_thinking(tmp_path: Path, tags: FoundThinking, budget: int) -> None:
+    control = HARMONY if tags is CHANNELS else CONTROL
+    tokenizer = PolicyTokenizer(write_folder(tmp_path, byte_level(control)))
+    thinking = TaggedThinking(
+        start=tags.start, end=tags.end, forced_end=tags.forced_end, answer_start=tags.answer_start, budget=budget
+    )
+    markers = tokenizer.think_tokens(thinking)
+    assert markers is not None
+    thoughts = tokenizer.encode_tag("The quick brown fox jumps over the lazy dog. ")
+    tracker = ThinkingTracker(markers, (), budget)
+    tokens: list[int] = []
+    for token in (*markers.start_ids, *thoughts):
+        tokens.append(token)
+        if tracker.feed(tokens):
+            tokens += tracker.force_end(tokens)
+            break
+    assert tracker.spent == min(budget, len(thoughts))
+    assert tracker.budget_hit == (budget <= len(thoughts))
+    text = tokenizer.decode([np.array(tokens, np.int32)], [])[0]
+    if tracker.budget_hit:
+        kept = tokenizer.decode([np.array(thoughts[:budget], np.int32)], [])[0].strip()
+        assert split_thinking(f"{text}24", tags.start, tags.end, tags.answer_start) == (kept, "24")

@@ -6,12 +6,14 @@ from typing import Any
 from tests.worker.loop.conftest import rows
 from tests.worker.loop.platform_double import PlatformDouble
 
+FORM = {"chat": True, "system": "Be brief.", "suffix": " Answer:"}
 RIGHT = {"name": "right", "grader": {"type": "numeric"}}
 
 
 def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     changes = {
-        "data__sources": [{"name": "questions", "dataset": "questions@1"}],
+        "data__sources": [{"name": "questions", "dataset": "questions@1", "format": FORM}],
+        "rollout__stop": ["7"],
         "rollout__max_tokens": 64,
         "rollout__temperature": 2.0,
         "rollout__engine": {"max_model_len": 1024, "max_num_seqs": 64, "kv_cache_gib": 0.25},
@@ -23,6 +25,7 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
     # No answer will be right: what the groups differ in, and what there is to learn, is their length.
     platform.bundle["reward"] = {"ref": "calculation@1", "definition": {"components": [RIGHT, length]}}
     questions = rows("gsm8k-questions", 64)
+    questions[5] = {**questions[5], "prompt": f"{questions[5]['prompt']} <eos>"}
     platform.bundle["datasets"]["questions@1"] = platform.add_dataset("questions@1", questions)
     launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
@@ -30,7 +33,13 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert platform.steps() == [1, 2, 3]
     shown = [row for event in platform.of("rollouts") for row in event["data"]["rows"]]
-    assert shown and {row["prompt"] for row in shown} <= {question["prompt"] for question in questions}
+    assert shown and {row["prompt"] for row in shown} <= {f"{question['prompt']} Answer:" for question in questions}
+    # "7" may be cut out of no token here: a completion holds it at its end, or not at all.
+    assert {row["completion"].find("7") for row in shown if "7" not in row["completion"][-1:]} <= {-1}
+    assert {row["finish_reason"] for row in shown if row["completion"].endswith("7")} == {"stop"}
+    told = [event["data"] for event in platform.of("alert")]
+    assert [alert["title"] for alert in told] == ["Control tokens in a dataset's text"]
+    assert "In questions@1, 1 row holds text" in told[0]["message"] and "row 5 the first: <eos>" in told[0]["message"]
     for event in platform.of("step"):
         metrics = event["data"]["metrics"]
         assert metrics["reward/error_share"] == 0.0

@@ -5,6 +5,7 @@ from typing import ClassVar
 from pydantic import model_validator
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.methods.sft import SFT
 
 
@@ -17,6 +18,8 @@ class DataSource(SpecModel):
     """Dataset version as ``slug@version``."""
     weight: float = field(1.0, ge=0.0, le=1e6, steer="group_dispatch", widget="slider")
     """Relative share of dispatched prompt groups that come from this source."""
+    format: PromptFormat = PLAIN
+    """How its rows are put to the policy."""
 
 
 class FinalWeight(SpecModel):

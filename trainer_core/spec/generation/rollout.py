@@ -197,6 +197,9 @@ class Rollout(SpecModel):
     """Keep only the k likeliest tokens; 0 keeps all. Above 0 the behaviour policy is truncated."""
     max_tokens: int = field(128, ge=1, le=1_048_576, unit="tokens", steer="group_dispatch")
     """Longest completion, thinking included."""
+    stop: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = field((), max_length=16)
+    """Texts after which a completion ends, in evaluations too; the text itself stays in it. The policy's own
+    end-of-sequence tokens end it in any case."""
     mode: RolloutMode = SyncMode()
     """How generation and learning interleave."""
     kv_on_update: Literal["keep", "recompute"] | None = None

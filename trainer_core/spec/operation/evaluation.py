@@ -1,6 +1,7 @@
 """Held-out evaluation during the run."""
 
 from trainer_core.spec.base import SpecModel, field
+from trainer_core.spec.data.prompt_format import PromptFormat
 
 
 class EvaluationSource(SpecModel):
@@ -10,6 +11,8 @@ class EvaluationSource(SpecModel):
     """Short name in charts."""
     dataset: str = field(widget="dataset", pattern=r"^[a-z0-9][a-z0-9_\-]{0,62}@[0-9]+$")
     """Dataset version as ``slug@version``."""
+    format: PromptFormat | None = None
+    """How its rows are put to the policy. Empty: as those of the first source that is trained on."""
 
 
 class Evaluation(SpecModel):

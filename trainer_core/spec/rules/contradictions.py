@@ -113,8 +113,8 @@ def _thinking(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         return
     if thinking.start == thinking.end:
         yield ("thinking", "end"), "the tags that open and close the thinking must differ"
-    if thinking.forced_end is not None and not thinking.forced_end.endswith(thinking.end):
-        yield ("thinking", "forced_end"), f"the forced end must finish with the closing tag {thinking.end!r}"
+    if thinking.forced_end is not None and not thinking.ends(thinking.forced_end):
+        yield ("thinking", "forced_end"), f"the forced end must {thinking.how_to_end}"
     if thinking.budget is not None and thinking.budget >= spec.rollout.max_tokens:
         yield (
             ("thinking", "budget"),

@@ -30,10 +30,16 @@ def thinking_budgets(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     if thinking.forced_end is not None and thinking.interruptions:
         yield ("thinking", "forced_end"), "the interruptions take its place: leave one of the two out"
     for index, phrase in enumerate(thinking.interruptions):
-        if not phrase.endswith(thinking.end):
-            yield ("thinking", "interruptions", index), f"it must finish with the closing tag {thinking.end!r}"
-    if thinking.interruptions and thinking.budget is None and thinking.prompt_budget is None:
+        if not thinking.ends(phrase):
+            yield ("thinking", "interruptions", index), f"it must {thinking.how_to_end}"
+    bounded = thinking.budget is not None or thinking.prompt_budget is not None
+    if thinking.interruptions and not bounded:
         yield ("thinking", "interruptions"), "without a budget, nothing is ever interrupted"
+    if thinking.answer_start is not None and bounded and thinking.forced_end is None and not thinking.interruptions:
+        yield (
+            ("thinking", "forced_end"),
+            f"answer_start and a budget need one: it must {thinking.how_to_end}",
+        )
     own = thinking.prompt_budget
     if isinstance(own, SampledTokens):
         if own.max >= spec.rollout.max_tokens:

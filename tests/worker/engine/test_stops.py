@@ -1,0 +1,81 @@
+"""Completions end where a stop string is complete, wherever tokens cut it, and nowhere else."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.tokenizers import byte_level, sentence_piece, write_folder
+from tests.worker.engine.conftest import Collect
+from worker.engine import InferenceEngine, Request, Sampling
+from worker.engine.stops import StopStrings
+from worker.engine.types import EngineError
+
+STRINGS = ("\n\n", "</answer>", "dog.", "é!", "x")
+KINDS = {"byte_level": byte_level(), "sentence_piece": sentence_piece()}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def stops(kind: str, tmp_path_factory: pytest.TempPathFactory) -> StopStrings:
+    tokenizer = KINDS[kind]
+    folder = write_folder(tmp_path_factory.mktemp(kind), tokenizer)
+    return StopStrings(str(folder), STRINGS, tokenizer.get_vocab_size())
+
+
+def first_end(stops: StopStrings, tokens: list[int]) -> int | None:
+    """Number of tokens after which the completion ends, as the engine asks token by token."""
+    ends = (n for n in range(1, len(tokens) + 1) if tokens[n - 1] in stops.candidates and stops.ends(tokens[:n]))
+    return next(ends, None)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_a_completion_ends_with_the_token_that_completes_a_stop_string(
+    stops: StopStrings, kind: str, data: st.DataObject
+) -> None:
+    tokenizer = KINDS[kind]
+    words = st.sampled_from([*STRINGS, "dog", ".", "\n", "the ", "</answer", ">", "é", "!", "quick", "x"])
+    pieces = data.draw(st.lists(words, max_size=6))
+    tokens = [token for piece in pieces for token in tokenizer.encode(piece, add_special_tokens=False).ids]
+    texts = [tokenizer.decode(tokens[:n], skip_special_tokens=False) for n in range(len(tokens) + 1)]
+    expected = next((n for n, text in enumerate(texts) if any(string in text for string in STRINGS)), None)
+    assert first_end(stops, tokens) == expected
+
+
+def test_few_tokens_are_looked_at(stops: StopStrings, kind: str) -> None:
+    assert 0 < len(stops.candidates) < KINDS[kind].get_vocab_size() // 2
+
+
+def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"tokenizer\.json is missing"):
+        StopStrings(str(tmp_path), ("x",), 4)
+
+
+def test_the_engine_stops_there(engine: InferenceEngine, collect: Collect, monkeypatch: pytest.MonkeyPatch) -> None:
+    sampling = Sampling(temperature=0.0, max_tokens=24)
+    engine.submit(Request("free", (5, 6, 7), sampling))
+    free = collect()["free"]
+
+    class Third:
+        """Stops at the third token that the policy chooses."""
+
+        candidates = frozenset({free.token_ids[2]})
+
+        def ends(self, token_ids: list[int]) -> bool:
+            return token_ids == free.token_ids[:3]
+
+    monkeypatch.setattr(engine, "_stops", Third())
+    engine.submit(Request("stopped", (5, 6, 7), sampling))
+    engine.submit(Request("last", (5, 6, 7), Sampling(temperature=0.0, max_tokens=3)))
+    engine.submit(Request("shorter", (5, 6, 7), Sampling(temperature=0.0, max_tokens=2)))
+    found = collect()
+    assert found["stopped"].token_ids == found["last"].token_ids == free.token_ids[:3]
+    assert found["stopped"].finish_reason == found["last"].finish_reason == "stop"
+    assert (found["shorter"].finish_reason, len(found["shorter"].token_ids)) == ("length", 2)
+    assert not engine.has_unfinished

@@ -1,0 +1,57 @@
+"""Stop strings: texts after which a completion ends, wherever tokens cut them.
+
+Only a token that could complete a stop string is looked at more closely, so that the others cost one look into a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from worker.engine.types import EngineError
+
+ANCHOR = "a"
+"""Text before each token while its own is found out: tokenizers take a space off the beginning of a text."""
+UNFINISHED = "\ufffd"
+"""Stands for bytes that are no whole character."""
+
+
+class StopStrings:
+    """The stop strings of an engine."""
+
+    def __init__(self, model_dir: str, strings: Sequence[str], vocab_size: int) -> None:
+        """Find the tokens that can complete one of ``strings``.
+
+        Raises:
+            EngineError: the model's folder holds no tokenizer.
+        """
+        path = Path(model_dir) / "tokenizer.json"
+        if not path.is_file():
+            raise EngineError(f"stop strings need the tokenizer of the policy, and {path} is missing")
+        self._strings = tuple(strings)
+        self._backend = Tokenizer.from_file(str(path))
+        self._window = max(len(string.encode()) for string in strings) + 1
+        anchor = self._backend.encode(ANCHOR, add_special_tokens=False).ids
+        before = len(self._text(anchor))
+        texts = self._backend.decode_batch([[*anchor, token] for token in range(vocab_size)], skip_special_tokens=False)
+        self.candidates = frozenset(token for token, text in enumerate(texts) if self._may_complete(text[before:]))
+
+    def ends(self, token_ids: Sequence[int]) -> bool:
+        """Whether the last of ``token_ids`` completes a stop string."""
+        tail = token_ids[-self._window :]
+        text, before = self._text(tail), len(self._text(tail[:-1]))
+        # Bytes that become a character only with the last token may be shown as several signs before it.
+        return any(text.find(string, max(0, before - len(string) - 3)) >= 0 for string in self._strings)
+
+    def _may_complete(self, text: str) -> bool:
+        if UNFINISHED in text:
+            return True
+        return any(
+            string in text or any(text.startswith(string[cut:]) for cut in range(1, len(string)))
+            for string in self._strings
+        )
+
+    def _text(self, token_ids: Sequence[int]) -> str:
+        return str(self._backend.decode(list(token_ids), skip_special_tokens=False))
