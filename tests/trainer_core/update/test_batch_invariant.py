@@ -16,7 +16,7 @@ from trainer_core.update.learner import Learner
 from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.policy import load_policy, score
-from trainer_core.update.packed import attention
+from trainer_core.update.packed import attention, segments
 from trainer_core.update.packed.packing import Packing, pack
 
 LORA = {"type": "lora", "rank": 4, "alpha": 8.0}
@@ -61,7 +61,9 @@ def test_no_company_changes_the_shape_of_a_sum(policy_dir: Path, invariant: bool
     assert (together.seen <= alone.seen) is invariant
 
 
-@pytest.mark.parametrize(("threads", "plain_keys"), [(1, 256), (2, 24)], ids=["one thread", "fused attention"])
+@pytest.mark.parametrize(
+    ("threads", "plain_keys"), [(1, 256), (2, 24)], ids=["one thread", "masked and long attention"]
+)
 @pytest.mark.parametrize(
     "settings",
     [{}, {"precision": {"type": "half", "dtype": "bfloat16"}}, {"policy": {"base": "tiny", "adapter": LORA}}],
@@ -71,6 +73,8 @@ def test_no_company_changes_a_bit(
     policy_dir: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], threads: int, plain_keys: int
 ) -> None:
     monkeypatch.setattr(attention, "MAX_PLAIN_KEYS", plain_keys)
+    if plain_keys == 24:
+        monkeypatch.setattr(segments, "MAX_MASKED_KEYS", 40)
     spec = make_spec(**settings)
     model = load_policy(policy_dir, flows=Flows.of(spec))
     adapter = attach(model, spec.policy.adapter, seed=0, base="tiny")

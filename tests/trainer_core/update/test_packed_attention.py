@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, DeepseekV3Config, Gemma2Config, GptOssConfig
 
-from trainer_core.update.packed import attention
+from trainer_core.update.packed import attention, fused, long_segments, segments, tiles
 from trainer_core.update.packed.attention import UnsupportedPolicy, packed_attention
 from trainer_core.update.packed.segments import Segment, build_layout
 
@@ -32,7 +32,7 @@ def by_formula(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    segments: Sequence[Segment],
+    runs: Sequence[Segment],
     scale: float,
     sliding_window: int | None = None,
     softcap: float | None = None,
@@ -40,7 +40,7 @@ def by_formula(
 ) -> Tensor:
     """softmax over the keys seen and the sink, of capped scores, times the values; query by query and head by head."""
     rows: dict[int, Tensor] = {}
-    for one in segments:
+    for one in runs:
         seen = [*range(*one.prefix), *range(one.start, one.stop)]
         for query in range(one.start, one.stop):
             position = seen.index(query)
@@ -68,22 +68,32 @@ def inputs(dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
     return {name: tensor.to(dtype).requires_grad_() for name, tensor in found.items()}
 
 
-def packed(given: dict[str, Tensor], rule: dict[str, Any], segments: Sequence[Segment] = SEGMENTS) -> Tensor:
+def packed(given: dict[str, Tensor], rule: dict[str, Any]) -> Tensor:
     q, k, v = (given[name].transpose(0, 1).unsqueeze(0) for name in "qkv")
     sinks = {"s_aux": given["s_aux"]} if rule.get("s_aux") else {}
     out, weights = packed_attention(
-        nn.Identity(), q, k, v, None, layout=build_layout(segments), scaling=0.8, **{**rule, **sinks}
+        nn.Identity(), q, k, v, None, layout=build_layout(SEGMENTS), scaling=0.8, **{**rule, **sinks}
     )
     assert weights is None
     return out[0]
 
 
-@pytest.mark.parametrize("plain_keys", [256, 4], ids=["plain", "recomputed"])
+@pytest.fixture(params=["plain", "recomputed", "long", "long in small tiles"])
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The way that segments of more than four keys are computed."""
+    if request.param == "recomputed":
+        monkeypatch.setattr(attention, "MAX_PLAIN_KEYS", 4)
+    elif request.param != "plain":
+        monkeypatch.setattr(segments, "MAX_MASKED_KEYS", 4)
+    if request.param == "long in small tiles":
+        monkeypatch.setattr(tiles, "LONGEST_SIDE", 4)
+        monkeypatch.setattr(tiles, "SHORTEST_SIDE", 4)
+        monkeypatch.setattr(fused, "fits", lambda *_: False)
+    return str(request.param)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=str)
-def test_values_and_gradients_are_those_of_the_formula(
-    rule: dict[str, Any], plain_keys: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(attention, "MAX_PLAIN_KEYS", plain_keys)
+def test_values_and_gradients_are_those_of_the_formula(rule: dict[str, Any], path: str) -> None:
     given, other = inputs(), inputs()
     sinks = {"s_aux": other["s_aux"]} if rule.get("s_aux") else {}
     expected = by_formula(other["q"], other["k"], other["v"], SEGMENTS, 0.8, **{**rule, **sinks})
@@ -93,12 +103,20 @@ def test_values_and_gradients_are_those_of_the_formula(
     (found * slopes).sum().backward()
     (expected * slopes).sum().backward()
     for name in ("q", "k", "v", *sinks):
-        assert float(other[name].grad.abs().max()) > 0
-        torch.testing.assert_close(given[name].grad, other[name].grad, rtol=1e-11, atol=1e-11, msg=name)
+        mine, theirs = given[name].grad, other[name].grad
+        assert mine is not None and theirs is not None and float(theirs.abs().max()) > 0
+        torch.testing.assert_close(mine, theirs, rtol=1e-11, atol=1e-11, msg=name)
+
+
+def test_the_accelerators_route_computes_the_same_on_a_cpu() -> None:
+    given = inputs()
+    found = torch.cat([long_segments._by_sdpa(given["q"], given["k"], given["v"], one, 0.8) for one in SEGMENTS])
+    expected = by_formula(given["q"], given["k"], given["v"], SEGMENTS, 0.8)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
-def test_narrow_types_round_the_products_alone(dtype: torch.dtype) -> None:
+def test_narrow_types_round_the_products_alone(dtype: torch.dtype, path: str) -> None:
     rule = RULES[3]
     given = inputs(dtype)
     exact = {name: tensor.detach().double() for name, tensor in given.items()}
@@ -142,7 +160,7 @@ ARCHITECTURES = {
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_layers_score_and_learn_as_transformers_own_do(name: str) -> None:
+def test_layers_score_and_learn_as_transformers_own_do(name: str, path: str) -> None:
     """Two samples of one prompt in a packing, beside each alone through the eager attention."""
     torch.manual_seed(0)
     packed_model, eager = (
@@ -155,17 +173,17 @@ def test_layers_score_and_learn_as_transformers_own_do(name: str) -> None:
         nn.init.normal_(parameter, std=0.3)
     eager.load_state_dict(packed_model.state_dict())
     prompt, answers = torch.arange(3, 16), (torch.arange(20, 41), torch.arange(50, 62))
-    ids, positions, segments = [prompt], [torch.arange(len(prompt))], [Segment(0, len(prompt))]
+    ids, positions, runs = [prompt], [torch.arange(len(prompt))], [Segment(0, len(prompt))]
     filled = len(prompt)
     for answer in answers:
         ids.append(answer)
         positions.append(torch.arange(len(prompt), len(prompt) + len(answer)))
-        segments.append(Segment(filled, filled + len(answer), (0, len(prompt))))
+        runs.append(Segment(filled, filled + len(answer), (0, len(prompt))))
         filled += len(answer)
     found = packed_model(
         input_ids=torch.cat(ids)[None],
         position_ids=torch.cat(positions)[None],
-        layout=build_layout(segments),
+        layout=build_layout(runs),
         use_cache=False,
     ).logits[0]
     expected = [eager(input_ids=torch.cat([prompt, answer])[None], use_cache=False).logits[0] for answer in answers]
@@ -189,4 +207,4 @@ def test_what_is_refused_says_what_to_do() -> None:
     with pytest.raises(UnsupportedPolicy, match="set attention_dropout to 0"):
         packed(given, {"dropout": 0.1})
     with pytest.raises(UnsupportedPolicy, match="does not hand its keyword arguments"):
-        packed_attention(nn.Identity(), *(given[name].unsqueeze(0) for name in "qkv"), None)
+        packed_attention(nn.Identity(), given["q"][None], given["k"][None], given["v"][None], None)

@@ -1,13 +1,12 @@
 """Exact attention over packed tokens, registered with transformers as ``dressage_packed``.
 
 Sequences never see one another: each bucket of the layout gathers its segments' queries and keys. Short buckets
-are two batched matrix products and a softmax, which beats the fused kernel on a CPU; long ones use the fused kernel,
-whose memory does not grow with the square of the length. Layers with capped scores or attention sinks, and those
-whose values have another size than their queries, always take the plain products, which then are computed again in
-the backward pass.
+are two batched matrix products and a softmax, which beats the fused kernel on a CPU; those of middling length use the
+fused kernel with a mask. Long segments are computed without masks, see ``long_segments``. In buckets of middling
+length, layers with capped scores or attention sinks, and those whose values have another size than their queries, take
+the plain products, which then are computed again in the backward pass.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,22 +14,13 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import AttentionInterface
 
+from trainer_core.update.packed.long_segments import long_attention
+from trainer_core.update.packed.rule import Rule
 from trainer_core.update.packed.segments import Bucket, Layout
 
 NAME = "dressage_packed"
 MAX_PLAIN_KEYS = 256
 """Buckets with more keys per query than this go to the fused kernel."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How a layer's scores are made, beyond who sees whom in its sequence."""
-
-    scale: float
-    window: int | None = None
-    """A query sees only this many latest positions, itself included."""
-    softcap: float | None = None
-    """c of c·tanh(score / c)."""
 
 
 class UnsupportedPolicy(ValueError):
@@ -85,6 +75,8 @@ def packed_attention(
     # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
     outputs = [_attend(bucket, q, k, v, s_aux, rule) for bucket in layout.buckets]
+    if layout.long:
+        outputs.append(long_attention(q, k, v, s_aux, layout.long, rule))
     flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return flat.index_select(0, layout.slots).unsqueeze(0), None
 

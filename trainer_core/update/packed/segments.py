@@ -7,7 +7,8 @@ A packed micro-batch holds each distinct prompt once, followed by the completion
 
 A segment's keys are listed in the order of their positions, so that key slot j holds position j and causality is one
 comparison with the query's position. Everything outside the attention (most of the arithmetic) works on packed tokens
-without padding; inside it, segments of similar size are padded to one another in a bucket.
+without padding; inside it, segments of similar size are padded to one another in a bucket, but for long ones, each of
+which is computed by itself.
 """
 
 from collections.abc import Sequence
@@ -18,29 +19,15 @@ import torch
 from torch import Tensor
 
 from trainer_core.update.packed.runs import Runs, build_runs
+from trainer_core.update.packed.segment import Segment
+
+__all__ = ["Bucket", "Layout", "Segment", "build_layout"]
 
 MAX_PADDED_SHARE = 0.2
 MAX_BUCKET_SCORES = 1 << 20
 """Score-matrix elements per head and bucket: keeps the scores of small buckets in the processor's cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A run of packed tokens [start, stop) whose keys are the packed tokens of ``prefix`` and then the run itself."""
-
-    start: int
-    stop: int
-    prefix: tuple[int, int] = (0, 0)
-
-    @property
-    def num_queries(self) -> int:
-        """Tokens that ask."""
-        return self.stop - self.start
-
-    @property
-    def num_keys(self) -> int:
-        """Tokens of the prefix and the run."""
-        return self.num_queries + self.prefix[1] - self.prefix[0]
+MAX_MASKED_KEYS = 1024
+"""Segments with more keys stand alone and have no mask, which would grow with the square of their length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +53,8 @@ class Layout:
     """Position of packed token n's output among all query slots of all buckets in order, int64 [N]."""
     runs: Runs | None = None
     """The same for layers with a state; None where a prefix is no run of its own."""
+    long: tuple[Segment, ...] = ()
+    """Segments of many keys, whose query slots follow those of the buckets."""
 
     def to(self, device: torch.device) -> "Layout":
         """The layout on ``device``."""
@@ -73,7 +62,8 @@ class Layout:
             Bucket(*(getattr(bucket, name).to(device) for name in Bucket.__dataclass_fields__))
             for bucket in self.buckets
         )
-        return Layout(moved, self.slots.to(device), None if self.runs is None else self.runs.to(device))
+        runs = None if self.runs is None else self.runs.to(device)
+        return Layout(moved, self.slots.to(device), runs, self.long)
 
 
 def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
@@ -91,18 +81,23 @@ def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
     buckets = []
     filled = 0
     ordered = sorted(segments, key=lambda segment: (segment.num_keys, segment.num_queries))
-    for members in [[one] for one in ordered] if exact else _similar(ordered):
+    short = [segment for segment in ordered if segment.num_keys <= MAX_MASKED_KEYS]
+    long = sorted(ordered[len(short) :], key=lambda one: one.start)
+    for members in [[one] for one in short] if exact else _similar(short):
         width = max(segment.num_queries for segment in members)
         buckets.append(_bucket(members, width))
         for row, segment in enumerate(members):
             first = filled + row * width
             slots[segment.start : segment.stop] = np.arange(first, first + segment.num_queries)
         filled += len(members) * width
+    for segment in long:
+        slots[segment.start : segment.stop] = np.arange(filled, filled + segment.num_queries)
+        filled += segment.num_queries
     if num_tokens and (slots.min() < 0 or len(np.unique(slots)) != num_tokens):
         raise ValueError("the segments must cover each packed token exactly once")
     # In packed order, whatever the order of the segments.
     runs = build_runs([((one.start, one.stop), one.prefix) for one in sorted(segments, key=lambda one: one.start)])
-    return Layout(tuple(buckets), torch.from_numpy(slots), runs)
+    return Layout(tuple(buckets), torch.from_numpy(slots), runs, tuple(long))
 
 
 def _similar(ordered: Sequence[Segment]) -> list[list[Segment]]:

@@ -1,0 +1,78 @@
+"""Attention of one long segment by torch's fused kernel for CPUs, its own keys and those of its prefix apart.
+
+The kernel gives the logarithm of each query's sum and takes it back in its backward pass: so it serves for a part of
+the keys as well, once it is told of the sum over all of them.
+"""
+
+import torch
+from torch import Tensor
+
+from trainer_core.update.packed.rule import Rule
+from trainer_core.update.packed.segment import Segment
+from trainer_core.update.packed.tiles import Saved
+
+_forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
+_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
+
+
+def fits(q: Tensor, v: Tensor, segment: Segment, rule: Rule) -> bool:
+    """Whether the kernel computes what ``rule`` asks for of this segment."""
+    cut = rule.window is not None and segment.num_keys > rule.window
+    return q.device.type == "cpu" and not cut and rule.softcap is None and v.shape[2] <= q.shape[2]
+
+
+def forward(q: Tensor, k: Tensor, v: Tensor, segment: Segment, rule: Rule, out: Tensor, logsumexp: Tensor) -> None:
+    """Write the output [Lq, H, E] and the logarithms of the sums [H, Lq] of one segment."""
+    values = _widened(v, q.shape[2])
+    asked = _by_head(q, segment.start, segment.stop)
+    found, sums = _forward(asked, *_keys(k, values, segment.start, segment.stop), 0.0, True, scale=rule.scale)
+    if segment.prefix[0] < segment.prefix[1]:
+        other, others = _forward(asked, *_keys(k, values, *segment.prefix), 0.0, False, scale=rule.scale)
+        whole = torch.logaddexp(sums, others)
+        share = (others - whole).exp_().unsqueeze(-1)
+        # Two parts of different weights of the same output: lerp keeps it between them.
+        found = torch.lerp(found.to(whole.dtype), other.to(whole.dtype), share)
+        sums = whole
+    out.copy_(found[0].transpose(0, 1)[..., : v.shape[2]])
+    logsumexp.copy_(sums[0])
+
+
+def backward(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    segment: Segment,
+    rule: Rule,
+    saved: Saved,
+    into: tuple[Tensor, Tensor, Tensor],
+) -> None:
+    """Write the gradient of one segment's queries, and add that of its keys and values, to those of all tokens."""
+    to_q, to_k, to_v = into
+    values = _widened(v, q.shape[2])
+    own = slice(segment.start, segment.stop)
+    asked = _by_head(q, segment.start, segment.stop)
+    slope, out = (_widened(one, q.shape[2]).transpose(0, 1).unsqueeze(0) for one in (saved.slope, saved.out))
+    sums = saved.logsumexp.unsqueeze(0).contiguous()
+    parts = [(own, True)]
+    if segment.prefix[0] < segment.prefix[1]:
+        parts.append((slice(*segment.prefix), False))
+    for keys, causal in parts:
+        given = (slope, asked, *_keys(k, values, keys.start, keys.stop), out, sums, 0.0, causal)
+        by_q, by_k, by_v = _backward(*given, scale=rule.scale)
+        to_q[own] += by_q[0].transpose(0, 1)
+        to_k[keys] += by_k[0].transpose(0, 1)
+        to_v[keys] += by_v[0].transpose(0, 1)[..., : v.shape[2]]
+
+
+def _by_head(states: Tensor, start: int, stop: int) -> Tensor:
+    return states[start:stop].transpose(0, 1).unsqueeze(0)
+
+
+def _keys(k: Tensor, v: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
+    return _by_head(k, start, stop), _by_head(v, start, stop)
+
+
+def _widened(states: Tensor, size: int) -> Tensor:
+    """Values of fewer numbers than the keys have, with zeros behind them: the kernel takes one size."""
+    short = size - states.shape[-1]
+    return torch.nn.functional.pad(states, (0, short)) if short else states
