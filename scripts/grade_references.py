@@ -6,7 +6,6 @@ reference against a changed answer, or with a changed program, 0. Prints the exc
 
 import argparse
 import ast
-import builtins
 import gzip
 import json
 import re
@@ -18,6 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from trainer_core.datasets import recognise
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.jail import Jail
 from trainer_core.rewards.graders.math import MathGrader
@@ -38,16 +38,17 @@ def gsm8k(folder: Path) -> Iterator[Case]:
     """Every solution of both files, its answer in the last number."""
     for path in sorted((folder / "gsm8k").glob("*.jsonl")):
         for index, row in enumerate(lines(path)):
-            gold = row["answer"].rpartition("####")[2].strip()
-            changed = str(int(gold.replace(",", "")) + 1)
-            yield f"{path.name}:{index}", row["answer"], {"answer": gold}, row["answer"], {"answer": changed}
+            item = mapped(row)
+            changed = item | {"answer": str(int(item["answer"]) + 1)}
+            yield f"{path.name}:{index}", row["answer"], item, row["answer"], changed
 
 
 def math500(folder: Path) -> Iterator[Case]:
     """Every solution of MATH-500, boxed."""
     for row in lines(folder / "math500" / "test.jsonl"):
-        changed = other_answer(row["answer"])
-        yield row["unique_id"], row["solution"], {"answer": row["answer"]}, row["solution"], {"answer": changed}
+        item = mapped(row)
+        changed = item | {"answer": other_answer(row["answer"])}
+        yield row["unique_id"], row["solution"], item, row["solution"], changed
 
 
 def other_answer(answer: str) -> str:
@@ -63,27 +64,20 @@ def other_answer(answer: str) -> str:
 def humaneval(folder: Path) -> Iterator[Case]:
     """Every canonical solution, and the same function returning something else."""
     for row in lines(next((folder / "humaneval").glob("HumanEval.jsonl*"))):
-        entry = row["entry_point"]
-        item = {"tests": [f"{row['test']}\ncheck({entry})"], "entry_point": entry}
-        code = row["prompt"] + row["canonical_solution"]
-        yield row["task_id"], code, item, mutated(code, entry), item
+        item, code = mapped(row), row["prompt"] + row["canonical_solution"]
+        yield row["task_id"], code, item, mutated(code, row["entry_point"]), item
 
 
 def mbpp(folder: Path) -> Iterator[Case]:
     """Every solution of the sanitized MBPP, and the same functions returning something else."""
     for row in json.loads((folder / "mbpp" / "sanitized-mbpp.json").read_text()):
-        item = {
-            "tests": row["test_list"],
-            "setup": "\n".join(row["test_imports"]),
-            "entry_point": _builtin(row["code"]),
-        }
+        item = mapped(row)
         yield f"mbpp/{row['task_id']}", row["code"], item, mutated(row["code"], None), item
 
 
-def _builtin(code: str) -> str:
-    """The function that bears the name of one of Python's own; tests use Python's unless they are told."""
-    functions = [node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)]
-    return next((name for name in functions if hasattr(builtins, name)), "")
+def mapped(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as an upload stores it."""
+    return recognise(row).convert(row)
 
 
 def mutated(code: str, name: str | None) -> str:

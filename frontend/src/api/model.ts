@@ -33,6 +33,7 @@ export type {
   NewInvitation,
   NewToken,
   Offer,
+  Origin,
   Passkey,
   Plan,
   Policy,

@@ -42,6 +42,8 @@ class DatasetVersion(PrefixedModel):
     sha256 = models.CharField(max_length=64)
     columns = models.JSONField()
     """``[{name, type}]`` of the rows' keys."""
+    origin = models.JSONField(null=True)
+    """``origin.Origin``: the file, its shape, warnings. Versions of before it was kept have none."""
     file = models.CharField(max_length=200)
     """Path under DATASET_ROOT."""
     created_by = models.CharField(max_length=300)

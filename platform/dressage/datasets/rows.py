@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from trainer_core.datasets.fields import json_type
+
 ROLES = ("system", "user", "assistant")
 
 
@@ -25,26 +27,15 @@ def check_row(data: Any) -> Row:
     if not isinstance(data, dict):
         raise ValueError(f"A row must be a JSON object, not {json_type(data)}.")
     if ("prompt" in data) == ("messages" in data):
-        raise ValueError("A row needs either `prompt` or `messages`" + (", not both." if "prompt" in data else "."))
+        found = "not both." if "prompt" in data else f"and this one has {_columns(data)}."
+        raise ValueError(f"A row needs either `prompt` or `messages`, {found}")
     prompt = _prompt(data["prompt"]) if "prompt" in data else _messages(data["messages"])
     return Row(data, prompt, _answer(data.get("answer")))
 
 
-def json_type(value: Any) -> str:
-    """Name of the JSON type."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
+def _columns(data: dict[str, Any]) -> str:
+    names = [f"`{name[:60]}`" for name in list(data)[:20]]
+    return ", ".join(names) + (" and more" if len(data) > len(names) else "") or "no column"
 
 
 def _prompt(value: Any) -> str:

@@ -2,12 +2,18 @@
 
 from rest_framework import serializers
 
+from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import SlugField
+from dressage.datasets.origin import Origin
 
 
 class ColumnSerializer(serializers.Serializer):
     name = serializers.CharField()
     type = serializers.ChoiceField(["string", "number", "boolean", "array", "object", "null", "mixed"])
+
+
+class OriginSerializer(DocumentSerializer, document=Origin):
+    """What a version was made from."""
 
 
 class DatasetVersionSerializer(serializers.Serializer):
@@ -19,6 +25,7 @@ class DatasetVersionSerializer(serializers.Serializer):
     bytes = serializers.IntegerField(help_text="Size of the stored Parquet file.")
     sha256 = serializers.CharField(help_text="Hash of the stored Parquet file.")
     columns = ColumnSerializer(many=True)
+    origin = OriginSerializer(allow_null=True, help_text="Versions of before it was kept have none.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
 
@@ -39,8 +46,9 @@ class UploadSerializer(serializers.Serializer):
 
     file = serializers.FileField(
         allow_empty_file=True,
-        help_text="JSONL: one object per line with `prompt` (string) or `messages` (ending with the user), "
-        "optionally `answer`, and any other keys. Each line is checked; nothing is stored when one is faulty.",
+        help_text="JSON lines or a JSON array, plain or packed with gzip, of objects with `prompt` (string) or "
+        "`messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is "
+        "known, such as GSM8K's. Each row is checked; nothing is stored when one is faulty.",
     )
 
 
@@ -56,7 +64,7 @@ class DatasetRowSerializer(serializers.Serializer):
     index = serializers.IntegerField(help_text="Position in the version, from 0.")
     prompt = serializers.CharField(help_text="The prompt, or the last message.")
     answer = serializers.CharField(allow_null=True)
-    row = serializers.DictField(help_text="The whole row as uploaded.")
+    row = serializers.DictField(help_text="The whole row, mapped where the shape is mapped.")
 
 
 class DatasetRowPageSerializer(serializers.Serializer):

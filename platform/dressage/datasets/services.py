@@ -1,5 +1,7 @@
 """Writes of datasets. A version is stored file first, row last: what the database names is complete."""
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,17 +13,37 @@ from dressage.common.lengthy import FILES
 from dressage.common.problems import Problem, conflict
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
-from dressage.datasets.jsonl import JsonLines
 from dressage.datasets.limits import MAX_FILE_BYTES
 from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.origin import Origin
+from dressage.datasets.reading import UploadedRows
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file whose rows were all read, and what is stored of it."""
+
+    rows: int
+    columns: list[dict[str, str]]
+    origin: Origin
+    temporary: Path
+    """The Parquet file. Whoever asked for the check removes it."""
+
+
 def create_dataset(
-    team: Team, actor: Actor, *, name: str, file: BinaryIO, size: int, slug: str | None = None, description: str = ""
+    team: Team,
+    actor: Actor,
+    *,
+    name: str,
+    file: BinaryIO,
+    size: int,
+    file_name: str = "",
+    slug: str | None = None,
+    description: str = "",
 ) -> Dataset:
-    """A new dataset whose first version is ``file`` (JSONL, ``size`` bytes).
+    """A new dataset whose first version is made from ``file``: rows of a known shape, ``size`` bytes.
 
     Raises:
         Problem: 409 when the slug is taken; 413 or 422 when the file is refused; 429 or 503 when too many files are
@@ -29,7 +51,7 @@ def create_dataset(
     """
     slug = slug_for(name, slug)
     _require_free(team, slug)
-    checked, temporary = _check(team.id, file, size)
+    checked = _check(team.id, file, size, file_name)
     try:
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -37,33 +59,33 @@ def create_dataset(
             dataset = Dataset.objects.create(
                 team=team, slug=slug, name=name, description=description, created_by=actor.label
             )
-            _add_version(dataset, actor, checked, temporary)
+            _add_version(dataset, actor, checked)
     finally:
-        temporary.unlink(missing_ok=True)
+        checked.temporary.unlink(missing_ok=True)
     return dataset
 
 
-def create_version(dataset: Dataset, actor: Actor, *, file: BinaryIO, size: int) -> DatasetVersion:
+def create_version(dataset: Dataset, actor: Actor, *, file: BinaryIO, size: int, file_name: str = "") -> DatasetVersion:
     """The next version of a dataset.
 
     Raises:
         Problem: 413 or 422 when the file is refused, 429 or 503 when too many files are read at once. Then nothing is
             made.
     """
-    checked, temporary = _check(dataset.team_id, file, size)
+    checked = _check(dataset.team_id, file, size, file_name)
     try:
         with transaction.atomic():
             # NO KEY UPDATE: two uploads take their numbers one after the other; readers do not wait.
             locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-            return _add_version(locked, actor, checked, temporary)
+            return _add_version(locked, actor, checked)
     finally:
-        temporary.unlink(missing_ok=True)
+        checked.temporary.unlink(missing_ok=True)
 
 
 def create_version_from_path(
     team: Team, actor: Actor, path: Path, *, slug: str, name: str | None = None, description: str = ""
 ) -> DatasetVersion:
-    """A version from a JSONL file on this machine, made only when the dataset's latest one has other content.
+    """A version from a file on this machine, made only when the dataset's latest one has other content.
 
     For seeding: running it twice gives the same version twice.
     """
@@ -72,51 +94,62 @@ def create_version_from_path(
     with path.open("rb") as file:
         if dataset is None:
             made = create_dataset(
-                team, actor, name=name or slug, slug=slug, description=description, file=file, size=size
+                team,
+                actor,
+                name=name or slug,
+                slug=slug,
+                description=description,
+                file=file,
+                size=size,
+                file_name=path.name,
             )
             return made.versions.get(number=1)
-        checked, temporary = _check(team.id, file, size)
+        checked = _check(team.id, file, size, path.name)
     try:
         with transaction.atomic():
             locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
             latest = locked.versions.order_by("-number").first()
-            if latest is not None and latest.sha256 == storage.sha256_of(temporary):
+            if latest is not None and latest.sha256 == storage.sha256_of(checked.temporary):
                 return latest
-            return _add_version(locked, actor, checked, temporary)
+            return _add_version(locked, actor, checked)
     finally:
-        temporary.unlink(missing_ok=True)
+        checked.temporary.unlink(missing_ok=True)
 
 
-def _check(team_id: str, file: BinaryIO, size: int) -> tuple[JsonLines, Path]:
-    """Read the file once: every line checked, and a temporary Parquet file of its rows."""
+def _check(team_id: str, file: BinaryIO, size: int, name: str) -> CheckedFile:
+    """Read the file once to hash it and once to check every row, which goes into a temporary Parquet file."""
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
-    lines = JsonLines(file)
+    rows = UploadedRows(file)
     with FILES.place(team_id):
-        temporary = storage.write(lines)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        temporary = storage.write(rows)
     try:
-        lines.raise_errors()
-    except Problem:
+        rows.raise_errors()
+        origin = rows.origin(name=name, size=size, sha256=digest)
+    except BaseException:
         temporary.unlink()
         raise
-    return lines, temporary
+    return CheckedFile(rows.rows, rows.described_columns(), origin, temporary)
 
 
-def _add_version(dataset: Dataset, actor: Actor, lines: JsonLines, temporary: Path) -> DatasetVersion:
+def _add_version(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:
     last = dataset.versions.order_by("-number").first()
-    stored = storage.keep(temporary, dataset.id)
+    stored = storage.keep(checked.temporary, dataset.id)
     version = DatasetVersion.objects.create(
         dataset=dataset,
         number=last.number + 1 if last else 1,
-        rows=lines.rows,
+        rows=checked.rows,
         bytes=stored.bytes,
         sha256=stored.sha256,
-        columns=lines.described_columns(),
+        columns=checked.columns,
+        origin=checked.origin,
         file=f"{dataset.id}/{stored.path.name}",
         created_by=actor.label,
     )
-    after = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256}
+    shape = checked.origin["shape"]["name"]
+    after = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256, "shape": shape}
     action = "dataset.version" if last else "dataset.create"
     record_audit(dataset.team, actor, action, "dataset", dataset.id, after=after)
     return version

@@ -27,7 +27,7 @@ from dressage.teams.api import ApiView, TeamRequest
 
 def opened(upload: UploadedFile) -> dict[str, Any]:
     """The upload as the services take it."""
-    return {"file": upload.file, "size": upload.size or 0}
+    return {"file": upload.file, "size": upload.size or 0, "file_name": upload.name or ""}
 
 
 class DatasetsView(ApiView):
@@ -53,7 +53,12 @@ class DatasetsView(ApiView):
     )
     @idempotent
     def post(self, request: TeamRequest) -> Response:
-        """Upload a dataset. Faulty lines come back as `errors` with pointers such as `/file/lines/17`."""
+        """Upload a dataset.
+
+        Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
+        and what graders read; `origin` says how. Faulty rows come back as `errors` with pointers such as
+        `/file/lines/17`, or `/file/rows/17` of a JSON array.
+        """
         fields = self.body(CreateDatasetSerializer)
         made = services.create_dataset(
             request.team,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.datasets import jsonl, services
+from dressage.datasets import jsonl, reading, services
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.selectors import version_by_ref
 from dressage.teams.models import AuditEntry, Team
@@ -86,7 +86,7 @@ def test_a_good_file(editor: APIClient, dataset_root: Path, team: Team) -> None:
         (b"[]", "A row must be a JSON object, not array."),
         (b'"text"', "A row must be a JSON object, not string."),
         (b"null", "A row must be a JSON object, not null."),
-        (b'{"question": "a"}', "A row needs either `prompt` or `messages`."),
+        (b'{"question": "a"}', "A row needs either `prompt` or `messages`, and this one has `question`."),
         (b'{"prompt": "a", "messages": []}', "A row needs either `prompt` or `messages`, not both."),
         (b'{"prompt": 3}', "`prompt` must be a string, not number."),
         (b'{"prompt": " \\n"}', "`prompt` is empty."),
@@ -113,6 +113,27 @@ def test_a_broken_line_17(editor: APIClient, dataset_root: Path, line: bytes, de
     assert document["detail"] == f"Line 17: {detail} Nothing was stored."
     assert document["error"]["code"] == "invalid_dataset"
     assert nothing_was_made(dataset_root)
+
+
+def test_rows_of_our_own_shape_are_stored_as_they_come(editor: APIClient) -> None:
+    origin = upload(editor, GOOD).json()["latest_version"]["origin"]
+    assert origin == {
+        "file": {
+            "name": "rows.jsonl",
+            "format": "jsonl",
+            "packed": False,
+            "bytes": len(GOOD),
+            "sha256": hashlib.sha256(GOOD).hexdigest(),
+        },
+        "shape": {
+            "name": "own",
+            "title": "Dressage rows (TRL prompt-only)",
+            "mapping": [],
+            "grader": None,
+            "system": None,
+        },
+        "warnings": [],
+    }
 
 
 def test_every_broken_line_is_named(editor: APIClient) -> None:
@@ -155,7 +176,7 @@ def test_caps(
     status: int,
     pointer: str,
 ) -> None:
-    monkeypatch.setattr(jsonl, cap, value)
+    monkeypatch.setattr(reading, cap, value)
     response = upload(editor, GOOD)
     assert (response.status_code, response.json()["errors"][0]["pointer"]) == (status, pointer)
     assert nothing_was_made(dataset_root)

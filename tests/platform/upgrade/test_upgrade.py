@@ -30,6 +30,7 @@ NEW_KEYS = {
     "effective_role",
     "last_used_address",
     "letter_fault",
+    "origin",
     "owner",
     "pause",
     "provider",

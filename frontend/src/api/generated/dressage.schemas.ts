@@ -810,7 +810,7 @@ export type CreateDatasetRequestSlug = string | null;
  * A new dataset with its first version.
  */
 export interface CreateDatasetRequest {
-  /** JSONL: one object per line with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys. Each line is checked; nothing is stored when one is faulty. */
+  /** JSON lines or a JSON array, plain or packed with gzip, of objects with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's. Each row is checked; nothing is stored when one is faulty. */
   file: Blob;
   /**
    * @minLength 1
@@ -1093,7 +1093,7 @@ export interface Dataset {
 export type DatasetRowAnswer = string | null;
 
 /**
- * The whole row as uploaded.
+ * The whole row, mapped where the shape is mapped.
  */
 export type DatasetRowRow = {[key: string]: Json};
 
@@ -1103,7 +1103,7 @@ export interface DatasetRow {
   /** The prompt, or the last message. */
   prompt: string;
   answer: DatasetRowAnswer;
-  /** The whole row as uploaded. */
+  /** The whole row, mapped where the shape is mapped. */
   row: DatasetRowRow;
 }
 
@@ -1121,6 +1121,11 @@ export interface DatasetRowPage {
 }
 
 /**
+ * Versions of before it was kept have none.
+ */
+export type DatasetVersionOrigin = Origin | null;
+
+/**
  * An immutable upload.
  */
 export interface DatasetVersion {
@@ -1133,6 +1138,8 @@ export interface DatasetVersion {
   /** Hash of the stored Parquet file. */
   sha256: string;
   columns: Column[];
+  /** Versions of before it was kept have none. */
+  origin: DatasetVersionOrigin;
   created_at: string;
   created_by: string;
 }
@@ -1253,6 +1260,19 @@ export interface FieldError {
   detail: string;
 }
 
+/**
+ * The file as it was given.
+ */
+export interface FileOrigin {
+  name: string;
+  format: FormatEnum;
+  /** Whether it was packed with gzip. */
+  packed: boolean;
+  bytes: number;
+  /** Hash of the file as it was given. */
+  sha256: string;
+}
+
 export type FinishReasonEnum = typeof FinishReasonEnum[keyof typeof FinishReasonEnum];
 
 
@@ -1282,6 +1302,15 @@ export interface ForkRequest {
    */
   checkpoint?: ForkRequestCheckpoint;
 }
+
+export type FormatEnum = typeof FormatEnum[keyof typeof FormatEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const FormatEnum = {
+  jsonl: 'jsonl',
+  json: 'json',
+} as const;
 
 export type GraderErrorsModelGraderServerErrorDetails = string | null;
 
@@ -1567,6 +1596,15 @@ export interface LoginRequest {
    * @maxLength 300
    */
   device_pass?: string;
+}
+
+/**
+ * Origin of a column of the rows.
+ */
+export interface MappedColumn {
+  column: string;
+  /** Phrase that names the columns of the file and what was done to them. */
+  source: string;
 }
 
 export interface Member {
@@ -1876,6 +1914,27 @@ export const OpenAIErrorTypeEnum = {
   invalid_request_error: 'invalid_request_error',
   server_error: 'server_error',
 } as const;
+
+/**
+ * What a version was made from.
+ */
+export interface Origin {
+  file: FileOrigin;
+  shape: ShapeOrigin;
+  warnings: OriginWarning[];
+}
+
+/**
+ * Something that was taken and deserves a second look.
+ */
+export interface OriginWarning {
+  code: 'control_tokens';
+  detail: string;
+  /** Rows that it is about. */
+  rows: number;
+  /** The first of them, counted from 1. */
+  first_rows: number[];
+}
 
 /**
  * The `after` of the next page.
@@ -3173,6 +3232,33 @@ export const SeverityEnum = {
   warn: 'warn',
 } as const;
 
+export type ShapeOriginGraderAnyOf = {[key: string]: Json};
+
+/**
+ * A grader that can grade these rows at once.
+ */
+export type ShapeOriginGrader = ShapeOriginGraderAnyOf | null;
+
+/**
+ * System prompt that asks for the form of answer which the grader reads.
+ */
+export type ShapeOriginSystem = string | null;
+
+/**
+ * The shape that was found, and what fits it.
+ */
+export interface ShapeOrigin {
+  /** Short name; `own` for rows that were stored as they came. */
+  name: string;
+  title: string;
+  /** Columns that were made; all others are as they came. */
+  mapping: MappedColumn[];
+  /** A grader that can grade these rows at once. */
+  grader: ShapeOriginGrader;
+  /** System prompt that asks for the form of answer which the grader reads. */
+  system: ShapeOriginSystem;
+}
+
 export type StageControlRequestApplyAt = 'next' | number;
 
 export interface StageControlRequest {
@@ -3456,7 +3542,7 @@ export interface TryRewardResult {
  * A new version.
  */
 export interface UploadRequest {
-  /** JSONL: one object per line with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys. Each line is checked; nothing is stored when one is faulty. */
+  /** JSON lines or a JSON array, plain or packed with gzip, of objects with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's. Each row is checked; nothing is stored when one is faulty. */
   file: Blob;
 }
 

@@ -433,7 +433,11 @@ export const listDatasets = (
     }
   
 /**
- * Upload a dataset. Faulty lines come back as `errors` with pointers such as `/file/lines/17`.
+ * Upload a dataset.
+
+Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
+and what graders read; `origin` says how. Faulty rows come back as `errors` with pointers such as
+`/file/lines/17`, or `/file/rows/17` of a JSON array.
  */
 export const createDataset = (
     createDatasetRequest: CreateDatasetRequest,

@@ -18,6 +18,7 @@ import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
 import ui from "@/ui/ui.module.css";
 import { UploadForm } from "./UploadForm";
+import { VersionOrigin } from "./VersionOrigin";
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
@@ -64,6 +65,7 @@ function Versions({ dataset }: { dataset: Dataset }) {
         </Group>
         <VersionFacts version={version} />
       </Paper>
+      <VersionOrigin origin={version.origin} />
       <Rows key={version.number} datasetId={dataset.id} version={version} />
       <Modal opened={opened} onClose={close} title={`New version of ${dataset.name}`} size="lg">
         <UploadForm
@@ -147,7 +149,7 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
                 </Table.Td>
                 {columns.map(column => (
                   <Table.Td key={column}>
-                    <div className={ui.cell}>{cell(row[column])}</div>
+                    <div className={ui.cell}>{cellText(column, row[column])}</div>
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -159,7 +161,14 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
   );
 }
 
-function cell(value: Json | undefined): string {
+/** Chats as one message per line, texts as they are, all else as JSON. */
+export function cellText(column: string, value: Json | undefined): string {
   if (value === undefined) return "";
+  if (column === "messages" && Array.isArray(value)) return value.map(messageText).join("\n");
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function messageText(message: Json): string {
+  if (message === null || typeof message !== "object" || Array.isArray(message)) return JSON.stringify(message);
+  return `${String(message.role)}: ${String(message.content)}`;
 }

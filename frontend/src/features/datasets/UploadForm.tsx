@@ -1,4 +1,4 @@
-/** Upload with the faults of the file shown by their line numbers; nothing is made when there is one. */
+/** Upload with the faults of the file shown by their numbers; nothing is made when there is one. */
 import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -10,8 +10,8 @@ import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
 
-/** Faults that stand at the file, its lines, or fields. */
-const AT_FIELDS = /^\/(file(\/lines\/\d+.*)?|name|slug)$/;
+/** Faults that stand at the file, its rows, or fields. */
+const AT_FIELDS = /^\/(file(\/(lines|rows)\/\d+.*)?|name|slug)$/;
 
 interface Props {
   /** Given: the file becomes its next version. */
@@ -44,7 +44,7 @@ export function UploadForm({ dataset, onDone }: Props) {
     event.preventDefault();
     upload.mutate();
   };
-  const lines = lineFaults(upload.error);
+  const rows = rowFaults(upload.error);
   const fileFault = fieldError(upload.error, "/file");
   return (
     <form onSubmit={submit}>
@@ -52,15 +52,15 @@ export function UploadForm({ dataset, onDone }: Props) {
         <DropFile
           file={file}
           onFile={choose}
-          accept=".jsonl,.ndjson,.json,application/jsonl"
-          hint="JSONL: each line an object with prompt (or messages) and, where the reward needs it, answer"
+          accept=".jsonl,.ndjson,.json,.gz,application/jsonl"
+          hint="JSON lines or a JSON array, also packed with gzip: rows with prompt or messages, or of a known shape such as GSM8K"
         />
         {fileFault && (
           <Text size="sm" c="var(--c-bad)" role="alert">
             {fileFault}
           </Text>
         )}
-        {lines.length > 0 && <LineFaults lines={lines} />}
+        {rows.length > 0 && <RowFaults rows={rows} />}
         {restError(upload.error, AT_FIELDS) !== null && <ErrorState error={upload.error} />}
         {!dataset && (
           <>
@@ -90,36 +90,37 @@ export function UploadForm({ dataset, onDone }: Props) {
   );
 }
 
-interface LineFault {
-  line: number;
+interface RowFault {
+  /** Such as `line 17`, or `row 17` of an array. */
+  place: string;
   detail: string;
 }
 
-/** Faults with pointers such as `/file/lines/17`. */
-export function lineFaults(error: unknown): LineFault[] {
+/** Faults with pointers such as `/file/lines/17`, or `/file/rows/17`. */
+export function rowFaults(error: unknown): RowFault[] {
   if (!(error instanceof Problem)) return [];
   return error.errors.flatMap(({ pointer, detail }) => {
-    const match = /^\/file\/lines\/(\d+)/.exec(pointer);
-    return match ? [{ line: Number(match[1]), detail }] : [];
+    const match = /^\/file\/(line|row)s\/(\d+)/.exec(pointer);
+    return match ? [{ place: `${match[1]} ${match[2]}`, detail }] : [];
   });
 }
 
-function LineFaults({ lines }: { lines: LineFault[] }) {
+function RowFaults({ rows }: { rows: RowFault[] }) {
   return (
     <Alert
       color="red"
       p="xs"
       role="alert"
-      title={`${lines.length === 1 ? "One line is" : `${lines.length} lines are`} not as they should be. Nothing was stored.`}
-      data-testid="line-faults"
+      title={`${rows.length === 1 ? "One row is" : `${rows.length} rows are`} not as they should be. Nothing was stored.`}
+      data-testid="row-faults"
     >
       <ScrollArea.Autosize mah={220}>
         <Table verticalSpacing={3} horizontalSpacing={8} fz="xs">
           <Table.Tbody>
-            {lines.map(({ line, detail }) => (
-              <Table.Tr key={`${line}-${detail}`}>
-                <Table.Td w={70} style={{ whiteSpace: "nowrap" }}>
-                  line {line}
+            {rows.map(({ place, detail }) => (
+              <Table.Tr key={`${place}-${detail}`}>
+                <Table.Td w={70} style={{ whiteSpace: "nowrap", verticalAlign: "top" }}>
+                  {place}
                 </Table.Td>
                 <Table.Td>{detail}</Table.Td>
               </Table.Tr>

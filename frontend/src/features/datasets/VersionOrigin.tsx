@@ -1,0 +1,106 @@
+/** What a version was made from: the file, the shape that was found in it, and what deserves a second look. */
+import { Alert, Paper, Stack, Table, Text, Title } from "@mantine/core";
+import type { Origin } from "@/api/model";
+import { formatBytes } from "@/lib/format";
+import { CopyText } from "@/ui/CopyText";
+import { Facts } from "@/ui/Facts";
+import { TableFrame } from "@/ui/TableFrame";
+
+const FORMATS = { jsonl: "JSON lines", json: "JSON array" } as const;
+
+export function VersionOrigin({ origin }: { origin: Origin | null }) {
+  if (!origin) return null;
+  const { file, shape, warnings } = origin;
+  const mapped = shape.mapping.length > 0;
+  return (
+    <Paper component="section" p="md" mb="md" aria-label="Origin" data-testid="version-origin">
+      <Title order={2} mb="xs">
+        How the file was read
+      </Title>
+      <Stack gap="sm">
+        <Facts
+          facts={[
+            ["File", file.name || "not named"],
+            ["Format", `${FORMATS[file.format]}${file.packed ? ", packed with gzip" : ""}`],
+            ["Size of the file", formatBytes(file.bytes)],
+            [
+              "SHA-256 of the file",
+              <span key="hash" className="mono" title={file.sha256}>
+                {file.sha256.slice(0, 16)}…
+              </span>,
+            ],
+            ["Shape", shape.title],
+          ]}
+        />
+        {warnings.map(warning => (
+          <Alert key={warning.code} color="yellow" p="xs" title="Text that looks like control tokens">
+            <Text size="sm">{code(warning.detail)}</Text>
+            <Text size="sm" mt={4}>
+              {warning.first_rows.length < warning.rows ? "The first are rows " : "Rows "}
+              {warning.first_rows.join(", ")}.
+            </Text>
+          </Alert>
+        ))}
+        {mapped ? (
+          <TableFrame label="Columns that were made">
+            <Table verticalSpacing={4}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th w={140}>Column</Table.Th>
+                  <Table.Th>Made from</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {shape.mapping.map(({ column, source }) => (
+                  <Table.Tr key={column}>
+                    <Table.Td className="mono">{column}</Table.Td>
+                    <Table.Td>{code(source)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </TableFrame>
+        ) : (
+          <Text size="sm" c="dimmed">
+            The rows are stored as they came.
+          </Text>
+        )}
+        {mapped && (
+          <Text size="sm" c="dimmed">
+            All other columns are as they came. The rows below are the mapped ones.
+          </Text>
+        )}
+        {shape.grader && (
+          <Fitting label="A grader that fits these rows" value={JSON.stringify(shape.grader)} name="the grader" />
+        )}
+        {shape.system && (
+          <Fitting label="A system prompt that asks for what it reads" value={shape.system} name="the system prompt" />
+        )}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Fitting({ label, value, name }: { label: string; value: string; name: string }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <CopyText value={value} label={`Copy ${name}`} />
+    </div>
+  );
+}
+
+/** Text with what stands between backticks set as code. */
+function code(text: string) {
+  return text.split("`").map((part, index) =>
+    index % 2 ? (
+      <code key={index} className="mono">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  );
+}

@@ -1,0 +1,94 @@
+"""Reads columns for shapes, with sentences about what is wrong with them."""
+
+import json
+from typing import Any
+
+from trainer_core.datasets.shape import Row
+
+
+def text_of(row: Row, column: str) -> str:
+    """The text of a column.
+
+    Raises:
+        ValueError: it is missing, no text, or blank.
+    """
+    if column not in row:
+        raise ValueError(f"The row has no `{column}`, as the rows before it have.")
+    value = row[column]
+    if not isinstance(value, str):
+        raise ValueError(f"`{column}` must be a string, not {json_type(value)}.")
+    if not value.strip():
+        raise ValueError(f"`{column}` is empty.")
+    return value
+
+
+def gold_of(row: Row, column: str) -> str:
+    """A gold answer as text: a string, or a number as it is written out. Raises ValueError."""
+    if column not in row:
+        raise ValueError(f"The row has no `{column}`, as the rows before it have.")
+    value = row[column]
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"`{column}` must be a string or a number, not {json_type(value)}.")
+    if isinstance(value, str) and not value.strip():
+        raise ValueError(f"`{column}` is empty.")
+    return value.strip() if isinstance(value, str) else str(value)
+
+
+def texts_of(row: Row, column: str) -> list[str]:
+    """A column that lists texts, one at least. Raises ValueError."""
+    value = row.get(column)
+    if not isinstance(value, list) or not value or not all(isinstance(text, str) for text in value):
+        raise ValueError(f"`{column}` must be a list of at least one string.")
+    return value
+
+
+def list_in(row: Row, column: str) -> list[Any]:
+    """A list, or JSON text that holds one. Raises ValueError."""
+    value = row.get(column)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"`{column}` is text that is no JSON, where a chat is wanted.") from error
+    if not isinstance(value, list):
+        raise ValueError(f"`{column}` must be a list of messages, not {json_type(value)}.")
+    return value
+
+
+def is_chat(value: Any) -> bool:
+    """Whether a value is a list of messages, or JSON text that looks like one."""
+    if isinstance(value, str):
+        return value.lstrip().startswith("[{")
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def asked(question: str) -> list[dict[str, str]]:
+    """A chat in which the user asks."""
+    return [{"role": "user", "content": question}]
+
+
+def with_columns(row: Row, **made: Any) -> Row:
+    """A copy of the row with the columns that are made in front."""
+    return {**made, **{name: value for name, value in row.items() if name not in made}}
+
+
+def without(row: Row, *columns: str) -> Row:
+    """A copy of the row without some columns."""
+    return {name: value for name, value in row.items() if name not in columns}
+
+
+def json_type(value: Any) -> str:
+    """Name of a value's JSON type."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"

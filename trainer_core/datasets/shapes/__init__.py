@@ -1,0 +1,30 @@
+"""Table of the known shapes, one file each. The first that matches counts: the more a shape asks for, the earlier."""
+
+from trainer_core.datasets.shape import Shape
+from trainer_core.datasets.shapes.conversational import CONVERSATIONAL
+from trainer_core.datasets.shapes.gsm8k import GSM8K
+from trainer_core.datasets.shapes.humaneval import HUMANEVAL
+from trainer_core.datasets.shapes.ifeval import IFEVAL
+from trainer_core.datasets.shapes.math import MATH
+from trainer_core.datasets.shapes.mbpp import MBPP
+from trainer_core.datasets.shapes.openai_rft import OPENAI_RFT
+from trainer_core.datasets.shapes.own import OWN
+from trainer_core.datasets.shapes.question_answer import QUESTION_ANSWER
+from trainer_core.datasets.shapes.roll import ROLL
+from trainer_core.datasets.shapes.verifiers import VERIFIERS
+from trainer_core.datasets.shapes.verl import VERL
+
+SHAPES: tuple[Shape, ...] = (
+    MBPP,
+    HUMANEVAL,
+    IFEVAL,
+    VERL,
+    ROLL,
+    OPENAI_RFT,
+    CONVERSATIONAL,
+    OWN,
+    GSM8K,
+    VERIFIERS,
+    MATH,
+    QUESTION_ANSWER,
+)

@@ -1,0 +1,44 @@
+"""GSM8K (Cobbe et al., arXiv 2110.14168): the solution ends with the final answer behind four hashes."""
+
+import re
+
+from trainer_core.datasets.fields import asked, text_of, with_columns
+from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
+
+_NUMBER = re.compile(r"[-+−]?\$?\d[\d,]*(?:\.\d+)?|[-+−]?\.\d+")
+
+
+def _matches(row: Row) -> bool:
+    answer = row.get("answer")
+    return "question" in row and isinstance(answer, str) and "####" in answer
+
+
+def _convert(row: Row) -> Row:
+    question, solution = text_of(row, "question"), text_of(row, "answer")
+    _, hashes, after = solution.rpartition("####")
+    if not hashes:
+        raise ValueError("`answer` has no `####` with the final answer behind it.")
+    gold = after.strip()
+    if not gold:
+        raise ValueError("There is nothing behind the `####` of `answer`.")
+    if "\n" in gold:
+        raise ValueError("`answer` must end with the final answer: there are more lines behind its `####`.")
+    if _NUMBER.fullmatch(gold):
+        gold = gold.replace(",", "").replace("$", "")
+    return with_columns(row, messages=asked(question), answer=gold, solution=solution)
+
+
+GSM8K = Shape(
+    name="gsm8k",
+    title="GSM8K",
+    columns="`question` and `answer` (a solution that ends with #### 18)",
+    mapping=(
+        Mapped("messages", "`question` as the user's message"),
+        Mapped("answer", "what stands behind the `####` of `answer`, numbers without commas"),
+        Mapped("solution", "`answer` as it was"),
+    ),
+    matches=_matches,
+    convert=_convert,
+    grader={"type": "math", "reference": "answer", "extraction": "boxed"},
+    system=BOXED,
+)

@@ -1,0 +1,59 @@
+"""MBPP (Austin et al., arXiv 2108.07732), whole or sanitized: a task in a sentence, and tests as asserts."""
+
+import ast
+import builtins
+
+from trainer_core.datasets.fields import asked, text_of, texts_of, with_columns, without
+from trainer_core.datasets.shape import Mapped, Row, Shape
+
+_CODE = 200_000
+"""Characters of a solution that is looked at for the name of its function."""
+
+
+def _convert(row: Row) -> Row:
+    task = text_of(row, "prompt" if "prompt" in row else "text")
+    tests = texts_of(row, "test_list")
+    # As the paper asks: only the tests tell the name of the function.
+    question = f"{task}\n\nYour code should pass these tests:\n\n" + "\n".join(tests)
+    made = {"messages": asked(question), "tests": tests, "setup": _setup(row), "entry_point": _entry_point(row)}
+    return with_columns(without(row, "prompt"), **made, task=task)
+
+
+def _setup(row: Row) -> str:
+    """Code that runs before each test: imports as a list (sanitized), or text."""
+    value = row.get("test_imports", row.get("test_setup_code", ""))
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise ValueError("`test_imports` must be a list of strings, and `test_setup_code` a string.")
+    return value
+
+
+def _entry_point(row: Row) -> str:
+    """The function that bears the name of one of Python's own, which tests would use instead; else nothing."""
+    code = text_of(row, "code")
+    if len(code) > _CODE:
+        raise ValueError(f"`code` has more than {_CODE:,} characters.")
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"`code` is no Python program: {error}.") from error
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return next((name for name in names if hasattr(builtins, name)), "")
+
+
+MBPP = Shape(
+    name="mbpp",
+    title="MBPP",
+    columns="`prompt` or `text`, `code` and `test_list`",
+    mapping=(
+        Mapped("messages", "`prompt` or `text` with the tests below it, as the user's message"),
+        Mapped("tests", "`test_list`"),
+        Mapped("setup", "`test_imports` or `test_setup_code`"),
+        Mapped("entry_point", "the function in `code` that bears the name of one of Python's own, else empty"),
+        Mapped("task", "`prompt` or `text` as it was"),
+    ),
+    matches=lambda row: "test_list" in row and "code" in row and ("prompt" in row or "text" in row),
+    convert=_convert,
+    grader={"type": "code_tests", "tests": "tests", "setup": "setup", "entry_point": "entry_point"},
+)

@@ -1,0 +1,52 @@
+"""Rows of OpenAI's reinforcement fine-tuning: a chat with developer messages, and a reference of any kind."""
+
+from typing import Any
+
+from trainer_core.datasets.fields import list_in, with_columns
+from trainer_core.datasets.shape import Mapped, Row, Shape
+
+
+def _matches(row: Row) -> bool:
+    messages = row.get("messages")
+    if not isinstance(messages, list) or "prompt" in row:
+        return False
+    return "reference_answer" in row or any(
+        isinstance(one, dict) and (one.get("role") == "developer" or isinstance(one.get("content"), list))
+        for one in messages
+    )
+
+
+def _convert(row: Row) -> Row:
+    made: Row = {"messages": [_message(one) for one in list_in(row, "messages")]}
+    reference = row.get("reference_answer")
+    if "answer" not in row and isinstance(reference, str | int | float):
+        made["answer"] = reference
+    return with_columns(row, **made)
+
+
+def _message(message: Any) -> Any:
+    """The message with the role system for a developer's, and its parts as one text; other faults are told later."""
+    if not isinstance(message, dict):
+        return message
+    made = dict(message)
+    if made.get("role") == "developer":
+        made["role"] = "system"
+    parts = made.get("content")
+    if isinstance(parts, list):
+        if not all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts):
+            raise ValueError("A message may hold parts of text only; images, sound and files are not taken.")
+        made["content"] = "".join(part["text"] for part in parts)
+    return made
+
+
+OPENAI_RFT = Shape(
+    name="openai_rft",
+    title="OpenAI RFT",
+    columns="`messages` with `reference_answer`, developer messages or parts",
+    mapping=(
+        Mapped("messages", "`messages` with developers as system, and parts of text joined"),
+        Mapped("answer", "`reference_answer`, where it is text or a number and there is no `answer`"),
+    ),
+    matches=_matches,
+    convert=_convert,
+)

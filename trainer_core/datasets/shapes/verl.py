@@ -1,0 +1,30 @@
+"""Rows as verl trains on them, DAPO-Math-17k among them: a chat, and the gold answer inside of ``reward_model``."""
+
+import json
+
+from trainer_core.datasets.fields import gold_of, is_chat, list_in, with_columns, without
+from trainer_core.datasets.shape import Mapped, Row, Shape
+
+
+def _convert(row: Row) -> Row:
+    model = row.get("reward_model")
+    if not isinstance(model, dict):
+        raise ValueError("`reward_model` must be an object with `ground_truth`.")
+    truth = model.get("ground_truth")
+    # Some rewards keep an object there, such as tests; as text it is what a grader of one's own is given.
+    gold = json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict | list) else gold_of(model, "ground_truth")
+    return with_columns(without(row, "prompt"), messages=list_in(row, "prompt"), answer=gold)
+
+
+VERL = Shape(
+    name="verl",
+    title="verl (DAPO-Math)",
+    columns="`prompt` (a chat) and `reward_model` with `ground_truth`",
+    mapping=(
+        Mapped("messages", "`prompt`, which is a chat"),
+        Mapped("answer", "`ground_truth` in `reward_model`"),
+    ),
+    matches=lambda row: "reward_model" in row and is_chat(row.get("prompt")),
+    convert=_convert,
+    grader={"type": "math", "reference": "answer", "extraction": "last_number"},
+)
