@@ -72,6 +72,8 @@ def build_core(config: EngineConfig) -> CoreParts:
     architectures = hf_config.get("architectures") or []
     register_own(architectures)
     _register_architectures(architectures)
+    if config.enforce_eager:
+        _leave_classes_of_transformers()
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
         from worker.engine.cpu_kernels import rotate_heads_in_torch, use_compiled_norms
@@ -145,6 +147,14 @@ def _register_architectures(architectures: list[str]) -> None:
         known = ModelRegistry.models.get(architecture)
         if isinstance(known, _LazyRegisteredModel):
             ModelRegistry.register_model(architecture, known.load_model_cls())
+
+
+def _leave_classes_of_transformers() -> None:
+    """Keep vLLM from changing classes of transformers for its compiler, which does not run: architectures that vLLM
+    computes with these classes, such as OLMo 2, could no longer be built for anything else in this process."""
+    from vllm.model_executor.models.transformers import base
+
+    base.Base._decorate_cls_for_torch_compile = lambda self, cls, **_: None
 
 
 def _call_uncompiled_count() -> None:

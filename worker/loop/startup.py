@@ -20,9 +20,11 @@ from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
 from trainer_core.prompting.format import evaluation_format, present
+from trainer_core.spec import RunSpec
 from trainer_core.spec.data.prompt_format import PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
+from trainer_core.support import refusal
 from worker.cluster import actors as cluster
 from worker.cluster.notify import Notify
 from worker.cluster.placement import place, usable_gpus
@@ -82,6 +84,7 @@ class Startup:
         cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
         self._placement = place(workers + judges, ranks, usable_gpus())
         check_policy_folder(bundle.policy.path)
+        check_trainable(bundle.policy.path, spec)
         teacher = None if bundle.teacher is None else bundle.teacher.path
         if teacher is not None:
             check_policy_folder(teacher)
@@ -302,6 +305,12 @@ def check_policy_folder(folder: Path) -> None:
         raise StartError(f"The policy folder {folder} has no readable config.json.") from error
     if not any(folder.glob("*.safetensors")):
         raise StartError(f"The policy folder {folder} has no safetensors weights.")
+
+
+def check_trainable(folder: Path, spec: RunSpec) -> None:
+    """Refuse a policy that cannot be trained as ``spec`` asks, while nothing has started."""
+    if (sentence := refusal(json.loads((folder / "config.json").read_text()), spec)) is not None:
+        raise StartError(f"The policy {spec.policy.base} cannot be trained: {sentence}")
 
 
 def check_checkpoint(folder: Path, manifest_sha256: str) -> None:

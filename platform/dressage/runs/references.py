@@ -13,7 +13,7 @@ from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_by_name
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.selectors import version_by_ref as reward_version
-from dressage.runs import reward_versions
+from dressage.runs import policy_support, reward_versions
 from dressage.teams.models import Team
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.matching import mismatches
@@ -43,6 +43,8 @@ def resolve(team: Team, spec: RunSpec) -> References:
             return None
 
     found.policy = look_up("/spec/policy/base", policy_by_name, spec.policy.base)
+    if found.policy is not None:
+        found.errors += policy_support.errors(found.policy, spec)
     if spec.distillation is not None:
         found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
     for pointer, ref in dataset_references(spec):

@@ -1,0 +1,70 @@
+"""``python -m tests.architectures``: put every architecture through a whole loop and tell what was seen.
+
+With names only these are run anew; with ``--show`` nothing is written. Each architecture has a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.architectures.cases import Case, all_cases
+from tests.architectures.seen import Seen
+from trainer_core.starter.architectures import ARCHITECTURES, make_tiny
+
+RESULTS = Path(__file__).with_name("seen.json")
+
+
+def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
+    """Run the cases of one architecture in this process, with one engine for each head and number type."""
+    from tests.architectures.loop import run_case, start_engine
+
+    found, engines = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            policy = Path(folder) / f"{case.head}-{case.dtype}"
+            if policy not in engines:
+                make_tiny(name, policy, tied=case.head == "tied", dtype=case.dtype)
+                try:
+                    engines[policy] = start_engine(policy, case.dtype)
+                except Exception as error:
+                    engines[policy] = None
+                    reason = f"the engine does not start: {type(error).__name__}: {error}"
+            engine = engines[policy]
+            seen = Seen(case, failure=reason) if engine is None else run_case(case, engine, policy, policy / str(case))
+            print(f"{case}: {'; '.join(seen.complaints())[:300] or 'works'} ({seen.seconds:.1f} s)", flush=True)
+            found.append(seen)
+    return found
+
+
+def main() -> int:
+    """Run what is asked for; 1 where a case does not work."""
+    parser = argparse.ArgumentParser(prog="python -m tests.architectures", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *ARCHITECTURES], help="architectures (default: all)")
+    parser.add_argument("--show", action="store_true", help="write no result")
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.into is not None:
+        found = [one.as_json() for one in run_architecture(given.names[0], all_cases(given.names))]
+        given.into.write_text(json.dumps(found))
+        return 0
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    broken = False
+    for name in given.names or ARCHITECTURES:
+        with tempfile.TemporaryDirectory() as folder:
+            into = Path(folder) / "seen.json"
+            subprocess.run([sys.executable, "-m", "tests.architectures", name, "--into", str(into)], check=True)
+            results[name] = json.loads(into.read_text())
+        broken |= any(one["complaints"] for one in results[name])
+        if not given.show:
+            ordered = {key: results[key] for key in ARCHITECTURES if key in results}
+            RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+    return int(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

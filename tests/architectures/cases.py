@@ -1,0 +1,59 @@
+"""The cases of the matrix: an architecture, its head, a number type or an adapter, and how rollouts meet updates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle, product
+from typing import Literal, get_args
+
+from trainer_core.starter.architectures import ARCHITECTURES
+
+Head = Literal["tied", "untied"]
+Kind = Literal["float32", "bfloat16", "lora"]
+Mode = Literal["sync", "in_flight"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One policy on its way through a whole loop."""
+
+    architecture: str
+    """A key of ``ARCHITECTURES``."""
+    head: Head
+    kind: Kind
+    """Number type of engine and learner, or an adapter in float32."""
+    mode: Mode
+    """Whether weights change between rollouts or in their midst."""
+
+    @property
+    def dtype(self) -> Literal["float32", "bfloat16"]:
+        """Number type of the files, the engine and the learner."""
+        return "bfloat16" if self.kind == "bfloat16" else "float32"
+
+    def __str__(self) -> str:
+        return "-".join((self.architecture, self.head, self.kind, self.mode))
+
+
+def all_cases(architectures: Sequence[str] = ()) -> list[Case]:
+    """Every case of the given architectures (none: all)."""
+    return [
+        Case(name, head, kind, mode)
+        for name in architectures or ARCHITECTURES
+        for head, kind, mode in product(ARCHITECTURES[name].heads, KINDS, MODES)
+    ]
+
+
+def slice_of_cases() -> list[Case]:
+    """One case for each architecture; any two of head, kind and mode meet in some of them."""
+    variants = cycle(product(MODES, KINDS))
+    heads = {"tied": 0, "untied": 0}
+    chosen = []
+    for name, architecture in ARCHITECTURES.items():
+        head = min(architecture.heads, key=lambda one: heads[one])
+        heads[head] += 1
+        mode, kind = next(variants)
+        chosen.append(Case(name, head, kind, mode))
+    return chosen

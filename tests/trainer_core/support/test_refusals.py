@@ -1,0 +1,115 @@
+"""Refusals of policies: each names what is wrong and a way out, and nothing that trains is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.trainer_core.specs import spec
+from trainer_core.starter.architectures import ARCHITECTURES as TINY
+from trainer_core.support import ARCHITECTURES, objections, refusal, support_of
+
+QWEN = {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "max_position_embeddings": 4096}
+
+
+def config(name: str, **parts: Any) -> dict[str, Any]:
+    return {**QWEN, "architectures": [name], **parts}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_what_trains_is_not_refused(name: str) -> None:
+    assert refusal(config(name), spec()) is None
+
+
+def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
+    unknown = config("Ernie4_5ForCausalLM", model_type="ernie4_5")
+    assert refusal(unknown, spec()) is None
+    assert support_of(unknown) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says", "way_out"),
+    [
+        (config("Gemma3ForConditionalGeneration"), "sees or hears", "save its text part as Gemma3ForCausalLM"),
+        (config("Qwen3ForCausalLM", vision_config={}), "sees or hears", "save its text part by itself"),
+        (config("T5ForX", is_encoder_decoder=True), "has an encoder", "choose one of Llama 3"),
+        (config("Qwen3ForSequenceClassification"), "generates no text", "use it as a reward model"),
+        (config("BertModel"), "no language model that generates text", "choose one of Llama 3"),
+        (config("Qwen3NextForCausalLM"), "recurrent layers", "choose a policy of Qwen 3 MoE (Qwen3MoeForCausalLM)"),
+        (config("StableLmForCausalLM"), "cannot be exchanged", "choose a policy of Llama 3, SmolLM 2"),
+        (config("Llama4ForCausalLM", layer_types=["chunked_attention"]), "chunked_attention", "choose a policy"),
+        (config("GptOssForCausalLM", quantization_config={"quant_method": "mxfp4"}), "in mxfp4", "Mxfp4Config(dequan"),
+        (config("LlamaForCausalLM", quantization_config={"quant_method": "awq"}), "in awq", "own version in bfloat16."),
+        ({}, "names no architecture", "write the model's class"),
+    ],
+)  # fmt: skip
+def test_a_policy_that_cannot_train_is_told_the_way_out(given: dict[str, Any], says: str, way_out: str) -> None:
+    for sentence in (refusal(given), refusal(given, spec())):
+        assert sentence is not None
+        assert says in sentence
+        assert way_out in sentence
+
+
+LORA = {"type": "lora", "target_modules": ["o_proj", "q_proj"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "pointer", "way_out"),
+    [
+        (
+            {**QWEN, "max_position_embeddings": 200},
+            {},
+            ("rollout", "engine", "max_model_len"),
+            "set rollout.engine.max_model_len to 200 or less",
+        ),
+        (
+            config("Gemma2ForCausalLM"),
+            {"rollout": {"engine": {"dtype": "float16"}}},
+            ("rollout", "engine", "dtype"),
+            "to bfloat16 or float32",
+        ),
+        (
+            config("Phi3ForCausalLM"),
+            {"policy": {"base": "p", "adapter": LORA}},
+            ("policy", "adapter", "target_modules", 1),
+            "has no linear layer 'q_proj': it has qkv_proj, o_proj, gate_up_proj, down_proj",
+        ),
+        (
+            QWEN,
+            {"policy": {"base": "p", "routing": {"replay": True}}},
+            ("policy", "routing", "replay"),
+            "set policy.routing.replay to false",
+        ),
+        (
+            QWEN,
+            {"policy": {"base": "p", "routing": {"balance": {"type": "loss_free"}}}},
+            ("policy", "routing", "balance"),
+            "set policy.routing.balance.type to none",
+        ),
+    ],
+)
+def test_a_spec_that_a_policy_cannot_do_is_told_the_field(
+    given: dict[str, Any], parts: dict[str, Any], pointer: tuple[str | int, ...], way_out: str
+) -> None:
+    [(path, sentence)] = objections(given, spec(**parts))
+    assert path == pointer
+    assert way_out in sentence
+
+
+def test_positions_that_rotary_scaling_adds_count() -> None:
+    scaled = {**QWEN, "max_position_embeddings": 256}
+    assert refusal({**scaled, "rope_parameters": {"rope_type": "linear", "factor": 8.0}}, spec()) is None
+    assert refusal({**scaled, "rope_scaling": {"type": "yarn", "factor": 8.0}}, spec()) is not None
+
+
+def test_the_table_names_every_tiny_policy_once() -> None:
+    named = {one: name for name, support in ARCHITECTURES.items() for one in support.policies}
+    assert named == {name: tiny.model for name, tiny in TINY.items()}
+
+
+def test_it_needs_no_torch() -> None:
+    code = "import sys, trainer_core.support; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,132 @@
+"""The table of architectures, by the model class that ``config.json`` names.
+
+What it says is what ``python -m tests.architectures`` has seen; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SEPARATE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+LATENT = ("kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+
+_BY_TRANSFORMERS = "The engine computes it with transformers' own class: slower than an architecture that vLLM knows."
+_WINDOWS = "Sliding windows are computed exactly."
+_CAPPING = "Score capping is computed exactly, on a slower path."
+_EXPERTS = "LoRA adapts the attention alone: the experts rest."
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What of the platform works with the policies of one model class."""
+
+    title: str
+    """Families that have this class."""
+    policies: tuple[str, ...]
+    """The tiny policies that were tried: names of ``trainer_core.starter.architectures``."""
+    layers: tuple[str, ...]
+    """Last names of the linear layers that an adapter may have."""
+    engine: bool = True
+    learner: bool = True
+    lora: bool = True
+    bfloat16: bool = True
+    """Engine and learner in bfloat16 with a float32 output layer."""
+    float16: bool = True
+    """Whether the engine takes it."""
+    fp8: bool = True
+    """Simulated FP8 in engine and learner."""
+    routes: bool = False
+    """Whether the engine tells the experts that it has sent tokens to."""
+    experts: bool = False
+    """Whether it is a mixture of experts."""
+    in_flight: bool = True
+    """Weights that change in the midst of answers."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def trains(self) -> bool:
+        """Whether whole runs work."""
+        return self.engine and self.learner
+
+
+ARCHITECTURES: Mapping[str, Support] = {
+    "LlamaForCausalLM": Support("Llama 3, SmolLM 2", ("llama3", "smollm2"), SEPARATE),
+    "SmolLM3ForCausalLM": Support("SmolLM 3", ("smollm3",), SEPARATE, remarks=(_BY_TRANSFORMERS,)),
+    "Qwen2ForCausalLM": Support("Qwen 2, Qwen 2.5", ("qwen2",), SEPARATE),
+    "Qwen3ForCausalLM": Support("Qwen 3", ("qwen3",), SEPARATE),
+    "Qwen3MoeForCausalLM": Support(
+        "Qwen 3 MoE", ("qwen3_moe",), ATTENTION, experts=True, fp8=False, remarks=(_EXPERTS,)
+    ),
+    "MistralForCausalLM": Support("Mistral", ("mistral",), SEPARATE, remarks=(_WINDOWS,)),
+    "MixtralForCausalLM": Support("Mixtral", ("mixtral",), ATTENTION, experts=True, fp8=False, remarks=(_EXPERTS,)),
+    "Gemma2ForCausalLM": Support(
+        "Gemma 2",
+        ("gemma2",),
+        SEPARATE,
+        float16=False,
+        remarks=(
+            _CAPPING,
+            _WINDOWS,
+            "Read what a run has trained with attn_implementation='eager': transformers' fused attention leaves the "
+            "capping out.",
+        ),
+    ),
+    "Gemma3ForCausalLM": Support(
+        "Gemma 3 (text)",
+        ("gemma3",),
+        SEPARATE,
+        float16=False,
+        remarks=(_WINDOWS, "Models that see images as well are refused: their text part trains by itself."),
+    ),
+    "Phi3ForCausalLM": Support(
+        "Phi 3, Phi 4",
+        ("phi3", "phi4"),
+        ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
+        remarks=("LoRA adapts the joint layers that its files have: qkv_proj and gate_up_proj.",),
+    ),
+    "Olmo2ForCausalLM": Support("OLMo 2", ("olmo2",), SEPARATE, remarks=(_BY_TRANSFORMERS,)),
+    "Olmo3ForCausalLM": Support("OLMo 3", ("olmo3",), SEPARATE, remarks=(_BY_TRANSFORMERS, _WINDOWS)),
+    "GraniteForCausalLM": Support("Granite 3", ("granite",), SEPARATE),
+    "GptOssForCausalLM": Support(
+        "GPT-OSS",
+        ("gpt_oss",),
+        ATTENTION,
+        experts=True,
+        fp8=False,
+        remarks=("Attention sinks are computed exactly, on a slower path.", _WINDOWS, _EXPERTS),
+    ),
+    "DeepseekV2ForCausalLM": Support(
+        "DeepSeek V2", ("deepseek_v2",), ("q_proj", *LATENT), experts=True, fp8=False, remarks=(_EXPERTS,)
+    ),
+    "DeepseekV3ForCausalLM": Support(
+        "DeepSeek V3, R1",
+        ("deepseek_v3",),
+        ("q_a_proj", "q_b_proj", *LATENT),
+        experts=True,
+        fp8=False,
+        remarks=(_EXPERTS,),
+    ),
+    "MiniMaxForCausalLM": Support(
+        "MiniMax-Text-01, MiniMax-M1",
+        (),
+        (*ATTENTION, "qkv_proj", "output_gate", "out_proj"),
+        experts=True,
+        routes=True,
+        fp8=False,
+        remarks=("Lightning attention and experts are computed by the platform itself.", _EXPERTS),
+    ),
+}
+
+
+def class_of(config: Mapping[str, Any]) -> str | None:
+    """The model class that a configuration names first."""
+    named = config.get("architectures")
+    return named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
+
+
+def support_of(config: Mapping[str, Any]) -> Support | None:
+    """What works with the policy of this ``config.json``; None for a class that was never tried."""
+    return ARCHITECTURES.get(class_of(config) or "")

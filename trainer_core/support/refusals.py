@@ -1,0 +1,227 @@
+"""Reasons why a policy cannot be trained, or not as a spec asks, each with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from trainer_core.spec.learner.adapter import LoRAAdapter
+from trainer_core.spec.learner.routing import NoBalancing
+from trainer_core.support.architectures import ARCHITECTURES, class_of, support_of
+
+if TYPE_CHECKING:
+    from trainer_core.spec import RunSpec
+
+Path = tuple[str | int, ...]
+BASE: Path = ("policy", "base")
+
+_SEES = ("ForConditionalGeneration", "ForImageTextToText", "VForCausalLM", "VLForCausalLM", "MMForCausalLM")
+"""Ends of classes that see or hear, beside reading."""
+_TEXT_PARTS = {
+    "Gemma3ForConditionalGeneration": "Gemma3ForCausalLM",
+    "Mistral3ForConditionalGeneration": "MistralForCausalLM",
+    "Qwen2VLForConditionalGeneration": "Qwen2ForCausalLM",
+    "Qwen2_5_VLForConditionalGeneration": "Qwen2ForCausalLM",
+    "Qwen3VLForConditionalGeneration": "Qwen3ForCausalLM",
+    "Qwen3VLMoeForConditionalGeneration": "Qwen3MoeForCausalLM",
+    "LlavaForConditionalGeneration": "LlamaForCausalLM",
+    "MllamaForConditionalGeneration": "LlamaForCausalLM",
+}
+_RECURRENT = frozenset(
+    """
+    Bamba FalconH1 FalconMamba GraniteMoeHybrid Inkling Jamba KimiLinear Lfm2 Lfm2Moe Mamba Mamba2 NemotronH
+    OlmoHybrid Qwen3Next Qwen3_5 Qwen3_5Moe RecurrentGemma Rwkv Zamba Zamba2 xLSTM
+    """.split()  # noqa: SIM905 - a name a line would fill a page
+)
+_FIXED_ATTENTION = frozenset(
+    """
+    BioGpt Bloom Blt CodeGen CpmAnt Falcon GPTJ GPTNeo GPTNeoXJapanese Mpt OpenAIGPT StableLm XGLM
+    """.split()  # noqa: SIM905 - a name a line would fill a page
+)
+"""Families whose class in transformers computes attention in its own way, which cannot be told of packed sequences."""
+_SIBLINGS = {
+    "Qwen3Next": "Qwen3MoeForCausalLM",
+    "Qwen3_5": "Qwen3ForCausalLM",
+    "Qwen3_5Moe": "Qwen3MoeForCausalLM",
+    "OlmoHybrid": "Olmo3ForCausalLM",
+    "GraniteMoeHybrid": "GraniteForCausalLM",
+    "RecurrentGemma": "Gemma2ForCausalLM",
+    "FalconMamba": "LlamaForCausalLM",
+    "StableLm": "LlamaForCausalLM",
+    "Llama4": "LlamaForCausalLM",
+}
+_WIDENED_BY = {"mxfp4": "Mxfp4Config", "fp8": "FineGrainedFP8Config"}
+"""Formats of files that transformers can widen when it reads them, and its class for them."""
+_LAYERS = {"full_attention", "sliding_attention"}
+_HYBRID = ("minimax", "linear_attention")
+"""Model type whose recurrent layers the platform computes itself, and their kind."""
+_PRESCALED = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
+"""Kinds of rotary scaling whose ``max_position_embeddings`` is the scaled length."""
+
+
+def refusal(config: Mapping[str, Any], spec: RunSpec | None = None) -> str | None:
+    """Sentences for a person who cannot train this policy (as ``spec`` asks), or None for one who can.
+
+    Args:
+        config: the policy's ``config.json``.
+        spec: the run; None asks about the policy alone.
+    """
+    found = [sentence for _, sentence in objections(config, spec)]
+    return " ".join(found) or None
+
+
+def objections(config: Mapping[str, Any], spec: RunSpec | None = None) -> Iterator[tuple[Path, str]]:
+    """Fields of the spec, each with a sentence that says what is wrong and what to do."""
+    if (reason := _of_class(config) or _of_weights(config) or _of_layers(config)) is not None:
+        yield BASE, reason
+    elif spec is not None:
+        yield from _of_spec(config, spec)
+
+
+def _of_class(config: Mapping[str, Any]) -> str | None:
+    name = class_of(config)
+    if name is None:
+        return "config.json names no architecture: write the model's class into its list 'architectures'."
+    family = name.removesuffix("ForCausalLM").removesuffix("LMHeadModel")
+    if name.endswith(("ForSequenceClassification", "ForTokenClassification")):
+        return (
+            f"{name} gives scores and generates no text: use it as a reward model, and train a policy whose class ends "
+            "in ForCausalLM."
+        )
+    if name.endswith(_SEES) or "vision_config" in config or "audio_config" in config:
+        part = _TEXT_PARTS.get(name)
+        way = f" as {part}" if part else ""
+        return (
+            f"{name} sees or hears, and only text is trained here: save its text part{way} by itself "
+            f"(docs/architectures.md shows how), or choose {_choice()}."
+        )
+    if config.get("is_encoder_decoder"):
+        return f"{name} has an encoder, and only decoders are trained here: choose {_choice()}."
+    if family in _RECURRENT:
+        return f"{name} has recurrent layers, which would mix packed sequences: choose {_choice(family)}."
+    if family in _FIXED_ATTENTION:
+        return (
+            f"The attention of {name} cannot be exchanged in transformers, so packed sequences would mix: choose "
+            f"{_choice(family)}."
+        )
+    if not name.endswith(("ForCausalLM", "LMHeadModel")):
+        return f"{name} is no language model that generates text: choose {_choice()}."
+    known = ARCHITECTURES.get(name)
+    if known is not None and not known.trains:
+        return f"{name} does not train yet ({' '.join(known.remarks)}): choose {_choice(family)}."
+    return None
+
+
+def _of_weights(config: Mapping[str, Any]) -> str | None:
+    quantised = config.get("quantization_config")
+    if not quantised:
+        return None
+    method = str(quantised.get("quant_method")) if isinstance(quantised, Mapping) else "fewer bits"
+    way = "register the model's own version in bfloat16"
+    if method in _WIDENED_BY:
+        way += (
+            ", or make one: AutoModelForCausalLM.from_pretrained(folder, dtype='bfloat16', quantization_config="
+            f"{_WIDENED_BY[method]}(dequantize=True)).save_pretrained(another)"
+        )
+    return f"Its weights are stored in {method}, which cannot be trained: {way}."
+
+
+def _of_layers(config: Mapping[str, Any]) -> str | None:
+    hybrid, recurrent = _HYBRID
+    own = {recurrent} if config.get("model_type") == hybrid else set()
+    kinds = config.get("layer_types")
+    strange = sorted({str(kind) for kind in kinds} - _LAYERS - own) if isinstance(kinds, list) else []
+    if strange:
+        family = str(class_of(config)).removesuffix("ForCausalLM")
+        return f"Its layers of type {', '.join(strange)} would mix packed sequences: choose {_choice(family)}."
+    for noise in ("attn_logit_bias", "alibi"):
+        if config.get(noise):
+            return f"Its attention adds a bias by distance ({noise}), which is not computed here: choose {_choice()}."
+    return None
+
+
+def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, str]]:
+    engine, asked, known = spec.rollout.engine, spec.policy, support_of(config)
+    longest = longest_sequence(config)
+    if longest is not None and engine.max_model_len > longest:
+        yield (
+            ("rollout", "engine", "max_model_len"),
+            f"The policy knows {longest} positions, and sequences of {engine.max_model_len} tokens are asked for: set "
+            f"rollout.engine.max_model_len to {longest} or less.",
+        )
+    if known is None:
+        return
+    if engine.dtype == "float16" and not known.float16:
+        yield (
+            ("rollout", "engine", "dtype"),
+            f"{known.title} overflows in float16: set rollout.engine.dtype to bfloat16 or float32.",
+        )
+    if engine.quantization is not None and not known.fp8:
+        yield (
+            ("rollout", "engine", "quantization"),
+            f"FP8 does not work with {known.title}: leave rollout.engine.quantization out, and choose bfloat16.",
+        )
+    if not known.bfloat16 and "bfloat16" in (engine.dtype, asked.dtype):
+        yield (
+            ("policy", "dtype"),
+            f"{known.title} does not train in bfloat16: set policy.dtype and rollout.engine.dtype to float32.",
+        )
+    if isinstance(asked.adapter, LoRAAdapter):
+        yield from _of_adapter(asked.adapter, known.title, known.layers, lora=known.lora)
+    yield from _of_routing(spec, known.title, experts=known.experts, routes=known.routes)
+
+
+def _of_adapter(adapter: LoRAAdapter, title: str, layers: tuple[str, ...], *, lora: bool) -> Iterator[tuple[Path, str]]:
+    if not lora:
+        yield ("policy", "adapter"), f"LoRA does not work with {title}: train all weights (policy.adapter.type = none)."
+    for index, name in enumerate(adapter.target_modules):
+        if name.rpartition(".")[2] not in layers:
+            yield (
+                ("policy", "adapter", "target_modules", index),
+                f"{title} has no linear layer {name!r}: it has {', '.join(layers)} (none named means all of them).",
+            )
+
+
+def _of_routing(spec: RunSpec, title: str, *, experts: bool, routes: bool) -> Iterator[tuple[Path, str]]:
+    routing = spec.policy.routing
+    if not isinstance(routing.balance, NoBalancing) and not experts:
+        yield (
+            ("policy", "routing", "balance"),
+            f"{title} has no experts to balance: set policy.routing.balance.type to none.",
+        )
+    if routing.replay and not routes:
+        reason = "the engine does not tell its routes" if experts else "there are no experts"
+        yield (
+            ("policy", "routing", "replay"),
+            f"Routes of {title} cannot be replayed, because {reason}: set policy.routing.replay to false.",
+        )
+
+
+def longest_sequence(config: Mapping[str, Any]) -> int | None:
+    """Longest sequence in tokens that engines accept for this policy, or None where it does not say."""
+    text = config.get("text_config") if isinstance(config.get("text_config"), Mapping) else config
+    assert isinstance(text, Mapping)
+    positions = text.get("max_position_embeddings")
+    if type(positions) is not int:
+        return None
+    if "gemma3" in str(text.get("model_type")):
+        return positions  # scaled already
+    rope = text.get("rope_parameters") or text.get("rope_scaling") or {}
+    if not isinstance(rope, Mapping):
+        return positions
+    nested = [one for one in rope.values() if isinstance(one, Mapping)]
+    factor = 1.0
+    for one in nested or [rope]:
+        kind = one.get("rope_type", one.get("type", "default"))
+        if kind not in _PRESCALED:
+            factor = float(one.get("factor") or factor)
+    return int(positions * factor)
+
+
+def _choice(family: str = "") -> str:
+    """A supported sibling of ``family``, or the whole list."""
+    sibling = _SIBLINGS.get(family)
+    if sibling is not None:
+        return f"a policy of {ARCHITECTURES[sibling].title} ({sibling})"
+    titles = [one.title for one in ARCHITECTURES.values() if one.trains]
+    return f"one of {', '.join(titles)}"
