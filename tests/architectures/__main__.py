@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.architectures.cases import Case, all_cases
 from tests.architectures.seen import Seen
 from trainer_core.starter.architectures import ARCHITECTURES, make_tiny
+from worker.engine import InferenceEngine
 
 RESULTS = Path(__file__).with_name("seen.json")
 
@@ -23,7 +24,9 @@ def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
     """Run the cases of one architecture in this process, with one engine for each head and number type."""
     from tests.architectures.loop import run_case, start_engine
 
-    found, engines = [], {}
+    found: list[Seen] = []
+    engines: dict[Path, InferenceEngine | None] = {}
+    reason = ""
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             policy = Path(folder) / f"{case.head}-{case.dtype}"
@@ -57,7 +60,9 @@ def main() -> int:
     for name in given.names or ARCHITECTURES:
         with tempfile.TemporaryDirectory() as folder:
             into = Path(folder) / "seen.json"
-            subprocess.run([sys.executable, "-m", "tests.architectures", name, "--into", str(into)], check=True)
+            done = subprocess.run([sys.executable, "-m", "tests.architectures", name, "--into", str(into)])
+            if done.returncode:
+                sys.exit(f"{name}: the process ended with {done.returncode}")
             results[name] = json.loads(into.read_text())
         broken |= any(one["complaints"] for one in results[name])
         if not given.show:

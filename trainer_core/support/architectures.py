@@ -21,7 +21,7 @@ _EXPERTS = "LoRA adapts the attention alone: the experts rest."
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What of the platform works with the policies of one model class."""
+    """Parts of the platform that work with the policies of one model class."""
 
     title: str
     """Families that have this class."""
@@ -128,5 +128,5 @@ def class_of(config: Mapping[str, Any]) -> str | None:
 
 
 def support_of(config: Mapping[str, Any]) -> Support | None:
-    """What works with the policy of this ``config.json``; None for a class that was never tried."""
+    """Parts that work with the policy of this ``config.json``; None for a class that was never tried."""
     return ARCHITECTURES.get(class_of(config) or "")

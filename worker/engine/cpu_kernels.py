@@ -1,4 +1,4 @@
-"""Route normalisation on CPU to vLLM's compiled kernels.
+"""Route normalisation on CPU to vLLM's compiled kernels, and rotary positions away from one that overruns.
 
 vLLM ships fused RMS-norm kernels in its CPU library and calls them only on GPUs; on CPU it composes six tensor
 operations per norm. The kernels agree to 1e-6 and take a third of the time. Registered through vLLM's own dispatch,
@@ -15,6 +15,8 @@ import vllm.kernels  # noqa: F401  registers vLLM's own implementations first
 from vllm import ir
 
 PROVIDER = "dressage_cpu"
+ROTARY_LANES = 8
+"""16-bit numbers that vLLM's rotary kernel for CPUs reads and writes at once."""
 
 
 def _fits(x: torch.Tensor, weight: torch.Tensor | None, variance_size: int | None) -> bool:
@@ -65,11 +67,13 @@ def use_compiled_norms() -> dict[str, list[str]]:
     return {"rms_norm": [PROVIDER], "fused_add_rms_norm": [PROVIDER]}
 
 
-def rotate_heads_in_torch() -> None:
-    """Let queries that come with an axis for heads, [N, H, D], be rotated by vLLM's own composition.
+def rotate_safely_in_torch() -> None:
+    """Let vLLM's own composition rotate what its compiled kernel for CPUs cannot. May be called again.
 
-    Its compiled kernel for CPUs takes the stride of heads for that of tokens there, and rotates other numbers without
-    an error. Such queries come from latent attention with expanded heads. May be called again.
+    Queries that come with an axis for heads, [N, H, D], as those of latent attention with expanded heads: the kernel
+    takes the stride of heads for that of tokens, and rotates other numbers without an error. And 16-bit numbers whose
+    rotated pairs are no multiple of its lanes, such as 36 of three quarters of a head of 96: it writes past the end,
+    and the process ends with a segmentation fault.
     """
     from vllm.model_executor.layers.rotary_embedding.base import RotaryEmbedding
 
@@ -80,7 +84,8 @@ def rotate_heads_in_torch() -> None:
     def forward_cpu(
         self: Any, positions: torch.Tensor, query: torch.Tensor, key: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        rotate = self.forward_native if query.ndim > 2 else partial(compiled, self)
+        overruns = query.element_size() < 4 and self.rotary_dim // 2 % ROTARY_LANES != 0
+        rotate = self.forward_native if overruns or query.ndim > 2 else partial(compiled, self)
         rotated: tuple[torch.Tensor, torch.Tensor | None] = rotate(positions, query, key)
         return rotated
 

@@ -76,10 +76,10 @@ def build_core(config: EngineConfig) -> CoreParts:
         _leave_classes_of_transformers()
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
-        from worker.engine.cpu_kernels import rotate_heads_in_torch, use_compiled_norms
+        from worker.engine.cpu_kernels import rotate_safely_in_torch, use_compiled_norms
 
         op_priority = use_compiled_norms()
-        rotate_heads_in_torch()
+        rotate_safely_in_torch()
         # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
         os.environ["VLLM_MLA_DISABLE"] = "1"
         _call_uncompiled_count()
