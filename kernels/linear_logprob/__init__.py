@@ -17,6 +17,7 @@ def linear_logprob(
     temperature: Tensor,
     bias: Tensor | None = None,
     *,
+    softcap: float | None = None,
     batch_invariant: bool = False,
     backend: Backend = "auto",
 ) -> tuple[Tensor, Tensor]:
@@ -31,6 +32,8 @@ def linear_logprob(
         targets: int64 [T], each in 0 … V − 1.
         temperature: [T], above 0; without gradient.
         bias: [V]; −inf takes a token out of the vocabulary.
+        softcap: c where logits are capped to c·tanh(logit / c) before the temperature divides them; the reference
+            computes it on every device.
         batch_invariant: whether a token's results shall be the same to the last bit whatever others stand beside it.
         backend: see ``kernels.backend``.
 
@@ -39,7 +42,7 @@ def linear_logprob(
 
     Raises:
         BackendUnavailable: Triton was asked for where it cannot run.
-        ValueError: shapes do not fit, or there is no vocabulary.
+        ValueError: shapes do not fit, there is no vocabulary, or Triton was asked for with a cap.
     """
     if hidden.ndim != 2 or weight.ndim != 2 or hidden.shape[1] != weight.shape[1] or not len(weight):
         raise ValueError(f"hidden {tuple(hidden.shape)} and weight {tuple(weight.shape)} must be [T, D] and [V, D]")
@@ -47,13 +50,15 @@ def linear_logprob(
         raise ValueError(f"targets and temperature must have the shape [{len(hidden)}] of the tokens")
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError(f"the bias must have the shape [{len(weight)}] of the vocabulary")
-    implementation = _implementation(uses_triton(hidden, backend))
+    if softcap is not None and backend == "triton":
+        raise ValueError("the Triton path does not cap logits: leave backend at 'auto'")
+    implementation = _implementation(softcap is None and uses_triton(hidden, backend))
     rows = len(hidden)
     if batch_invariant and (spare := -rows % implementation.row_tile(hidden, weight)):
         # Whole tiles: what would be the shape of the last one must not decide anything.
         hidden, targets = pad(hidden, (0, 0, 0, spare)), pad(targets, (0, spare))
         temperature = pad(temperature, (0, spare), value=1.0)
-    given = (hidden, weight, targets, temperature, bias)
+    given = (hidden, weight, targets, temperature, bias, softcap)
     logprobs, entropies = _LinearLogprob.apply(*given, batch_invariant, implementation)
     return logprobs[:rows], entropies[:rows]
 
@@ -75,12 +80,13 @@ class _LinearLogprob(torch.autograd.Function):
         targets: Tensor,
         temperature: Tensor,
         bias: Tensor | None,
+        softcap: float | None,
         batch_invariant: bool,
         implementation: Any,
     ) -> tuple[Tensor, Tensor]:
-        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias)
+        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias, softcap)
         logprobs, saved = implementation.forward(given, batch_invariant=batch_invariant)
-        ctx.implementation = implementation
+        ctx.implementation, ctx.softcap = implementation, softcap
         # Outputs must not be saved on the context itself: they would keep their own graph alive.
         ctx.save_for_backward(hidden, weight, targets, temperature, bias, saved.logsumexp, saved.entropy, saved.kept)
         ctx.set_materialize_grads(False)
@@ -89,10 +95,10 @@ class _LinearLogprob(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor | None, entropy_slope: Tensor | None) -> tuple[Tensor | None, ...]:
         if slope is None and entropy_slope is None:
-            return None, None, None, None, None, None, None
+            return (None,) * 8
         hidden, weight, targets, temperature, bias, logsumexp, entropy, kept = ctx.saved_tensors
         saved = reference.Saved(logsumexp, entropy, kept)
         needs = (ctx.needs_input_grad[0], ctx.needs_input_grad[1], ctx.needs_input_grad[4])
-        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias)
+        given = reference.OutputLayerInputs(hidden, weight, targets, temperature, bias, ctx.softcap)
         found = ctx.implementation.backward(slope, entropy_slope, saved, given, needs)
-        return found.hidden, found.weight, None, None, found.bias, None, None
+        return found.hidden, found.weight, None, None, found.bias, None, None, None

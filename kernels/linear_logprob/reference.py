@@ -37,6 +37,8 @@ class OutputLayerInputs:
     """Shape [T]."""
     bias: Tensor | None
     """[V]; −inf takes a token out of the vocabulary."""
+    softcap: float | None = None
+    """c where logits are capped to c·tanh(logit / c), before the temperature divides them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +140,12 @@ def backward(
     sums: Tensor | None = None
     for columns, rows in tiles:
         logits = _tile(given, scaled, columns, rows) if saved.kept is None else saved.kept.clone()
+        bend = None if given.softcap is None else _bend(logits, heat[rows], given.softcap)
         flow = _flow(logits, saved, slope[rows], None if tilt is None else tilt[rows], rows)
         here, inside = _inside(given.targets[rows], columns)
         flow.scatter_add_(1, here.unsqueeze(1), torch.where(inside, slope[rows], 0.0).unsqueeze(1))
+        if bend is not None:
+            flow.mul_(bend)
         if to_hidden is not None:
             to_hidden[rows].addmm_(flow, weight[columns].to(kind))
         if to_weight is not None:
@@ -198,10 +203,19 @@ def _tiles(given: OutputLayerInputs, height: int | None = None) -> Iterator[tupl
 def _tile(given: OutputLayerInputs, scaled: Tensor, columns: slice, rows: slice) -> Tensor:
     """Logits over temperature of one tile; ``scaled`` [T, D] are the hidden states over temperature."""
     logits = _project(scaled[rows], given.weight[columns])
-    if given.bias is None:
+    if given.bias is None and given.softcap is None:
         return logits
     heat = given.temperature[rows].to(scaled.dtype).unsqueeze(1)
-    return logits.add_(given.bias[columns].to(scaled.dtype) / heat)
+    if given.bias is not None:
+        logits.add_(given.bias[columns].to(scaled.dtype) / heat)
+    if given.softcap is not None:
+        logits.mul_(heat / given.softcap).tanh_().mul_(given.softcap / heat)
+    return logits
+
+
+def _bend(logits: Tensor, heat: Tensor, softcap: float) -> Tensor:
+    """Slope of capped logits by what they were before, of a tile: d c·tanh(x / c) / dx = 1 − tanh²(x / c)."""
+    return (logits * (heat / softcap)).square_().neg_().add_(1)
 
 
 def _project(states: Tensor, weight: Tensor) -> Tensor:

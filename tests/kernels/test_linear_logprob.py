@@ -10,12 +10,19 @@ from kernels.linear_logprob import linear_logprob, reference
 
 
 def plain(
-    hidden: Tensor, weight: Tensor, targets: Tensor, heat: Tensor, bias: Tensor | None = None
+    hidden: Tensor,
+    weight: Tensor,
+    targets: Tensor,
+    heat: Tensor,
+    bias: Tensor | None = None,
+    softcap: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """In float64 and by torch's own distribution, all logits at once."""
     logits = hidden.double() @ weight.double().T
     if bias is not None:
         logits = logits + bias.double()
+    if softcap is not None:
+        logits = softcap * torch.tanh(logits / softcap)
     found = torch.distributions.Categorical(logits=logits / heat.double()[:, None])
     entropy = torch.special.entr(found.probs).sum(-1)
     return found.log_prob(targets), entropy
@@ -40,21 +47,26 @@ def tiling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
+@pytest.mark.parametrize("softcap", [None, 1.5])
 @pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize(("tokens", "invariant"), [(1, False), (7, False), (7, True)])
-def test_gradients_of_both_outputs(tiling: str, biased: bool, tokens: int, invariant: bool) -> None:
+def test_gradients_of_both_outputs(
+    tiling: str, biased: bool, tokens: int, invariant: bool, softcap: float | None
+) -> None:
     hidden, weight, targets, heat = inputs(tokens, 5, 11, torch.float64)
     bias = torch.linspace(-1, 1, 11, dtype=torch.float64) if biased else None
     leaves = [t.requires_grad_() for t in (hidden, weight, bias) if t is not None]
 
     def both(*given: Tensor) -> tuple[Tensor, Tensor]:
         third = given[2] if biased else None
-        return linear_logprob(given[0], given[1], targets, heat, third, batch_invariant=invariant)
+        return linear_logprob(given[0], given[1], targets, heat, third, softcap=softcap, batch_invariant=invariant)
 
     assert torch.autograd.gradcheck(both, leaves)
     slopes = torch.randn(2, tokens, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     mine = sum((found * slope).sum() for found, slope in zip(both(*leaves), slopes, strict=True))
-    theirs = sum((f * s).sum() for f, s in zip(plain(hidden, weight, targets, heat, bias), slopes, strict=True))
+    theirs = sum(
+        (f * s).sum() for f, s in zip(plain(hidden, weight, targets, heat, bias, softcap), slopes, strict=True)
+    )
     torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
     for own, other in zip(torch.autograd.grad(mine, leaves), torch.autograd.grad(theirs, leaves), strict=True):
         torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-12)

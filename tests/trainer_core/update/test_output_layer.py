@@ -1,16 +1,25 @@
 """The output layer that gives log-probabilities without logits: the same numbers, and policies it leaves alone."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3ForCausalLM
+from transformers import (
+    AutoModelForCausalLM,
+    CohereConfig,
+    Gemma2Config,
+    GraniteConfig,
+    PreTrainedModel,
+    Qwen3ForCausalLM,
+)
 
 from kernels.linear_logprob import reference
 from tests.trainer_core.update.making import make_groups
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.output_layer import find_fused
 from trainer_core.update.model.policy import load_policy, logits, score, use_fused_output
+from trainer_core.update.packed import attention
 from trainer_core.update.packed.packing import TokenBatch, pack
 
 
@@ -44,13 +53,47 @@ def test_same_numbers_and_gradients_as_through_logits(
         torch.testing.assert_close(mine[name], parameter.grad, rtol=1e-4, atol=1e-5 * scale)
 
 
-def test_a_policy_that_caps_its_logits_is_left_alone() -> None:
+def small(config: Any, **settings: Any) -> PreTrainedModel:
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "head_dim": 16}
-    config = Gemma2Config(
-        vocab_size=64, num_attention_heads=2, num_key_value_heads=1, final_logit_softcapping=0.05, **sizes
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
+    model = AutoModelForCausalLM.from_config(
+        config(vocab_size=64, **sizes, **heads, **settings), attn_implementation=attention.register()
     )
-    model = Gemma2ForCausalLM(config)
+    torch.nn.init.normal_(model.get_output_embeddings().weight)
+    return model
+
+
+@pytest.mark.parametrize("kept", [0, 1 << 23])
+@pytest.mark.parametrize(
+    "given",
+    [(Gemma2Config, {"final_logit_softcapping": 2.0, "head_dim": 16}), (GraniteConfig, {"logits_scaling": 3.0})],
+)
+def test_logits_capped_or_scaled_by_the_policy_are_so_in_the_layer(
+    given: tuple[Any, dict[str, Any]], kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reference, "KEPT_ELEMENTS", kept)
+    model = small(given[0], **given[1])
+    before = dict(given[1])
+    (batch,) = batches()
+    expected, expected_entropies = token_logprobs(logits(model, batch), batch.targets, batch.temperature)
+    (expected * batch.advantages).sum().backward()
+    theirs = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    model.zero_grad()
+    assert use_fused_output(model)
+    logprobs, entropies = score(model, batch)
+    (logprobs * batch.advantages).sum().backward()
+    torch.testing.assert_close(logprobs, expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(entropies, expected_entropies, atol=1e-5, rtol=0)
+    for name, parameter in model.named_parameters():
+        scale = float(theirs[name].abs().max())
+        torch.testing.assert_close(parameter.grad, theirs[name], rtol=1e-4, atol=1e-5 * scale)
+    assert {name: getattr(model.config, name) for name in before} == before
+    torch.testing.assert_close(token_logprobs(logits(model, batch), batch.targets, batch.temperature)[0], expected)
+
+
+def test_a_policy_that_does_more_to_its_logits_is_left_alone() -> None:
+    model = small(CohereConfig, logit_scale=0.05)
     assert not use_fused_output(model)
     assert find_fused(model) is None
 

@@ -1,5 +1,8 @@
 """The policy's output layer, asked for log-probabilities instead of logits: the logits never exist whole.
 
+Policies that cap their logits or divide them by a constant (Gemma 2, Granite) do so behind the layer: while it is asked
+it does this itself, and the policy's configuration says that there is nothing to do.
+
 The layer stays where it is in the module, so that hooks of DeepSpeed and of a value head go on working; only what it
 returns differs while it is asked.
 """
@@ -15,6 +18,9 @@ from torch import Tensor, nn
 from kernels.linear_logprob import linear_logprob
 from trainer_core.update.model.storage import wide_product
 
+NOTHING = {"final_logit_softcapping": None, "logits_scaling": 1.0}
+"""What a configuration says where nothing is done to logits, by setting."""
+
 
 def find_fused(model: nn.Module) -> nn.Module | None:
     """The output layer of the policy, or of the engine around it, where it can be asked; None where it cannot."""
@@ -27,10 +33,15 @@ def find_fused(model: nn.Module) -> nn.Module | None:
 def asking(layer: Any, targets: Tensor, temperature: Tensor) -> Iterator[None]:
     """Makes ``layer`` answer [1, M, 2] while it is open: log-probability and entropy of each of ``targets`` [M]."""
     layer.asked = (targets, temperature)
+    behind = {name: getattr(layer.config, name) for name in NOTHING if hasattr(layer.config, name)}
+    for name in behind:
+        setattr(layer.config, name, NOTHING[name])
     try:
         yield
     finally:
         layer.asked = None
+        for name, value in behind.items():
+            setattr(layer.config, name, value)
 
 
 def can_fuse(layer: Any) -> bool:
@@ -38,15 +49,17 @@ def can_fuse(layer: Any) -> bool:
     return type(layer) is nn.Linear
 
 
-def fuse(layer: Any) -> None:
-    """Let ``layer`` be asked."""
-    layer.asked, layer.by_rows = None, False
+def fuse(layer: Any, config: Any = None) -> None:
+    """Let ``layer`` be asked; ``config`` is that of its policy, which says what is done to logits behind the layer."""
+    layer.asked, layer.by_rows, layer.config = None, False, config
+    layer.softcap = getattr(config, "final_logit_softcapping", None)
+    layer.divisor = float(getattr(config, "logits_scaling", None) or 1.0)
     layer.forward = MethodType(_forward, layer)
 
 
 def undo(layer: Any) -> None:
     """Make it a plain layer again."""
-    del layer.forward, layer.asked, layer.by_rows
+    del layer.forward, layer.asked, layer.by_rows, layer.config, layer.softcap, layer.divisor
 
 
 def sum_by_rows(layer: Any) -> None:
@@ -60,7 +73,13 @@ def _forward(self: Any, states: Tensor) -> Tensor:
         return wide_product(self, states) if narrow else nn.functional.linear(states, self.weight, self.bias)
     targets, temperature = self.asked
     logprobs, entropies = linear_logprob(
-        states[0], self.weight, targets, temperature, self.bias, batch_invariant=self.by_rows
+        states[0],
+        self.weight,
+        targets,
+        temperature if self.divisor == 1.0 else temperature * self.divisor,
+        self.bias,
+        softcap=self.softcap,
+        batch_invariant=self.by_rows,
     )
     # The entropy is a metric here: without its gradient the backward pass is cheaper.
     return torch.stack([logprobs, entropies.detach()], dim=-1).unsqueeze(0)

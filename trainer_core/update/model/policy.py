@@ -75,7 +75,7 @@ def load_policy(
 def use_fused_output(model: PreTrainedModel) -> bool:
     """Let the output layer give log-probabilities without logits; not where a policy does more to its logits.
 
-    Such as capping or scaling them: a probe tells.
+    Capping and dividing them by a constant is known; a probe tells whether there is more.
     """
     layer = model.get_output_embeddings()
     if not can_fuse(layer):
@@ -83,7 +83,7 @@ def use_fused_output(model: PreTrainedModel) -> bool:
     probe = replace(as_trajectory([0, 1, 0, 1]), temperature=0.5)
     batch = pack([probe], 64)[0].to(model.device)
     expected, _ = token_logprobs(logits(model, batch), batch.targets, batch.temperature)
-    fuse(layer)
+    fuse(layer, model.config)
     found, _ = score(model, batch)
     if found.shape == expected.shape and torch.allclose(found, expected, rtol=1e-4, atol=1e-4):
         return True
