@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,24 @@ from tests.bench.report import Figure
 
 ROOT = Path(__file__).resolve().parents[2]
 VOCABULARY, PROMPT = 512, 16
+DENSE: dict[str, Any] = {
+    "model_type": "qwen3",
+    "vocab_size": VOCABULARY,
+    "tie_word_embeddings": True,
+    "hidden_size": 256,
+    "intermediate_size": 768,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 32,
+    "max_position_embeddings": 131072,
+    "pad_token_id": None,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
+TINY = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
+NARROW = {"sizes": {**TINY, "num_key_value_heads": 1}, "samples": 1, "batches": 1}
+RECOMPUTED = {"policy": {"gradient_checkpointing": True}}
 SHAPES: dict[str, dict[str, Any]] = {
     "4 short sequences": {"samples": 4, "length": 200},
     "the same in one micro-batch": {"samples": 4, "length": 200, "batches": 1},
@@ -29,6 +48,50 @@ SHAPES: dict[str, dict[str, Any]] = {
     },
     "reference, ZeRO 2": {"samples": 4, "length": 200, "kl": {"coefficient": 0.1}, "zero_stage": 2},
     "8-bit moments": {"samples": 4, "length": 200, "optimizer": {"moment_bits": 8}},
+    "8,192 tokens": {"samples": 1, "length": 8192 - PROMPT + 1, "batches": 1},
+    "8,192 tokens, checkpointed": {"samples": 1, "length": 8192 - PROMPT + 1, "batches": 1, **RECOMPUTED},
+    "mixture": {
+        "samples": 4,
+        "length": 500,
+        "sizes": {
+            "model_type": "qwen3_moe",
+            "num_experts": 8,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 256,
+        },
+    },
+    "multi-head latent attention": {
+        "samples": 2,
+        "length": 1500,
+        "sizes": {
+            "model_type": "deepseek_v3",
+            "head_dim": 16,
+            "num_key_value_heads": 8,
+            "q_lora_rank": 96,
+            "kv_lora_rank": 64,
+            "qk_nope_head_dim": 32,
+            "qk_rope_head_dim": 16,
+            "v_head_dim": 32,
+            "n_routed_experts": 8,
+            "num_experts_per_tok": 2,
+            "n_group": 1,
+            "topk_group": 1,
+            "first_k_dense_replace": 1,
+            "moe_intermediate_size": 256,
+        },
+    },
+    "windows": {
+        "samples": 1,
+        "length": 3000,
+        "sizes": {"model_type": "gemma3_text", "sliding_window": 256, "query_pre_attn_scalar": 32},
+    },
+    "capped scores": {
+        "samples": 1,
+        "length": 3000,
+        "sizes": {"model_type": "gemma2", "sliding_window": 256, "query_pre_attn_scalar": 32},
+    },
+    "32,768 tokens, checkpointed": {**NARROW, "length": 32768 - PROMPT + 1, **RECOMPUTED},
+    "80,000 tokens, checkpointed": {**NARROW, "length": 80000 - PROMPT + 1, **RECOMPUTED},
 }
 
 
@@ -82,13 +145,14 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
                 "share_prompts": False,
                 "max_tokens_per_microbatch": tokens,
             },
+            "advantage": {"type": "reinforce"},
             "corrections": [],
             "filters": [],
         }
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_policy(folder)
+        _write_policy(folder, shape.get("sizes", {}))
         size = PolicySize.of(folder)
         warm = Learner(folder, spec)
         warm.update(_groups(2, 20), spec, 1)
@@ -104,15 +168,13 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
     return {"predicted": own.peak, "measured": measured}
 
 
-def _write_policy(folder: Path) -> None:
+def _write_policy(folder: Path, sizes: Mapping[str, Any]) -> None:
     import torch
-    from transformers import Qwen3Config, Qwen3ForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     torch.manual_seed(0)
-    heads = {"num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 32}
-    sizes = {"hidden_size": 256, "intermediate_size": 768, "max_position_embeddings": 4096}
-    config = Qwen3Config(vocab_size=VOCABULARY, tie_word_embeddings=True, **sizes, **heads)
-    Qwen3ForCausalLM(config).save_pretrained(folder)
+    config = AutoConfig.for_model(**{**DENSE, **sizes})
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
 
 
 def _groups(samples: int, length: int) -> Any:
