@@ -67,7 +67,10 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
 
     joint = next((name for name, parameter in model.named_parameters() if parameter.ndim > 2), None)
     if joint is not None:
-        raise EngineError(f"refused: FP8 cannot be simulated in fused experts ({joint}); it needs hardware")
+        raise EngineError(
+            f"refused: FP8 cannot be simulated in fused experts ({joint}): leave rollout.engine.quantization out, or "
+            "run on a GPU that computes in FP8"
+        )
 
     if not fp8.activations:
         return

@@ -16,24 +16,37 @@ Routes = NDArray[Any]
 class RouteSource:
     """Reads the routes of each engine step from the model that has just run."""
 
-    def __init__(self, runner: Any) -> None:
-        """Watch a model runner of vLLM.
+    def __init__(self, runner: Any, *, eager: bool = True) -> None:
+        """Watch a model runner of vLLM, whose model is compiled unless ``eager``.
 
         Raises:
             EngineError: its model tells no routes.
         """
         self._runner, self._model = runner, runner.get_model()
-        if not hasattr(self._model, "routes"):
+        if hasattr(self._model, "routes"):
+            self._source: Any = self._model
+            experts = self._model.config.num_local_experts
+        else:
+            self._source = self._watch(eager)
+            experts = self._source.experts
+        self._dtype = np.uint8 if experts <= 256 else np.int16
+
+    def _watch(self, eager: bool) -> Any:
+        from worker.engine.models.vllm_routes import VllmRoutes, routed_layers
+
+        layers = routed_layers(self._model)
+        reason = "it has no experts" if not layers else "its routers are compiled (set enforce_eager)"
+        if not layers or not eager:
             raise EngineError(
-                f"the engine cannot tell the routes of {type(self._model).__name__}: vLLM collects routed experts only "
-                "in its second model runner, which this adapter does not drive; set policy.routing.replay = false and "
-                "weigh with the correction router_shift instead"
+                f"the engine cannot tell the routes of {type(self._model).__name__}: {reason}; set "
+                "policy.routing.replay = false, and for a mixture of experts weigh with the correction router_shift "
+                "instead"
             )
-        self._dtype = np.uint8 if self._model.config.num_local_experts <= 256 else np.int16
+        return VllmRoutes(layers)
 
     def take(self) -> list[tuple[str, int, Routes]]:
         """(vLLM's request id, position of the first token, routes) of the requests in the last step."""
-        told = self._model.routes()
+        told = self._source.routes()
         if told is None:
             return []
         experts, starts, positions = told

@@ -70,6 +70,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         # The KV cache has a size of its own; a share of the GPU would only have to be free, which others may use.
         by_hardware["gpu_memory_utilization"] = LEAST_GPU_SHARE
     architectures = hf_config.get("architectures") or []
+    needed = engine_options(hf_config, routes=config.routes)
     register_own(architectures)
     _register_architectures(architectures)
     if config.enforce_eager:
@@ -95,7 +96,11 @@ def build_core(config: EngineConfig) -> CoreParts:
         kv_cache_memory_bytes=int(config.kv_cache_gib * 2**30),
         seed=config.seed,
         enforce_eager=config.enforce_eager,
-        **{"enable_prefix_caching": config.prefix_caching, **config.extra, **engine_options(hf_config)},
+        **{
+            "enable_prefix_caching": config.prefix_caching,
+            **config.extra,
+            **needed,
+        },
         logprobs_mode="processed_logprobs",  # under the distribution the token was drawn from
         generation_config="vllm",  # sampling comes with each request, never from the model directory
         load_format=LOAD_FORMAT,

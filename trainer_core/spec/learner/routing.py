@@ -40,7 +40,8 @@ class LossFreeBalancing(SpecModel):
         "DeepSeek-V3 (arXiv 2412.19437), §2.1.2; arXiv 2408.15664",
     )
     advice: ClassVar[Advice] = Advice(
-        "The minimax architecture: the reward's gradient stays what it is. Lower u when loads swing to and fro.",
+        "The minimax and deepseek_v3 architectures: the reward's gradient stays what it is. Lower u when loads swing "
+        "to and fro.",
         ("moe/max_violation", "moe/idle_experts", "moe/bias_spread"),
     )
     type: Literal["loss_free"] = "loss_free"

@@ -47,7 +47,7 @@ class Balancer:
             entropy = sum(-torch.xlogy(s, s).sum(-1).mean() for s in scores) / len(scores)
             totals.add_metrics({"moe/router_entropy": float(entropy)}, count)
             if batch.routes is not None:
-                totals.add_metrics({"moe/replay_agreement": self._agreement(scores, chosen)}, count)
+                totals.add_metrics({"moe/replay_agreement": _agreement(watch, mask)}, count)
         if not isinstance(self._balance, AuxiliaryLoss):
             return 0.0
         share = self._balance.coefficient * balancing_loss(scores, chosen, batch.sequence[mask]) * (count / tokens)
@@ -82,13 +82,6 @@ class Balancer:
             metrics["moe/bias_spread"] = sum(spread) / len(spread)
         return metrics
 
-    def _agreement(self, scores: list[Tensor], chosen: list[Tensor]) -> float:
-        same = []
-        for router, score, experts in zip(self._routers, scores, chosen, strict=True):
-            own = router.prefer(score)
-            same.append((own.unsqueeze(2) == experts.unsqueeze(1)).any(dim=2).double().mean())
-        return float(sum(same) / len(same))
-
     @property
     def _experts(self) -> int:
         weight: Any = self._routers[0].weight
@@ -98,6 +91,15 @@ class Balancer:
     def _device(self) -> torch.device:
         device: torch.device = self._routers[0].weight.device
         return device
+
+
+def _agreement(watch: RouteWatch, mask: Tensor) -> float:
+    """Share of the experts that tokens were sent to which the routers would have chosen themselves."""
+    same = [
+        (own[mask].unsqueeze(2) == chosen[mask].unsqueeze(1)).any(dim=2).double().mean()
+        for own, chosen in zip(watch.preferred, watch.experts, strict=True)
+    ]
+    return float(sum(same) / len(same))
 
 
 def balancing_loss(scores: list[Tensor], chosen: list[Tensor], sequence: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ from trainer_core.update.hybrid.router import BIAS, adapt_routers, add_biases, r
 from trainer_core.update.packed.attention import UnsupportedPolicy
 
 HYBRID = "minimax"
-"""transformers' name of the architecture."""
+LATENT = "deepseek_v3"
+"""transformers' names of the architectures whose routers may have a bias."""
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
 
 # transformers' router has no bias, which is read from the files here; constants need not stand in files. Neither is a
@@ -43,8 +44,8 @@ def prepare(model: PreTrainedModel, folder: Path) -> None:
 
 
 def reads_biases(model: PreTrainedModel) -> bool:
-    """Whether an engine reads the biases of this architecture's routers: ours does, vLLM's classes have none."""
-    return model.config.model_type == HYBRID and bool(routers(model))
+    """Whether an engine reads the biases of this architecture's routers: vLLM's classes have none but DeepSeek's."""
+    return model.config.model_type in (HYBRID, LATENT) and bool(routers(model))
 
 
 def biases(model: nn.Module) -> dict[str, Tensor]:

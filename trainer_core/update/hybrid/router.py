@@ -1,7 +1,7 @@
 """Top-k routers that can be watched, biased and told where to send each token.
 
-A router of transformers scores E experts per token, keeps the K best and mixes their outputs by renormalised scores.
-In its place stands the same function with two more inputs:
+A router of transformers scores E experts per token, keeps the K best, perhaps only from the best groups of experts, and
+mixes their outputs by their scores. In its place stands the same function with two more inputs:
 
     choice = top-K(score + bias)          auxiliary-loss-free balancing (DeepSeek-V3, arXiv 2408.15664)
     choice = what the engine chose        router replay (R3, arXiv 2510.11370)
@@ -9,6 +9,8 @@ In its place stands the same function with two more inputs:
 The mixing weights always come from the router's own scores of the chosen experts, with their gradient.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from types import MethodType
 from typing import Any
 
@@ -17,6 +19,34 @@ from torch import Tensor, nn
 
 BIAS = "e_score_correction_bias"
 """The name that DeepSeek-V3's and MiniMax-M2's files give it."""
+PROBES = 256
+"""Random tokens on which a replaced router must do what it did before: rules differ on few of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRule:
+    """The way from a router's logits to a choice of experts and their mixing weights."""
+
+    sigmoid: bool
+    """Scores are sigmoids of the logits, each for itself, instead of their softmax."""
+    renormalises: bool
+    """Mixing weights add up to ``factor``."""
+    groups: int = 1
+    """Groups that the experts stand in."""
+    kept: int = 1
+    """Groups whose experts may be chosen."""
+    best: int = 1
+    """Experts whose scores, in sum, decide on a group."""
+    factor: float = 1.0
+    """Factor of the mixing weights."""
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """Scores float32 [N, E] of logits [N, E]."""
+        return torch.sigmoid(logits.float()) if self.sigmoid else torch.softmax(logits.float(), dim=-1)
+
+    def shares(self, logits: Tensor) -> Tensor:
+        """Logits [N, E] whose softmax is each expert's share of its token's scores."""
+        return nn.functional.logsigmoid(logits.float()) if self.sigmoid else logits
 
 
 def routers(model: nn.Module) -> list[Any]:
@@ -30,22 +60,35 @@ def adapt_routers(model: nn.Module) -> int:
     adapted = 0
     for module in model.modules():
         router: Any = module
-        if not type(module).__name__.endswith("TopKRouter") or not hasattr(module, "top_k"):
+        if not type(module).__name__.lower().endswith("topkrouter") or not hasattr(module, "top_k"):
             continue
         generator = torch.Generator().manual_seed(0)
-        probe = torch.randn(8, router.weight.shape[1], generator=generator).to(router.weight)
+        probe = torch.randn(PROBES, router.weight.shape[1], generator=generator).to(router.weight)
         expected = router(probe)
-        router.replayed, router.chosen, router.replays, router.renormalises = None, None, False, True
-        router.register_buffer(BIAS, None)
-        for renormalises in (True, False):
-            router.renormalises = renormalises
+        router.replayed, router.chosen, router.preferred, router.logits = None, None, None, None
+        router.replays, router.watched = False, False
+        if not hasattr(router, BIAS):
+            router.register_buffer(BIAS, None)
+        for rule in _rules(router):
+            router.rule = rule
             if _same(_route(router, probe), expected):
-                router.forward, router.prefer = MethodType(_route, router), MethodType(_prefer, router)
+                router.forward = MethodType(_route, router)
                 adapted += 1
                 break
         else:
             del router.replayed
     return adapted
+
+
+def _rules(router: Any) -> Iterator[ChoiceRule]:
+    """Rules that it may follow, the simplest first."""
+    factor = float(getattr(router, "routed_scaling_factor", None) or 1.0)
+    groups, kept = getattr(router, "num_group", None) or 1, getattr(router, "topk_group", None) or 1
+    divisions = [(1, 1, 1)] if groups == 1 else [(1, 1, 1), (groups, kept, 1), (groups, kept, 2)]
+    for division in divisions:
+        for sigmoid in (False, True):
+            for renormalises in (True, False):
+                yield ChoiceRule(sigmoid, renormalises, *division, factor)
 
 
 def add_biases(model: nn.Module) -> None:
@@ -80,25 +123,52 @@ def replay_routes(model: nn.Module, routes: Tensor | None) -> None:
         router.replayed = None if routes is None else routes[:, number]
 
 
+def watch_routers(model: nn.Module, watched: bool) -> None:
+    """Let the adapted routers keep what they compute in the next forward passes, or forget it."""
+    for router in routers(model):
+        router.watched = watched
+        if not watched:
+            router.logits = None
+
+
 def _route(self: Any, hidden_states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Router logits [N, E], mixing weights [N, K] and chosen experts [N, K]."""
+    """Router logits [N, E], mixing weights [N, K] and chosen experts [N, K].
+
+    Logits are float32 whatever the policy computes in, as DeepSeek's are: choices hang on small differences.
+    """
     states = hidden_states.reshape(-1, hidden_states.shape[-1])
-    logits = nn.functional.linear(states, self.weight)
-    scores = torch.softmax(logits.float(), dim=-1)
+    bias = getattr(self, "bias", None)
+    logits = nn.functional.linear(_wide(states), _wide(self.weight), None if bias is None else _wide(bias))
+    scores = self.rule.scores(logits)
     experts = self.replayed
-    if experts is None:
-        experts = _prefer(self, scores.detach())
+    if experts is None or self.watched:
+        preferred = _prefer(self, scores.detach())
+        experts = preferred if experts is None else experts
+        self.preferred = preferred
     weights = scores.gather(1, experts)
-    if self.renormalises:
-        weights = weights / weights.sum(dim=-1, keepdim=True)
+    if self.rule.renormalises:
+        weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-20)
     self.chosen = experts
-    return logits, weights, experts
+    if self.watched:
+        self.logits = logits
+    return logits, weights * self.rule.factor, experts
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
 def _prefer(self: Any, scores: Tensor) -> Tensor:
     """The experts [N, K] that the router itself chooses by scores [N, E]."""
-    bias = getattr(self, BIAS)
-    return (scores if bias is None else scores + bias).topk(self.top_k, dim=-1).indices
+    rule, bias = self.rule, getattr(self, BIAS)
+    if bias is not None:
+        scores = scores + bias
+    if rule.groups > 1:
+        grouped = scores.view(len(scores), rule.groups, -1)
+        kept = grouped.topk(rule.best, dim=-1).values.sum(dim=-1).topk(rule.kept, dim=-1).indices
+        shut = torch.ones_like(grouped[..., 0], dtype=torch.bool).scatter_(1, kept, False)
+        scores = grouped.masked_fill(shut.unsqueeze(-1), -torch.inf).flatten(1)
+    return scores.topk(self.top_k, dim=-1).indices
 
 
 def _same(found: tuple[Tensor, ...], expected: Any) -> bool:

@@ -1,16 +1,19 @@
 """The routing of a mixture of experts, as a forward pass tells it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
-from transformers import PreTrainedModel
+from torch import Tensor, nn
+
+from trainer_core.update.hybrid.router import routers
 
 
-def experts_per_token(model: PreTrainedModel) -> int | None:
+def experts_per_token(model: nn.Module) -> int | None:
     """Number of experts that each token is sent to; None for a dense policy, or one that does not tell its routing."""
+    adapted = routers(model)
+    if adapted:
+        return int(adapted[0].top_k)
     config: Any = model.config
     if not hasattr(config, "output_router_logits"):
         return None
@@ -33,23 +36,30 @@ class RouteWatch:
     def __init__(self) -> None:
         self._layers: list[Tensor] = []
         self.logits: list[Tensor] = []
-        """Router logits of each layer where the targets are predicted, [M, E], with their gradient."""
+        """Logits of each layer's routing probabilities where the targets are predicted, [M, E], with their gradient."""
         self.experts: list[Tensor] = []
         """Experts that these tokens went to, int64 [M, K] of each layer; empty for routers that are not adapted."""
+        self.preferred: list[Tensor] = []
+        """Experts that the routers would have sent them to, int64 [M, K] of each layer, or empty."""
 
-    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor, experts: Sequence[Tensor] = ()) -> None:
+    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor) -> None:
         """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.
 
         Args:
             router_logits: the router logits of each layer.
             rows: which count.
-            experts: where each token went, [N, K] of each layer, as adapted routers remember.
         """
         if not router_logits:
             raise ValueError("the policy tells nothing of its routing")
         self.logits = [logits.view(-1, logits.shape[-1]).index_select(0, rows) for logits in router_logits]
-        self.experts = [chosen.index_select(0, rows) for chosen in experts]
         self._layers = [logits.detach() for logits in self.logits]
+
+    def take_adapted(self, model: nn.Module, rows: Tensor) -> None:
+        """Keep what the adapted routers of ``model`` have just computed for ``rows`` [M]."""
+        found = routers(model)
+        self.take(tuple(router.rule.shares(router.logits) for router in found), rows)
+        self.experts = [router.chosen.index_select(0, rows) for router in found]
+        self.preferred = [router.preferred.index_select(0, rows) for router in found]
 
     def chosen(self, count: int) -> Routes:
         """The ``count`` likeliest experts of each layer."""

@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from trainer_core.update.formats.precision import Flows, use_precision
 from trainer_core.update.hybrid.policy import mixing_types, prepare
-from trainer_core.update.hybrid.router import replay_routes, routers
+from trainer_core.update.hybrid.router import replay_routes, routers, watch_routers
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
@@ -109,7 +109,10 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
 
 def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
     """The logits that predict the batch's targets, [M, V]."""
-    asked = {} if watch is None else {"output_router_logits": True}
+    adapted = bool(routers(model))
+    watch_routers(model, watch is not None)
+    # The model's own account of its routers brings its balancing loss, which nobody asked for.
+    asked = {} if watch is None or adapted else {"output_router_logits": True}
     replay_routes(model, batch.routes)
     output = model(
         input_ids=batch.input_ids.unsqueeze(0),
@@ -119,7 +122,9 @@ def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None)
         use_cache=False,
         **asked,
     )
-    if watch is not None:
-        watch.take(output.router_logits, batch.rows, [router.chosen for router in routers(model)])
+    if watch is not None and adapted:
+        watch.take_adapted(model, batch.rows)
+    elif watch is not None:
+        watch.take(output.router_logits, batch.rows)
     found: Tensor = output.logits[0]
     return found

@@ -22,15 +22,16 @@ def register_own(architectures: list[str]) -> None:
     MODELS_CONFIG_MAP.setdefault(HYBRID, HybridAttentionMambaModelConfig)
 
 
-def engine_options(hf_config: Mapping[str, Any]) -> dict[str, Any]:
-    """vLLM's engine arguments that a policy with this ``config.json`` needs."""
-    architectures = hf_config.get("architectures") or []
-    if HYBRID in architectures:
+def engine_options(hf_config: Mapping[str, Any], *, routes: bool) -> dict[str, Any]:
+    """vLLM's engine arguments that a policy with this ``config.json`` needs, where it tells ``routes`` or not."""
+    options: dict[str, Any] = {}
+    if routes or HYBRID in (hf_config.get("architectures") or []):
         # A block of cached keys and values is worth nothing without the state of the recurrent layers at its end, and
         # routes that router replay needs are told only for tokens that are computed.
-        return {"enable_prefix_caching": False}
-    overrides = routing_of_transformers(hf_config)
-    return {"hf_overrides": overrides} if overrides else {}
+        options["enable_prefix_caching"] = False
+    if overrides := routing_of_transformers(hf_config):
+        options["hf_overrides"] = overrides
+    return options
 
 
 def routing_of_transformers(hf_config: Mapping[str, Any]) -> dict[str, Any]:

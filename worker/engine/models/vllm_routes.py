@@ -1,0 +1,46 @@
+"""Routes through the mixtures of experts that vLLM itself runs, told by their routers."""
+
+from __future__ import annotations
+
+import torch
+from vllm.forward_context import get_forward_context
+from vllm.model_executor.layers.fused_moe.runner.moe_runner import MoERunner
+
+Told = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+class VllmRoutes:
+    """Keeps what the routers of one model choose in each step. Only for one that is not compiled."""
+
+    def __init__(self, layers: list[MoERunner]) -> None:
+        """Watch these layers, given from the first to the last."""
+        self.experts: int = layers[0].router.global_num_experts
+        self._chosen: list[torch.Tensor | None] = [None] * len(layers)
+        self._edges: tuple[torch.Tensor, torch.Tensor] | None = None
+        for number, layer in enumerate(layers):
+            layer.router.set_capture_fn(lambda experts, number=number: self._keep(number, experts))
+
+    def routes(self) -> Told | None:
+        """Routes of the last step's tokens, given once: experts [N, L, K], first token of each request [B + 1], and
+        that token's position in its request [B]. None without a step since."""
+        edges, self._edges = self._edges, None
+        if edges is None:
+            return None
+        starts, lengths = edges
+        layers = [chosen for chosen in self._chosen if chosen is not None]
+        return torch.stack(layers, dim=1), starts, lengths - starts.diff()
+
+    def _keep(self, number: int, experts: torch.Tensor) -> None:
+        metadata = get_forward_context().attn_metadata
+        if not isinstance(metadata, dict):
+            return  # a dry run: it belongs to no request
+        self._chosen[number] = experts.clone()
+        if number == 0:
+            step = next(iter(metadata.values()))
+            starts = step.query_start_loc.clone()
+            self._edges = starts, step.seq_lens[: len(starts) - 1].clone()
+
+
+def routed_layers(model: torch.nn.Module) -> list[MoERunner]:
+    """The layers of ``model`` that send tokens to experts, from the first to the last."""
+    return [module for module in model.modules() if isinstance(module, MoERunner)]
