@@ -24,8 +24,11 @@ app.conf.update(
     beat_schedule={
         "reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
+        "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
         "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },
 )
-app.autodiscover_tasks(["dressage.runs", "dressage.bench", "dressage.policies", "dressage.teams"])
+app.autodiscover_tasks(
+    ["dressage.runs", "dressage.bench", "dressage.rehearsals", "dressage.policies", "dressage.teams"]
+)

@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/v1/", include("dressage.bench.urls")),
     path("api/v1/", include("dressage.rewards.urls")),
     path("api/v1/", include("dressage.policies.urls")),
+    path("api/v1/", include("dressage.rehearsals.urls")),
     path("api/v1/", include("dressage.runs.urls")),
     path("api/v1/", include("dressage.monitoring.urls")),
     path("api/v1/", include("dressage.compat.urls")),

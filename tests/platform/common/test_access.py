@@ -22,6 +22,7 @@ from dressage.common.roles import Role
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import create_dataset
 from dressage.policies.models import Policy
+from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
 from dressage.rewards.proposals.services import store_proposals
@@ -31,9 +32,11 @@ from dressage.teams.models import ApiToken, Membership, Team, User, UserSession
 from tests.platform.bodies import check_bodies
 from tests.platform.queries import check_queries
 from tests.platform.retries import WITHOUT_KEY, check_retry
+from tests.platform.runs.fixtures import spec_document
 from tests.platform.slips import MEMBER, check_slips
 from tests.platform.tokens import token_of
 from trainer_core.rewards import RewardDefinition
+from trainer_core.spec import RunSpec
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
 TRY = {"definition": DEFINITION, "samples": [{"output_text": "", "item": {"answer": "1"}}]}
@@ -53,6 +56,7 @@ OURS = (
     "dressage.datasets",
     "dressage.rewards",
     "dressage.bench",
+    "dressage.rehearsals",
     "dressage.policies",
     "dressage.compat",
 )
@@ -105,6 +109,10 @@ OPERATIONS = [
     Operation("GET", "rewards/bench", "viewer", 200),
     Operation("POST", "rewards/bench", "editor", 202, BENCH),
     Operation("GET", "rewards/bench/{bench}", "viewer", 200),
+    Operation("GET", "rehearsals", "viewer", 200),
+    Operation("POST", "rehearsals", "editor", 422, {"spec": spec_document()}),
+    Operation("GET", "rehearsals/{rehearsal}", "viewer", 200),
+    Operation("POST", "rehearsals/{rehearsal}/cancel", "editor", 202),
     Operation("GET", "rewards/{reward}/proposals", "viewer", 200),
     Operation("POST", "rewards/{reward}/proposals/{proposal}/accept", "editor", 200, {"weight": 2.0}),
     Operation("POST", "rewards/{reward}/proposals/{proposal}/retire", "editor", 200, {}),
@@ -184,6 +192,14 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         thinking={"start": "<think>", "end": "</think>"},
         timeout_s=10.0,
     )
+    rehearsal = Rehearsal.objects.create(
+        team=team,
+        spec=RunSpec.model_validate(spec_document()).model_dump(mode="json"),
+        prompts=1,
+        samples=1,
+        token_sha256=team.slug,
+        created_by="x",
+    )
     token, _ = token_of(team, Role.VIEWER)
     inviter = User.objects.create_user(f"inviter@{team.slug}.example.com", "correct horse battery", address_proven=True)
     Membership.objects.create(team=team, user=inviter, role=Role.ADMIN)
@@ -198,6 +214,7 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
+        "rehearsal": rehearsal.id,
         "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
     }  # fmt: skip
 

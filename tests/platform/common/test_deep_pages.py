@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from dressage.common.models import TeamModel
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.policies.models import Policy
+from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
 from dressage.runs.states import RunState
@@ -99,6 +100,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     }
     of_team(BenchJob, team, token_sha256=unique, **empty, **by)
     spec = {"policy": {"base": "p"}}
+    of_team(Rehearsal, team, token_sha256=unique, spec=spec, prompts=1, samples=1, **by)
     runs = of_team(Run, team, name="r", spec=spec, effective_spec=spec, total_steps=9, state=RunState.DRAFT, **by)
     run = runs[0]
     many(
@@ -129,6 +131,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/datasets": Dataset,
         "/judge-endpoints": JudgeEndpoint,
         "/policies": Policy,
+        "/rehearsals": Rehearsal,
         "/rewards": Reward,
         "/rewards/{reward_id}/proposals": RubricProposal,
         "/rewards/bench": BenchJob,

@@ -941,6 +941,25 @@ export interface CreateJudgeEndpointRequest {
 }
 
 /**
+ * A spec, and how much of it to try.
+ */
+export interface CreateRehearsalRequest {
+  spec: Spec;
+  /**
+   * Prompts of each source.
+   * @minimum 1
+   * @maximum 32
+   */
+  prompts?: number;
+  /**
+   * Samples of each prompt.
+   * @minimum 1
+   * @maximum 32
+   */
+  samples?: number;
+}
+
+/**
  * Made from the name when omitted.
  * @minLength 1
  * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
@@ -2095,6 +2114,19 @@ export interface PaginatedPolicyList {
 /**
  * The `after` of the next page.
  */
+export type PaginatedRehearsalRowListNext = string | null;
+
+export interface PaginatedRehearsalRowList {
+  object: ObjectEnum;
+  data: RehearsalRow[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedRehearsalRowListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
 export type PaginatedRewardListNext = string | null;
 
 export interface PaginatedRewardList {
@@ -2394,6 +2426,15 @@ export interface Pause {
   gives_place_back_at: PauseGivesPlaceBackAt;
 }
 
+export type PhaseEnum = typeof PhaseEnum[keyof typeof PhaseEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const PhaseEnum = {
+  loading: 'loading',
+  generating: 'generating',
+} as const;
+
 /**
  * The run whose times told the rates.
  */
@@ -2510,6 +2551,15 @@ export interface Progress {
   total: number;
   step: ProgressStep;
   at: string;
+}
+
+/**
+ * One token of a prompt, or several that make one character together.
+ */
+export interface PromptPiece {
+  text: string;
+  /** Whether it is a control token, and no text. */
+  control: boolean;
 }
 
 export interface ProofRequest {
@@ -2776,6 +2826,239 @@ export interface RegisterPolicyRequest {
    */
   path: string;
 }
+
+/**
+ * Reason why it failed, and what to do.
+ */
+export type RehearsalError = string | null;
+
+export type RehearsalStartedAt = string | null;
+
+export type RehearsalFinishedAt = string | null;
+
+export type RehearsalProgressProperty = RehearsalProgress | null;
+
+export type RehearsalReportProperty = RehearsalReport | null;
+
+/**
+ * Null until it is done, and where the planner cannot tell.
+ */
+export type RehearsalStepTime = StepTime | null;
+
+/**
+ * A rehearsal with its spec and, when it is done, its report.
+ */
+export interface Rehearsal {
+  id: string;
+  state: RehearsalStateEnum;
+  /** Reason why it failed, and what to do. */
+  error: RehearsalError;
+  /** Slug of the base policy. */
+  policy: string;
+  /** Prompts of each source. */
+  prompts: number;
+  /** Samples of each prompt. */
+  samples: number;
+  created_at: string;
+  started_at: RehearsalStartedAt;
+  finished_at: RehearsalFinishedAt;
+  created_by: string;
+  spec: Spec;
+  /** Rehearsals that come before it, while it waits for its place on the cluster. */
+  ahead: number;
+  progress: RehearsalProgressProperty;
+  report: RehearsalReportProperty;
+  /** Null until it is done, and where the planner cannot tell. */
+  step_time: RehearsalStepTime;
+}
+
+/**
+ * One thing that is wrong, or a warning of the start.
+ */
+export interface RehearsalFinding {
+  kind: string;
+  title: string;
+  message: string;
+  advice: string;
+}
+
+/**
+ * The samples of one prompt.
+ */
+export interface RehearsalGroup {
+  source: string;
+  dataset: string;
+  /**
+   * Number of the dataset row, from 0.
+   * @minimum 0
+   */
+  row: number;
+  /**
+   * @minimum 0
+   */
+  prompt_tokens: number;
+  /** The prompt as the policy sees it. */
+  pieces: PromptPiece[];
+  /**
+   * Pieces in the middle that are left out.
+   * @minimum 0
+   */
+  left_out: number;
+  /** The reference answer, as the dataset has it. */
+  answer: Json;
+  samples: RehearsalSample[];
+}
+
+/**
+ * Progress of a rehearsal, told with each renewal of the lease.
+ */
+export interface RehearsalProgress {
+  phase: PhaseEnum;
+  /**
+   * @minimum 0
+   */
+  done: number;
+  /**
+   * @minimum 0
+   */
+  total: number;
+}
+
+/**
+ * Hash of the chat template; null where no prompt goes through one.
+ */
+export type RehearsalReportTemplateSha256 = string | null;
+
+/**
+ * What a rehearsal has seen.
+ */
+export interface RehearsalReport {
+  groups: RehearsalGroup[];
+  findings: RehearsalFinding[];
+  /** Hash of the chat template; null where no prompt goes through one. */
+  template_sha256: RehearsalReportTemplateSha256;
+  /**
+   * Share of the groups whose rewards differ.
+   * @minimum 0
+   * @maximum 1
+   */
+  signal_share: number;
+  /**
+   * Share of the answers that are cut at the limit.
+   * @minimum 0
+   * @maximum 1
+   */
+  cut_share: number;
+  speed: RehearsalSpeed;
+}
+
+/**
+ * Reason why it failed, and what to do.
+ */
+export type RehearsalRowError = string | null;
+
+export type RehearsalRowStartedAt = string | null;
+
+export type RehearsalRowFinishedAt = string | null;
+
+/**
+ * A rehearsal as lists show it.
+ */
+export interface RehearsalRow {
+  id: string;
+  state: RehearsalStateEnum;
+  /** Reason why it failed, and what to do. */
+  error: RehearsalRowError;
+  /** Slug of the base policy. */
+  policy: string;
+  /** Prompts of each source. */
+  prompts: number;
+  /** Samples of each prompt. */
+  samples: number;
+  created_at: string;
+  started_at: RehearsalRowStartedAt;
+  finished_at: RehearsalRowFinishedAt;
+  created_by: string;
+}
+
+export type RehearsalSampleReward = number | null;
+
+/**
+ * Grade of each part before its weight.
+ */
+export type RehearsalSampleParts = {[key: string]: number};
+
+/**
+ * Reason of each part's grade, as far as one can be told: what it has read of the answer.
+ */
+export type RehearsalSampleReasons = {[key: string]: string};
+
+/**
+ * Reason why the reward could not be computed.
+ */
+export type RehearsalSampleError = string | null;
+
+/**
+ * One completion with its grade.
+ */
+export interface RehearsalSample {
+  /** The completion as the policy wrote it, thinking tags included. */
+  text: string;
+  /**
+   * @minimum 0
+   */
+  tokens: number;
+  /**
+   * @minimum 0
+   */
+  thinking_tokens: number;
+  finish_reason: string;
+  reward: RehearsalSampleReward;
+  /** Grade of each part before its weight. */
+  parts: RehearsalSampleParts;
+  /** Reason of each part's grade, as far as one can be told: what it has read of the answer. */
+  reasons: RehearsalSampleReasons;
+  /** Reason why the reward could not be computed. */
+  error: RehearsalSampleError;
+  /** Errors that were counted as 0. */
+  forgiven: string[];
+}
+
+/**
+ * Speed of the one engine, and the lengths that it met.
+ */
+export interface RehearsalSpeed {
+  /** Seconds until everything was up. */
+  start_s: number;
+  generate_s: number;
+  /** Seconds from the last completion to the last reward. */
+  reward_s: number;
+  /** Completion tokens of all sequences together, while the engine was busy. */
+  tokens_per_s: number;
+  /** Mean number of running sequences. */
+  running: number;
+  /** Mean length of the prompts. */
+  prompt_tokens: number;
+}
+
+/**
+ * * `queued` - Queued: it waits for its place, or for a worker
+* `running` - Running: a worker has taken it
+* `done` - Done
+* `failed` - Failed
+* `cancelled` - Cancelled by a person
+ */
+export type RehearsalStateEnum = typeof RehearsalStateEnum[keyof typeof RehearsalStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const RehearsalStateEnum = {
+  queued: 'queued',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
 
 export interface RetireProposalRequest {
   /** @maxLength 2000 */
@@ -3291,6 +3574,26 @@ export interface StageControlsRequest {
 export type StageOneOrSeveralRequest = StageControlRequest | StageControlsRequest;
 
 export type Staged = Control | ControlList;
+
+/**
+ * Null where no run with this policy has shown how fast its learner is.
+ */
+export type StepTimeStepSeconds = number | null;
+
+export type StepTimeLearnSeconds = number | null;
+
+/**
+ * Expected time of a step of the run.
+ */
+export interface StepTime {
+  /** Null where no run with this policy has shown how fast its learner is. */
+  step_seconds: StepTimeStepSeconds;
+  /** Time of the step in which the mean engine generates. */
+  generate_seconds: number;
+  learn_seconds: StepTimeLearnSeconds;
+  /** Origin of the speeds. */
+  source: string;
+}
 
 /**
  * Mean reward of the last step.
@@ -3888,6 +4191,35 @@ limit?: number;
 };
 
 export type RegisterPolicyHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListRehearsalsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type CreateRehearsalHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelRehearsalHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

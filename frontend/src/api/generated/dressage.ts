@@ -17,6 +17,7 @@ import type {
   BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
+  CancelRehearsalHeaders,
   CancelRunHeaders,
   CheckpointRunHeaders,
   ChooseTeamRequest,
@@ -28,6 +29,8 @@ import type {
   CreateDatasetVersionHeaders,
   CreateJudgeEndpointHeaders,
   CreateJudgeEndpointRequest,
+  CreateRehearsalHeaders,
+  CreateRehearsalRequest,
   CreateRewardBenchHeaders,
   CreateRewardHeaders,
   CreateRewardRequest,
@@ -69,6 +72,7 @@ import type {
   ListMembersParams,
   ListPasskeysParams,
   ListPoliciesParams,
+  ListRehearsalsParams,
   ListRewardBenchesParams,
   ListRewardsParams,
   ListRolloutsParams,
@@ -97,6 +101,7 @@ import type {
   PaginatedMemberList,
   PaginatedPasskeyList,
   PaginatedPolicyList,
+  PaginatedRehearsalRowList,
   PaginatedRewardList,
   PaginatedRolloutList,
   PaginatedRubricProposalList,
@@ -121,6 +126,7 @@ import type {
   RegisterCheckpointHeaders,
   RegisterPolicyHeaders,
   RegisterPolicyRequest,
+  Rehearsal,
   ReleaseRunHeaders,
   ResendInvitationHeaders,
   ResumeRunHeaders,
@@ -669,6 +675,60 @@ export const getPolicy = (
  options?: SecondParameter<typeof http<Policy>>,) => {
       return http<Policy>(
       {url: `/api/v1/policies/${policyId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * The team's rehearsals of the last week, newest first, without specs and reports.
+ */
+export const listRehearsals = (
+    params?: ListRehearsalsParams,
+ options?: SecondParameter<typeof http<PaginatedRehearsalRowList>>,) => {
+      return http<PaginatedRehearsalRowList>(
+      {url: `/api/v1/rehearsals`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Sample and grade a few prompts of a spec on the cluster, as its run would. No run is made.
+ */
+export const createRehearsal = (
+    createRehearsalRequest: CreateRehearsalRequest,
+    headers?: CreateRehearsalHeaders,
+ options?: SecondParameter<typeof http<Rehearsal>>,) => {
+      return http<Rehearsal>(
+      {url: `/api/v1/rehearsals`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: createRehearsalRequest
+    },
+      options);
+    }
+  
+/**
+ * A rehearsal: its progress while it is held, then prompts, graded samples, findings and the time of a step.
+ */
+export const getRehearsal = (
+    rehearsalId: string,
+ options?: SecondParameter<typeof http<Rehearsal>>,) => {
+      return http<Rehearsal>(
+      {url: `/api/v1/rehearsals/${rehearsalId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End a rehearsal that waits or is held. Its worker ends within seconds.
+ */
+export const cancelRehearsal = (
+    rehearsalId: string,
+    headers?: CancelRehearsalHeaders,
+ options?: SecondParameter<typeof http<Rehearsal>>,) => {
+      return http<Rehearsal>(
+      {url: `/api/v1/rehearsals/${rehearsalId}/cancel`, method: 'POST',
+      headers
     },
       options);
     }
@@ -1585,6 +1645,10 @@ export type DeleteJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof de
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>
 export type GetPolicyResult = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
+export type ListRehearsalsResult = NonNullable<Awaited<ReturnType<typeof listRehearsals>>>
+export type CreateRehearsalResult = NonNullable<Awaited<ReturnType<typeof createRehearsal>>>
+export type GetRehearsalResult = NonNullable<Awaited<ReturnType<typeof getRehearsal>>>
+export type CancelRehearsalResult = NonNullable<Awaited<ReturnType<typeof cancelRehearsal>>>
 export type ListRewardsResult = NonNullable<Awaited<ReturnType<typeof listRewards>>>
 export type CreateRewardResult = NonNullable<Awaited<ReturnType<typeof createReward>>>
 export type GetRewardResult = NonNullable<Awaited<ReturnType<typeof getReward>>>

@@ -5,13 +5,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.bench.documents import job_for_worker
-from dressage.bench.link.auth import BenchLinkAuthentication, IsOwnJob
+from dressage.bench.link.auth import BenchLinkAuthentication
 from dressage.bench.services import LEASE_S, give_up, require_open, take, take_result
 from dressage.bench.tokens import bench_token
 from dressage.common.problems import Problem, conflict, not_found, validated
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import BenchState
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
+from dressage.runs.link.job_auth import IsOwnJob
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.version import VersionedLinkView
 from trainer_core.link.admission import Admission

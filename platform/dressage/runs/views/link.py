@@ -1,20 +1,16 @@
 """The link's endpoints. They are between platform and workers, so the public schema leaves them out."""
 
-import os
-from functools import partial
-
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dressage.common.problems import conflict, not_found, validated
-from dressage.common.ranges import download, read_part
-from dressage.datasets.selectors import version_by_ref
 from dressage.runs.attempts import fail_attempt
 from dressage.runs.link.auth import IsOwnRun, LinkAuthentication, require_current
 from dressage.runs.link.bundle import hand_out
 from dressage.runs.link.cluster import ClusterAuthentication, IsCluster
+from dressage.runs.link.datasets import send_dataset
 from dressage.runs.link.parser import LinkParser
 from dressage.runs.link.sync import sync
 from dressage.runs.link.version import VersionedLinkView
@@ -95,16 +91,4 @@ class LinkDatasetView(LinkView):
         require_current(self.attempt, run)
         if ref not in {named for _, named in dataset_references(RunSpec.model_validate(run.effective_spec))}:
             raise not_found("dataset version")
-        try:
-            path = version_by_ref(run.team, ref).path
-            file = path.open("rb")
-        except (LookupError, FileNotFoundError) as error:
-            raise not_found("dataset version") from error
-        return download(
-            request._request,
-            partial(read_part, file),
-            size=os.fstat(file.fileno()).st_size,
-            etag=path.stem,  # the hash of what is in it
-            content_type="application/vnd.apache.parquet",
-            close=file.close,
-        )
+        return send_dataset(request, run.team, ref)

@@ -1,0 +1,114 @@
+"""The JSON documents of rehearsals: for the API, and for the worker."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
+
+from dressage.common.document_schema import Moment, OneOf, Stored
+from dressage.common.times import iso
+from dressage.rehearsals.models import Rehearsal, RehearsalState
+from dressage.rehearsals.selectors import ahead_of
+from dressage.rehearsals.services import LEASE_S, LIMIT_S
+from dressage.rehearsals.step_time import StepTimeDocument
+from dressage.runs import references, reward_versions
+from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, RewardRef
+from trainer_core.link.rehearsal import RehearsalJob, RehearsalProgress, RehearsalReport
+from trainer_core.rewards import RewardDefinition
+from trainer_core.spec import RunSpec
+
+
+class RehearsalRowDocument(TypedDict):
+    """A rehearsal as lists show it."""
+
+    id: str
+    state: Annotated[str, OneOf(RehearsalState)]
+    error: str | None
+    """Reason why it failed, and what to do."""
+    policy: str
+    """Slug of the base policy."""
+    prompts: int
+    """Prompts of each source."""
+    samples: int
+    """Samples of each prompt."""
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    created_by: str
+
+
+class RehearsalDocument(RehearsalRowDocument):
+    """A rehearsal with its spec and, when it is done, its report."""
+
+    spec: Annotated[dict[str, Any], Stored(RunSpec)]
+    ahead: int
+    """Rehearsals that come before it, while it waits for its place on the cluster."""
+    progress: RehearsalProgress | None
+    report: RehearsalReport | None
+    step_time: StepTimeDocument | None
+    """Null until it is done, and where the planner cannot tell."""
+
+
+def rehearsal_row(rehearsal: Rehearsal) -> RehearsalRowDocument:
+    """A rehearsal as lists show it."""
+    return {
+        "id": rehearsal.id,
+        "state": rehearsal.state,
+        "error": rehearsal.error,
+        "policy": rehearsal.spec["policy"]["base"],
+        "prompts": rehearsal.prompts,
+        "samples": rehearsal.samples,
+        "created_at": iso(rehearsal.created_at),
+        "started_at": iso(rehearsal.started_at),
+        "finished_at": iso(rehearsal.finished_at),
+        "created_by": rehearsal.created_by,
+    }
+
+
+def rehearsal_document(rehearsal: Rehearsal) -> RehearsalDocument:
+    """A rehearsal as the API shows it."""
+    return {
+        **rehearsal_row(rehearsal),
+        "spec": rehearsal.spec,
+        "ahead": ahead_of(rehearsal),
+        "progress": rehearsal.progress,
+        "report": rehearsal.report,
+        "step_time": rehearsal.step_time,
+    }
+
+
+def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
+    """A rehearsal as its worker gets it, with the keys of judges: for the link alone.
+
+    Raises:
+        Problem: 422 when a reference is gone.
+    """
+    spec = RunSpec.model_validate(rehearsal.spec)
+    found = references.require(rehearsal.team, spec)
+    assert found.policy is not None
+    assert found.reward is not None
+    bundle = Bundle(
+        run_id=rehearsal.id,
+        attempt=1,
+        spec=spec,
+        revision=0,
+        policy=PolicyRef(name=found.policy.slug, path=Path(found.policy.path)),
+        teacher=None if found.teacher is None else PolicyRef(name=found.teacher.slug, path=Path(found.teacher.path)),
+        reward=RewardRef(ref=found.reward.ref, definition=RewardDefinition.model_validate(found.reward.definition)),
+        **reward_versions.bundle_parts(rehearsal.team, spec, found.reward),
+        datasets={
+            ref: DatasetRef(
+                url=f"/api/v1/link/rehearsals/{rehearsal.id}/datasets/{ref}", sha256=version.sha256, rows=version.rows
+            )
+            for ref, version in found.datasets.items()
+        },
+        run_dir=Path(rehearsal.id),  # the worker makes a folder of its own
+    )
+    return RehearsalJob(
+        id=rehearsal.id,
+        bundle=bundle,
+        prompts=rehearsal.prompts,
+        samples=rehearsal.samples,
+        limit_s=LIMIT_S,
+        lease_s=LEASE_S,
+    )

@@ -1,0 +1,28 @@
+"""Reads of rehearsals."""
+
+from django.db.models import QuerySet
+
+from dressage.common.problems import not_found
+from dressage.rehearsals.models import OPEN, Rehearsal
+from dressage.teams.models import Team
+
+
+def rehearsals(team: Team) -> QuerySet[Rehearsal]:
+    """The team's rehearsals without their large columns."""
+    return Rehearsal.objects.for_team(team).defer("report")
+
+
+def rehearsal(team: Team, rehearsal_id: str) -> Rehearsal:
+    """One rehearsal. Raises a 404 problem."""
+    found = Rehearsal.objects.for_team(team).filter(id=rehearsal_id).first()
+    if found is None:
+        raise not_found("rehearsal")
+    return found
+
+
+def ahead_of(waiting: Rehearsal) -> int:
+    """Rehearsals of all teams that come before one that waits for its place; 0 for any other."""
+    if waiting.state not in OPEN or waiting.placed_at is not None:
+        return 0
+    before = Rehearsal.objects.filter(state__in=OPEN).exclude(pk=waiting.pk)
+    return before.filter(created_at__lte=waiting.created_at).count()

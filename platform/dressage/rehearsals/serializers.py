@@ -1,0 +1,23 @@
+"""Bodies of the endpoints of rehearsals."""
+
+from rest_framework import serializers
+
+from dressage.common.documents import DocumentSerializer
+from dressage.rehearsals.documents import RehearsalDocument, RehearsalRowDocument
+from dressage.runs.serializers import RunSpecField
+
+
+class CreateRehearsalSerializer(serializers.Serializer):
+    """A spec, and how much of it to try."""
+
+    spec = RunSpecField()
+    prompts = serializers.IntegerField(min_value=1, max_value=32, default=8, help_text="Prompts of each source.")
+    samples = serializers.IntegerField(min_value=1, max_value=32, default=4, help_text="Samples of each prompt.")
+
+
+class RehearsalRowSerializer(DocumentSerializer, document=RehearsalRowDocument):
+    """A rehearsal as lists show it."""
+
+
+class RehearsalSerializer(DocumentSerializer, document=RehearsalDocument):
+    """A rehearsal with its spec and, when it is done, its report."""

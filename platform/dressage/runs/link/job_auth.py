@@ -1,0 +1,44 @@
+"""The authentication of the worker of one job, of the bench or of a rehearsal: a secret that is good for it alone."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AnonymousUser
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from dressage.common.models import TeamModel
+from dressage.common.secrets import secret_hash
+
+
+class JobAuthentication(BaseAuthentication):
+    """``Authorization: Bearer <prefix>…``; ``request.auth`` is the job."""
+
+    model: ClassVar[type[TeamModel]]
+    """Table of the jobs, with a column ``token_sha256``."""
+    prefix: ClassVar[str]
+    """Beginning of their secrets."""
+
+    def authenticate(self, request: Request) -> tuple[Any, TeamModel]:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
+            raise AuthenticationFailed("The link needs the job's token.", code="invalid_token")
+        job = self.model.objects.select_related("team").filter(token_sha256=secret_hash(secret.strip())).first()
+        if job is None:
+            raise AuthenticationFailed("The link token is unknown.", code="invalid_token")
+        return AnonymousUser(), job
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="link"'
+
+
+class IsOwnJob(BasePermission):
+    """The token is for the job in the address."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not isinstance(request.auth, TeamModel):
+            return False
+        if request.auth.id != view.kwargs["job_id"]:
+            raise PermissionDenied("This token is for another job.", code="foreign_token")
+        return True
