@@ -24,7 +24,8 @@ class JobAuthentication(BaseAuthentication):
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
             raise AuthenticationFailed("The link needs the job's token.", code="invalid_token")
-        job = self.model.objects.select_related("team").filter(token_sha256=secret_hash(secret.strip())).first()
+        digest = {"token_sha256": secret_hash(secret.strip())}
+        job = self.model.objects.select_related("team").filter(**digest).first()
         if job is None:
             raise AuthenticationFailed("The link token is unknown.", code="invalid_token")
         return AnonymousUser(), job
