@@ -81,8 +81,18 @@ class PolicyTokenizer:
         Raises:
             StartError: the policy has no chat template, or it refuses the row's messages.
         """
-        if "messages" not in row:
-            return str(row["prompt"])
+        return self._rendered(row, form, begun=True) if "messages" in row else str(row["prompt"])
+
+    def adds_generation_prompt(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> bool:
+        """Whether the chat template begins the assistant's turn behind a row's messages. True for a row without any,
+        and for one whose last message is the assistant's."""
+        messages = row.get("messages")
+        if not messages or messages[-1]["role"] == "assistant":
+            return True
+        return self._rendered(row, form, begun=True) != self._rendered(row, form, begun=False)
+
+    def _rendered(self, row: Mapping[str, Any], form: PromptFormat, *, begun: bool) -> str:
+        """The messages as text; ``begun``: with the beginning of the assistant's turn."""
         template = self._template
         options: dict[str, bool | str] = {}
         if form.thinking is not None:
@@ -90,7 +100,7 @@ class PolicyTokenizer:
         if form.effort is not None:
             options["reasoning_effort"] = form.effort
         try:
-            text = template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=True, **options)
+            text = template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=begun, **options)
         except TemplateError as error:
             raise StartError(f"The policy's chat template refuses a row's messages: {error}") from error
         return str(text)

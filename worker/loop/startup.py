@@ -20,6 +20,7 @@ from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
 from trainer_core.prompting.format import evaluation_format, present
+from trainer_core.rewards.answers import no_generation_prompt
 from trainer_core.spec import RunSpec
 from trainer_core.spec.data.prompt_format import PromptFormat
 from trainer_core.spec.generation.thinking import TaggedThinking
@@ -264,9 +265,18 @@ class Startup:
             rows = self._platform.rows(name, self.bundle.datasets[name])
             asked = [present(row, form) for row in rows]
             self._tell_control_text(name, form, tokenizer.control_rows(asked))
+            self._tell_template(name, form, tokenizer, asked)
             prompts = tokenizer.encode_rows(asked, form)
             loaded[name, form] = PromptRows(rows, asked, prompts, max(map(len, prompts), default=0))
         return loaded[name, form]
+
+    def _tell_template(
+        self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer, asked: list[dict[str, Any]]
+    ) -> None:
+        """Tell where prompts end with the user's turn."""
+        if asked and not tokenizer.adds_generation_prompt(asked[0], form):
+            found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, asked with {name},")
+            self._notify(found.title, f"{found.message} {found.advice}")
 
     def _tell_tags(self, tokenizer: PolicyTokenizer) -> None:
         """Tell where the run looks for thinking between other tags than the policy's own."""

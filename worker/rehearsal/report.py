@@ -47,10 +47,16 @@ def report(seen: Seen) -> RehearsalReport:
     return RehearsalReport(
         groups=groups,
         findings=(*_findings(seen, definition), *seen.warnings),
+        template_sha256=seen.parts.tokenizer.template_sha256 if _chats(seen) else None,
         signal_share=sum(group.has_signal for group in groups) / len(groups),
         cut_share=sum(sample.finish_reason == "length" for sample in samples) / len(samples),
         speed=_speed(seen),
     )
+
+
+def _chats(seen: Seen) -> bool:
+    """Whether prompts go through the chat template."""
+    return any("messages" in data.asked[0] for data in seen.parts.sources.values() if data.asked)
 
 
 def _group(ticket: Ticket, definition: RewardDefinition, prompts: VisiblePrompts, bundle: Bundle) -> RehearsalGroup:

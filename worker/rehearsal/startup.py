@@ -68,6 +68,7 @@ class RehearsalStartup(Startup):
         self._placement = place(1 + judges, 0, usable_gpus())
         check_policy_folder(bundle.policy.path)
         tokenizer = PolicyTokenizer(bundle.policy.path)
+        self._tell_tags(tokenizer)
         config = self._engine_config(bundle.policy.path, tokenizer.think_tokens(spec.thinking))
         engines = Router(self._spawn_engine, 1, config, spec.rollout.engine.tolerance, batch, self._notify)
         self._closers.callback(engines.close)

@@ -99,3 +99,16 @@ def test_switches_reach_the_template_and_its_refusals_are_sentences(tmp_path: Pa
 
 def test_tags_of_the_policy_are_found() -> None:
     assert PolicyTokenizer(POLICY).thinking == FoundThinking("<think>", "</think>")
+
+
+IGNORES = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+
+
+@pytest.mark.parametrize(("template", "adds"), [(CHATML, True), (IGNORES, False)])
+def test_a_template_that_adds_no_generation_prompt_is_known(tmp_path: Path, template: str, adds: bool) -> None:
+    mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), template))
+    asked = [{"role": "user", "content": "The quick dog"}]
+    assert mine.adds_generation_prompt({"messages": asked}) is adds
+    begun = [*asked, {"role": "assistant", "content": "The"}]
+    assert mine.adds_generation_prompt({"messages": begun}), "the row has begun the assistant's turn itself"
+    assert mine.adds_generation_prompt({"prompt": "The quick dog"})

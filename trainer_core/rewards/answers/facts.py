@@ -77,7 +77,7 @@ def answer_text(text: str, thinking: Thinking) -> str:
     """The completion without its thinking, as graders see it."""
     if not isinstance(thinking, TaggedThinking):
         return text.strip()
-    return split_thinking(text, thinking.start, thinking.end)[1]
+    return split_thinking(text, thinking.start, thinking.end, thinking.answer_start)[1]
 
 
 def _thinking(trajectory: Trajectory, thinking: Thinking) -> Literal["none", "closed", "open"]:
