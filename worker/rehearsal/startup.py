@@ -18,7 +18,7 @@ from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.loop.dispatch import Dispatcher
 from worker.loop.lengths import room_check
 from worker.loop.parts import PromptRows
-from worker.loop.startup import Startup, Tick, check_policy_folder
+from worker.loop.startup import Startup, Tick, check_policy_folder, check_trainable
 from worker.loop.steering import Steering
 from worker.rewards.pool import RewardPool
 from worker.rewards.versions import RewardVersions
@@ -67,6 +67,7 @@ class RehearsalStartup(Startup):
             cluster.check_resources(SERVER_CPUS * judges, "rehearsal")
         self._placement = place(1 + judges, 0, usable_gpus())
         check_policy_folder(bundle.policy.path)
+        check_trainable(bundle.policy.path, spec)
         tokenizer = PolicyTokenizer(bundle.policy.path)
         self._tell_tags(tokenizer)
         config = self._engine_config(bundle.policy.path, tokenizer.think_tokens(spec.thinking))
