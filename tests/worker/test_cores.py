@@ -1,0 +1,101 @@
+"""Cores go to those who work: all to one alone, shares by load to several."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from worker.cluster.cores import CorePlace, CoreShare
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+Make = Callable[..., list[CoreShare]]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def make(tmp_path: Path, clock: Clock) -> Make:
+    def shares(count: int, cores: int) -> list[CoreShare]:
+        return [
+            CoreShare(CorePlace(str(tmp_path / "board"), place, count), lambda _: None, cores=cores, clock=clock)
+            for place in range(count)
+        ]
+
+    return shares
+
+
+def test_who_works_alone_has_all_cores_and_shares_them_with_who_comes(make: Make) -> None:
+    engine, learner = make(2, 2)
+    engine.work()
+    assert engine.threads == 2
+    learner.work()
+    engine.work()
+    assert (engine.threads, learner.threads) == (1, 1)
+    engine.rest()
+    learner.work()
+    assert learner.threads == 2
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"), [((30.0, 10.0), (12, 4)), ((10.0, 30.0), (4, 12)), ((20.0, 20.0), (8, 8))]
+)
+def test_shares_follow_the_work_of_a_step(
+    make: Make, clock: Clock, work: tuple[float, float], expected: tuple[int, int]
+) -> None:
+    """Both work at once, and each waits for the other at the step's end: in the best split nobody has to."""
+    pair = make(2, 16)
+    for _ in range(60):
+        left = list(work)
+        while max(left) > 0:
+            for place, share in enumerate(pair):
+                if left[place] > 0:
+                    share.work()
+                else:
+                    share.rest()
+            together = [share.threads for share, rest in zip(pair, left, strict=True) if rest > 0]
+            if len(together) == 2:
+                shares = together
+            left = [rest - 0.05 * share.threads for rest, share in zip(left, pair, strict=True)]
+            clock.now += 0.05
+    assert sum(shares) <= 17
+    assert all(abs(share - wanted) <= 2 for share, wanted in zip(shares, expected, strict=True)), shares
+
+
+def test_everybody_has_a_core_at_least(make: Make, clock: Clock) -> None:
+    shares = make(5, 3)
+    for share in shares:
+        share.work()
+        clock.now += 1.0
+    for share in shares:
+        share.work()
+    assert [share.threads for share in shares] == [1] * 5
+
+
+def test_a_successor_takes_the_place_of_a_process_that_died_at_work(make: Make) -> None:
+    engine, learner = make(2, 4)
+    engine.work()
+    learner.work()
+    assert learner.threads == 2
+    make(1, 4)  # the engine's place, of a board that is longer
+    learner.work()
+    assert learner.threads == 4
+
+
+def test_threads_are_set_only_where_they_change(tmp_path: Path) -> None:
+    told: list[int] = []
+    share = CoreShare(CorePlace(str(tmp_path / "board"), 0, 1), told.append, cores=4)
+    for _ in range(3):
+        with share.working():
+            pass
+    assert told == [1, 4]
