@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from worker.cluster.cores import CorePlace, CoreShare
+from worker.learner.ranks import LearnerWorker
+from worker.rollout.worker import RolloutWorker
 
 
 class Clock:
@@ -99,3 +103,31 @@ def test_threads_are_set_only_where_they_change(tmp_path: Path) -> None:
         with share.working():
             pass
     assert told == [1, 4]
+
+
+def test_an_engine_takes_part_while_it_generates(make: Make) -> None:
+    engine, learner = make(2, 4)
+    worker: Any = RolloutWorker()
+    worker._cores = engine
+    worker._engine = SimpleNamespace(step=lambda: [], stats=lambda: SimpleNamespace(kv_usage=0.0, running=0))
+    worker._step()
+    learner.work()
+    assert (engine.threads, learner.threads) == (4, 2)
+    worker._step()
+    assert engine.threads == 2
+    with worker._turn:
+        worker._rest()
+    learner.work()
+    assert learner.threads == 4
+
+
+def test_a_rank_takes_part_in_what_it_computes(make: Make) -> None:
+    engine, rank = make(2, 4)
+    worker: Any = object.__new__(LearnerWorker)
+    seen: list[int] = []
+    worker.cores, worker._learner = rank, SimpleNamespace(finish=lambda: seen.append(rank.threads), version=3)
+    assert worker.finish() == (None, 3)
+    engine.work()
+    assert (seen, engine.threads) == ([4], 4)
+    worker.cores = None
+    assert worker.finish() == (None, 3)

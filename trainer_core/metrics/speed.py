@@ -33,6 +33,13 @@ ENTRIES = (
     Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
     Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
     Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
+    Metric(
+        "perf/mfu",
+        "Model FLOP utilisation",
+        "share",
+        "(2 · N · tokens sampled + 6 · N · tokens learned, each / measured peak of its number type) / step time",
+        "speed",
+    ),
     Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
     Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
     Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),

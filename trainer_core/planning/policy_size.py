@@ -48,7 +48,7 @@ class PolicySize:
             OSError: a file is missing.
         """
         config = json.loads((folder / "config.json").read_text())
-        shapes = _shapes(folder)
+        shapes = tensor_shapes(folder)
         names = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
         missing = [name for name in names if not isinstance(config.get(name), int)]
         if missing:
@@ -83,7 +83,7 @@ def _experts(config: dict[str, Any]) -> int:
     )
 
 
-def _shapes(folder: Path) -> dict[str, tuple[int, ...]]:
+def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
     """Shapes of all tensors in the safetensors files, whose headers tell them."""
     found: dict[str, tuple[int, ...]] = {}
     for path in sorted(folder.glob("*.safetensors")):

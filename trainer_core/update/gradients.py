@@ -4,7 +4,7 @@ trajectories ─► this rank's shard ─► packed micro-batches ─► log-pro
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.distributed as dist
@@ -37,7 +37,13 @@ class GradientAccumulator:
     """Adds up gradients in the engines of ``parts``. Every method is collective over the ranks."""
 
     def __init__(
-        self, parts: LearnerModels, rank: int, world_size: int, packing: Packing, device: torch.device
+        self,
+        parts: LearnerModels,
+        rank: int,
+        world_size: int,
+        packing: Packing,
+        device: torch.device,
+        between: Callable[[], None],
     ) -> None:
         """Work on ``parts``.
 
@@ -47,12 +53,14 @@ class GradientAccumulator:
             world_size: number of ranks.
             packing: how trajectories are cut into micro-batches.
             device: where the models are.
+            between: called before each micro-batch.
         """
         self._parts = parts
         self._rank = rank
         self._world_size = world_size
         self._packing = packing
         self._device = device
+        self._between = between
 
     def prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
         """Pack this rank's trajectories of a minibatch, in as many micro-batches as the rank with the most has."""
@@ -79,6 +87,7 @@ class GradientAccumulator:
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):
             for batch, one in zip(batches, looked, strict=True):
+                self._between()
                 if self._parts.reference is not None and spec.kl.coefficient > 0:
                     one.reference = self._parts.reference.score(batch)
                 if early:
@@ -112,6 +121,7 @@ class GradientAccumulator:
         if self._parts.head is not None:
             self._parts.head.detached = warming
         for batch, one in zip(batches, known, strict=True):
+            self._between()
             own_logits = None
             balancer = self._parts.balancer
             if spec.policy.routing.replay and batch.routes is None:

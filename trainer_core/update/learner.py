@@ -6,7 +6,7 @@ groups ─► minibatches ─► this rank's shard ─► packed micro-batches �
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,7 @@ class Learner:
         init_method: str | None = None,
         device: str = "cpu",
         teacher: str | Path | None = None,
+        between: Callable[[], None] | None = None,
     ) -> None:
         """Load the policy, and beside it what the spec needs: reference policy, critic, proximal policy.
 
@@ -72,6 +73,7 @@ class Learner:
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: where the policy lives.
             teacher: folder of the policy that ``spec.distillation`` names.
+            between: called before each micro-batch.
 
         Raises:
             ValueError: the spec asks for what this policy, or the teacher, cannot give.
@@ -87,7 +89,9 @@ class Learner:
         alone = cut.batch_invariant and not packs
         self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
         self._engine = self._parts.engine
-        self._gradients = GradientAccumulator(self._parts, rank, world_size, self._packing, self._device)
+        self._gradients = GradientAccumulator(
+            self._parts, rank, world_size, self._packing, self._device, between or (lambda: None)
+        )
         self._torn: str | None = None
         self._streamed: StreamedStep | None = None
 

@@ -1,11 +1,15 @@
 """The learner on Ray: one actor per DeepSpeed rank, and the handle that drives them together."""
 
+from __future__ import annotations
+
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import ray
@@ -15,8 +19,10 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.cluster.cores import CorePlace, CoreShare, usable_cores
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
+from worker.learner.peak import measure_peaks
 from worker.learner.probe import probe_sequences
 from worker.learner.weights import WeightBundle, publish
 from worker.messages.columns import Column
@@ -24,6 +30,9 @@ from worker.messages.packed_groups import PackedGroups
 
 if TYPE_CHECKING:
     from trainer_core.update.rescoring import LearnerSide
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 FOUND = ("learner_logprobs", "entropy", "token_advantages")
 """Fields that a learner finds out about trajectories."""
@@ -43,16 +52,28 @@ class Found:
     columns: dict[str, Column]
 
 
+def _at_work(method: Callable[Concatenate[LearnerWorker, P], R]) -> Callable[Concatenate[LearnerWorker, P], R]:
+    """A method that computes: where the host's cores are shared, it takes its share of them."""
+
+    @wraps(method)
+    def taking_part(self: LearnerWorker, *args: P.args, **kwargs: P.kwargs) -> R:
+        with nullcontext() if self.cores is None else self.cores.working():
+            return method(self, *args, **kwargs)
+
+    return taking_part
+
+
 class LearnerWorker:
     """One rank. Runs as a Ray actor; imports torch and DeepSpeed only there."""
 
-    def __init__(self, rank: int, world_size: int, threads: int) -> None:
+    def __init__(self, rank: int, world_size: int, threads: int, cores: CorePlace | None) -> None:
         """Claim the process.
 
         Args:
             rank: the rank of this actor.
             world_size: number of ranks.
             threads: CPU threads; one by default, because the rollout engine has the other core.
+            cores: place among the processes that share the host's cores, where they do: then that decides.
         """
         keep_new_files_private()  # it writes checkpoints
         os.environ["LOCAL_RANK"] = str(rank)
@@ -61,6 +82,7 @@ class LearnerWorker:
         import torch
 
         torch.set_num_threads(threads)
+        self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
         self._rank = rank
         self._world_size = world_size
 
@@ -85,9 +107,15 @@ class LearnerWorker:
             init_method=init_method,
             device=device,
             teacher=teacher,
+            between=None if self.cores is None else self.cores.work,
         )
         return self._learner.vocab_size
 
+    def peaks(self, dtypes: tuple[str, ...], device: str) -> dict[str, float]:
+        """Peak operations per second of the device by number type, all of the host's cores together on a CPU."""
+        return measure_peaks(device, dtypes, usable_cores())
+
+    @_at_work
     def update(self, packed: PackedGroups, spec: RunSpec, step: int) -> tuple[dict[str, float], Found]:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
         groups = packed.groups()
@@ -98,17 +126,20 @@ class LearnerWorker:
         """Open a streamed step."""
         self._learner.begin(spec, step)
 
+    @_at_work
     def accumulate(self, packed: PackedGroups) -> Found:
         """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
         groups = packed.groups()
         self._learner.accumulate(groups)
         return _found(groups)
 
+    @_at_work
     def finish(self) -> tuple[dict[str, float], int]:
         """Take the optimizer step; returns the metrics and the new version."""
         return self._learner.finish(), self._learner.version
 
-    def publish(self, sequences: list[list[int]]) -> "list[ray.ObjectRef[WeightBundle]]":
+    @_at_work
+    def publish(self, sequences: list[list[int]]) -> list[ray.ObjectRef[WeightBundle]]:
         """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
         if self._rank:
             self._learner.weights()
@@ -116,9 +147,10 @@ class LearnerWorker:
             return []
         return [publish(self._learner, sequences)]
 
+    @_at_work
     def rescore(
         self, trajectories: list[Trajectory], own_prompts: dict[str, NDArray[np.int32]], top_p: float, top_k: int
-    ) -> "dict[str, LearnerSide]":
+    ) -> dict[str, LearnerSide]:
         """Score trajectories again by the present weights."""
         return self._learner.rescore(trajectories, own_prompts, top_p, top_k)
 
@@ -160,6 +192,7 @@ class LearnerGroup:
         *,
         device: str = "cpu",
         threads: int = 1,
+        cores: Callable[[int], CorePlace | None] = lambda rank: None,
         actor_options: Mapping[str, Any] | None = None,
         teacher: str | Path | None = None,
     ) -> None:
@@ -170,6 +203,7 @@ class LearnerGroup:
             spec: as the run starts.
             device: "cpu", or "cuda" with one device per actor.
             threads: CPU threads of each rank.
+            cores: each rank's place among the processes that share the host's cores, where they do.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
 
@@ -180,12 +214,18 @@ class LearnerGroup:
         # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
         remote = ray.remote(LearnerWorker).options(**options)
-        self.workers = [remote.remote(rank, world, threads) for rank in range(world)]
+        self.workers = [remote.remote(rank, world, threads, cores(rank)) for rank in range(world)]
         self.version = 0
         address = self._call_one(0, "rendezvous") if world > 1 else None
         asked = None if teacher is None else str(teacher)
         vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
+        self._device = device
         self._probe = probe_sequences(vocab_size, spec.rollout.engine.max_model_len)
+
+    def peaks(self, dtypes: Sequence[str]) -> dict[str, float]:
+        """Peak operations per second of a rank's device by number type; of all of its host's cores on a CPU."""
+        found: dict[str, float] = self._call_one(0, "peaks", tuple(dtypes), self._device)
+        return found
 
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
         """One step on all ranks; writes ``learner_logprobs`` and ``entropy`` into ``groups``. See ``Learner.update``.
@@ -215,7 +255,7 @@ class LearnerGroup:
         metrics, self.version = self._call("finish")[0]
         return metrics
 
-    def publish(self) -> "ray.ObjectRef[WeightBundle]":
+    def publish(self) -> ray.ObjectRef[WeightBundle]:
         """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""
         reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
         return reference
@@ -226,7 +266,7 @@ class LearnerGroup:
         own_prompts: Mapping[str, NDArray[np.int32]],
         top_p: float,
         top_k: int,
-    ) -> "dict[str, LearnerSide]":
+    ) -> dict[str, LearnerSide]:
         """Score trajectories again by the present weights; see ``trainer_core.update.rescoring``."""
         found: dict[str, LearnerSide]
         found = self._call("rescore", ray.put(list(trajectories)), dict(own_prompts), top_p, top_k)[0]
@@ -247,9 +287,9 @@ class LearnerGroup:
         for worker in self.workers:
             ray.kill(worker)
 
-    def _call_one(self, rank: int, method: str) -> Any:
+    def _call_one(self, rank: int, method: str, *arguments: Any) -> Any:
         try:
-            return ray.get(getattr(self.workers[rank], method).remote())
+            return ray.get(getattr(self.workers[rank], method).remote(*arguments))
         except RayActorError as error:
             raise LearnerLost(f"learner rank {rank} died in {method}: {error}") from error
 

@@ -18,8 +18,10 @@ import ray
 from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
+from trainer_core.spec.learner.precision import HalfPrecision, UnifiedPrecision
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.cluster.cores import CorePlace
 from worker.learner.ranks import LearnerGroup
 
 if TYPE_CHECKING:
@@ -37,12 +39,26 @@ class Learned:
     publish_s: float
 
 
+def number_types(spec: RunSpec) -> tuple[str, str]:
+    """Number types in which engine and learner multiply."""
+    engine = spec.rollout.engine.dtype
+    match spec.precision:
+        case HalfPrecision():
+            return engine, spec.precision.dtype
+        case UnifiedPrecision():
+            return engine, engine
+        case _:
+            return engine, spec.policy.dtype
+
+
 class LearningStage:
     """The learner's ranks behind one queue."""
 
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
         self._streamed_s = 0.0
+        self.peaks: dict[str, float] = {}
+        """Peak operations per second of a rank's device, by number type; known once it has started."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
     def start(
@@ -53,9 +69,10 @@ class LearningStage:
         checkpoint: Path | None,
         teacher: Path | None = None,
         device: str = "cpu",
+        cores: Callable[[int], CorePlace | None] = lambda rank: None,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
-        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device)
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores)
 
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
@@ -109,9 +126,11 @@ class LearningStage:
         checkpoint: Path | None,
         teacher: Path | None,
         device: str,
+        cores: Callable[[int], CorePlace | None],
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
-        self._group = LearnerGroup(model_dir, spec, device=device, actor_options=options, teacher=teacher)
+        self._group = LearnerGroup(model_dir, spec, device=device, cores=cores, actor_options=options, teacher=teacher)
+        self.peaks = self._group.peaks(number_types(spec))
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trainer_core.planning.compute import Peaks
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.client import JudgeClient
 from worker.learner.stage import LearningStage
@@ -51,3 +52,7 @@ class RunParts:
     """Set when something has happened that the loop may act on."""
     seconds: dict[str, float]
     """Seconds that each part took to start."""
+    parameters: int
+    """Parameters of the policy that a token passes through."""
+    peaks: Peaks
+    """Peaks of the run's devices."""

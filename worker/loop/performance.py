@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from trainer_core.planning.compute import Peaks, utilisation
 from worker.messages.jobs import EngineLoad
 from worker.rollout.branches import BranchCost, branch_metrics
 from worker.rollout.generation import GenerationStage
@@ -13,8 +14,9 @@ from worker.rollout.generation import GenerationStage
 class Performance:
     """Differences between two reports. Used by the loop's thread alone."""
 
-    def __init__(self, generation: GenerationStage) -> None:
-        self._generation = generation
+    def __init__(self, generation: GenerationStage, parameters: int, peaks: Peaks) -> None:
+        """Read ``generation``, of a policy with so many active parameters on devices with these peaks."""
+        self._generation, self._parameters, self._peaks = generation, parameters, peaks
         self._loads: dict[tuple[int, int], EngineLoad] = {}
         self._reward_s = self._generated_s = 0.0
         self._regenerated = 0
@@ -25,12 +27,13 @@ class Performance:
         """Time that passed while the run stood still belongs to no step."""
         self._mark, self._loads = time.perf_counter(), self._generation.engines.loads
 
-    def step(self, tokens: int, samples: int) -> tuple[dict[str, float], float]:
+    def step(self, tokens: int, samples: int, learned: int) -> tuple[dict[str, float], float]:
         """Metrics of the step that ends now, and its seconds.
 
         Args:
             tokens: completion tokens of its batch.
             samples: trajectories of its batch.
+            learned: tokens that the learner has computed with.
         """
         now = time.perf_counter()
         seconds, self._mark = now - self._mark, now
@@ -46,6 +49,7 @@ class Performance:
             "rollouts/regenerated": float(generation.engines.regenerated - self._regenerated),
             **branch_metrics(self._branches, generation.brancher.cost, tokens),
             **self._engines(),
+            "perf/mfu": utilisation(self._parameters, tokens, learned, self._peaks, seconds),
         }
         self._branches = replace(generation.brancher.cost)
         self._reward_s, self._generated_s = reward_s, generated_s

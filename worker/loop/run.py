@@ -11,6 +11,7 @@ import ray
 
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, LogData, StateData, StepData
+from trainer_core.planning.compute import learned_tokens
 from trainer_core.prompting.format import present, training_format
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
@@ -87,7 +88,7 @@ class ActiveRun:
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
         self._saving = Saving(checkpoints, parts.learning, link)
         self._commands = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
-        self._performance = Performance(parts.generation)
+        self._performance = Performance(parts.generation, parts.parameters, parts.peaks)
         self._mismatch = MismatchRescoring(parts.generation.engines, parts.learning, parts.tokenizer)
         self._updates = Updates(
             self._steering,
@@ -205,7 +206,9 @@ class ActiveRun:
         """Tell the platform about a finished step; let the guards look at it."""
         step = batch.step
         tokens = sum(t.length for group in batch.groups for t in group.trajectories)
-        performance, seconds = self._performance.step(tokens, sum(len(group.trajectories) for group in batch.groups))
+        learned_from = learned_tokens(batch.groups, batch.spec.parallelism.share_prompts)
+        samples = sum(len(group.trajectories) for group in batch.groups)
+        performance, seconds = self._performance.step(tokens, samples, learned_from)
         self._tokens_total += tokens
         found = {
             **self._metrics,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
+from trainer_core.planning.compute import Peaks, active_parameters
 from trainer_core.prompting.format import evaluation_format, present
 from trainer_core.rewards.answers import no_generation_prompt
 from trainer_core.spec import RunSpec
@@ -27,6 +29,7 @@ from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
 from trainer_core.support import refusal
 from worker.cluster import actors as cluster
+from worker.cluster.cores import LEAST_PARAMETERS, CorePlace
 from worker.cluster.notify import Notify
 from worker.cluster.placement import place, usable_gpus
 from worker.engine import EngineConfig
@@ -37,7 +40,7 @@ from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.judge.use import Tally
-from worker.learner.stage import LearningStage
+from worker.learner.stage import LearningStage, number_types
 from worker.link.platform import Platform
 from worker.loop.evaluation import EvaluationSet
 from worker.loop.lengths import check_lengths, longest_rows
@@ -86,6 +89,7 @@ class Startup:
         self._placement = place(workers + judges, ranks, usable_gpus())
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
+        self._active = active_parameters(bundle.policy.path)
         teacher = None if bundle.teacher is None else bundle.teacher.path
         if teacher is not None:
             check_policy_folder(teacher)
@@ -110,7 +114,15 @@ class Startup:
         device, gpus = self._placement.device, self._placement.gpus
         options = cluster.actor_options(None, LEARNER_CPUS, gpus)
         checkpoint = bundle.resume.path if bundle.resume else None
-        learner = learning.start(bundle.policy.path, spec, options, checkpoint, teacher, device)
+        learner = learning.start(
+            bundle.policy.path,
+            spec,
+            options,
+            checkpoint,
+            teacher,
+            device,
+            lambda rank: self._core_place(workers + rank),
+        )
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)
         rewards = RewardPool(
@@ -147,6 +159,8 @@ class Startup:
             partial(self._open_judges, generation.tally),
             woken,
             seconds,
+            self._active,
+            self._peaks(learning.peaks),
         )
 
     def close(self) -> None:
@@ -179,7 +193,23 @@ class Startup:
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
         options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)
-        return rollout_actor_class().options(**options).remote()
+        return rollout_actor_class().options(**options).remote(self._core_place(index))
+
+    def _peaks(self, measured: dict[str, float]) -> Peaks:
+        """Peaks of all devices: a host's cores are counted together, GPUs one by one."""
+        spec, placement = self.bundle.spec, self._placement
+        models = spec.parallelism.rollout_workers + spec.parallelism.learner_ranks
+        devices = max(1, math.ceil(models * placement.gpus))
+        engine, learner = number_types(spec)
+        return Peaks(devices * measured[engine], devices * measured[learner])
+
+    def _core_place(self, place: int) -> CorePlace | None:
+        """Place of an engine, or of a rank behind all engines, among those who share a host's cores; None where a core
+        each is best."""
+        if self._placement.device != "cpu" or self._active < LEAST_PARAMETERS:
+            return None
+        parallelism = self.bundle.spec.parallelism
+        return CorePlace.on(self.bundle.run_dir, place, parallelism.rollout_workers + parallelism.learner_ranks)
 
     def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:
         bundle, spec = self.bundle, self.bundle.spec

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from worker.cluster.cores import CorePlace, CoreShare
 from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
@@ -55,7 +56,10 @@ class _Live:
 class RolloutWorker:
     """Ray actor. ``submit``, ``update`` and ``park`` take effect in the order of the calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, cores: CorePlace | None = None) -> None:
+        """Take ``cores``, a place among the processes that share the host's cores, where they do."""
+        self._place = cores
+        self._cores: CoreShare | None = None
         self._turn = threading.Condition()
         self._inbox: deque[_Item] = deque()
         self._ready: Future[float] = Future()
@@ -146,6 +150,10 @@ class RolloutWorker:
             self._fail(error)
             self._ready.set_exception(error)
             return
+        if self._place is not None:
+            import torch
+
+            self._cores = CoreShare(self._place, torch.set_num_threads)
         self._ready.set_result(time.perf_counter() - started)
         try:
             while True:
@@ -173,6 +181,7 @@ class RolloutWorker:
 
     def _step(self) -> None:
         engine = self._engine
+        self._work()
         if self._since is None:
             self._since = time.time()
         completions = engine.step()
@@ -239,6 +248,7 @@ class RolloutWorker:
 
         running, began, at = bool(self._live), time.perf_counter(), time.time()
         self._close_span(at)
+        self._work()
         difference = apply_and_probe(self._engine, bundle, tolerance, kv=kv)
         if running:
             self._paused_at = began
@@ -277,8 +287,15 @@ class RolloutWorker:
 
     def _rest(self) -> None:
         """Nothing is left to generate. Called with the lock."""
+        if self._cores is not None:
+            self._cores.rest()
         self._close_span(time.time())
         self._turn.notify_all()
+
+    def _work(self) -> None:
+        """Take this engine's share of the cores, where they are shared."""
+        if self._cores is not None:
+            self._cores.work()
 
     def _close_span(self, end: float) -> None:
         if self._since is not None:

@@ -44,5 +44,6 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
         metrics = event["data"]["metrics"]
         assert metrics["reward/error_share"] == 0.0
         assert metrics["actor/grad_norm"] > 0.0
+        assert 0.0 < metrics["perf/mfu"] < 1.0
         assert metrics["rollout_corr/k3_kl"] < 1e-3
     launcher.until_gone()
