@@ -17,9 +17,9 @@ class Peaks:
     """Floating-point operations per second, measured, of all devices that a run computes on."""
 
     engine: float
-    """In the engine's number type."""
+    """Operations in the number type of the engine."""
     learner: float
-    """In the learner's."""
+    """Operations in that of the learner."""
 
 
 def active_parameters(folder: Path) -> int:
