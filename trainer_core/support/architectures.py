@@ -17,6 +17,13 @@ _BY_TRANSFORMERS = "The engine computes it with transformers' own class: slower 
 _WINDOWS = "Sliding windows are computed exactly."
 _CAPPING = "Score capping is computed exactly, on a slower path."
 _EXPERTS = "LoRA adapts the attention alone: the experts rest."
+_ROUTES = (
+    "In bfloat16 one or two routes in a hundred differ between engine and learner, and with them some tokens by a nat: "
+    "policy.routing.replay takes the engine's."
+)
+_DENSE_PARTS = "LoRA adapts the attention, the dense layers and the shared experts: the others rest."
+_PREDICTION = "Layers that predict further tokens (num_nextn_predict_layers) are neither trained nor exported."
+_LATENT_HEADS = "On CPUs the engine keeps latent attention with expanded heads, which take more of its cache."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class Support:
     """Whether the engine tells the experts that it has sent tokens to."""
     experts: bool = False
     """Whether it is a mixture of experts."""
+    biased: bool = False
+    """Whether its routers have the bias that loss-free balancing moves."""
     in_flight: bool = True
     """Weights that change in the midst of answers."""
     remarks: tuple[str, ...] = ()
@@ -58,10 +67,12 @@ ARCHITECTURES: Mapping[str, Support] = {
     "Qwen2ForCausalLM": Support("Qwen 2, Qwen 2.5", ("qwen2",), SEPARATE),
     "Qwen3ForCausalLM": Support("Qwen 3", ("qwen3",), SEPARATE),
     "Qwen3MoeForCausalLM": Support(
-        "Qwen 3 MoE", ("qwen3_moe",), ATTENTION, experts=True, fp8=False, remarks=(_EXPERTS,)
+        "Qwen 3 MoE", ("qwen3_moe",), ATTENTION, experts=True, routes=True, fp8=False, remarks=(_ROUTES, _EXPERTS)
     ),
     "MistralForCausalLM": Support("Mistral", ("mistral",), SEPARATE, remarks=(_WINDOWS,)),
-    "MixtralForCausalLM": Support("Mixtral", ("mixtral",), ATTENTION, experts=True, fp8=False, remarks=(_EXPERTS,)),
+    "MixtralForCausalLM": Support(
+        "Mixtral", ("mixtral",), ATTENTION, experts=True, routes=True, fp8=False, remarks=(_ROUTES, _EXPERTS)
+    ),
     "Gemma2ForCausalLM": Support(
         "Gemma 2",
         ("gemma2",),
@@ -95,25 +106,35 @@ ARCHITECTURES: Mapping[str, Support] = {
         ("gpt_oss",),
         ATTENTION,
         experts=True,
+        routes=True,
         fp8=False,
-        remarks=("Attention sinks are computed exactly, on a slower path.", _WINDOWS, _EXPERTS),
+        remarks=("Attention sinks are computed exactly, on a slower path.", _WINDOWS, _ROUTES, _EXPERTS),
     ),
     "DeepseekV2ForCausalLM": Support(
-        "DeepSeek V2", ("deepseek_v2",), ("q_proj", *LATENT), experts=True, fp8=False, remarks=(_EXPERTS,)
+        "DeepSeek V2",
+        ("deepseek_v2",),
+        ("q_proj", "q_a_proj", "q_b_proj", *LATENT),
+        experts=True,
+        routes=True,
+        fp8=False,
+        remarks=(_LATENT_HEADS, _ROUTES, _DENSE_PARTS),
     ),
     "DeepseekV3ForCausalLM": Support(
         "DeepSeek V3, R1",
         ("deepseek_v3",),
         ("q_a_proj", "q_b_proj", *LATENT),
         experts=True,
+        biased=True,
+        routes=True,
         fp8=False,
-        remarks=(_EXPERTS,),
+        remarks=(_LATENT_HEADS, _PREDICTION, _ROUTES, _DENSE_PARTS),
     ),
     "MiniMaxForCausalLM": Support(
         "MiniMax-Text-01, MiniMax-M1",
         (),
         (*ATTENTION, "qkv_proj", "output_gate", "out_proj"),
         experts=True,
+        biased=True,
         routes=True,
         fp8=False,
         remarks=("Lightning attention and experts are computed by the platform itself.", _EXPERTS),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trainer_core.spec.learner.adapter import LoRAAdapter
-from trainer_core.spec.learner.routing import NoBalancing
-from trainer_core.support.architectures import ARCHITECTURES, class_of, support_of
+from trainer_core.spec.learner.routing import LossFreeBalancing, NoBalancing
+from trainer_core.support.architectures import ARCHITECTURES, Support, class_of, support_of
 
 if TYPE_CHECKING:
     from trainer_core.spec import RunSpec
@@ -134,9 +134,26 @@ def _of_layers(config: Mapping[str, Any]) -> str | None:
     if strange:
         family = str(class_of(config)).removesuffix("ForCausalLM")
         return f"Its layers of type {', '.join(strange)} would mix packed sequences: choose {_choice(family)}."
+    if config.get("model_type") == "gpt_oss" and (strange_part := _of_gpt_oss(config)) is not None:
+        return (
+            f"It is a GPT-OSS with {strange_part}, which the engine computes as the published ones have it: choose one "
+            "with the published settings."
+        )
     for noise in ("attn_logit_bias", "alibi"):
         if config.get(noise):
             return f"Its attention adds a bias by distance ({noise}), which is not computed here: choose {_choice()}."
+    return None
+
+
+def _of_gpt_oss(config: Mapping[str, Any]) -> str | None:
+    """Setting that vLLM's class has in its code, where the policy has another."""
+    kinds = config.get("layer_types")
+    usual = ("sliding_attention", "full_attention")
+    if isinstance(kinds, list) and any(kind != usual[number % 2] for number, kind in enumerate(kinds)):
+        return "windows in other layers than every second (layer_types)"
+    for name, value in (("swiglu_alpha", 1.702), ("swiglu_limit", 7.0)):
+        if config.get(name, value) != value:
+            return f"{name} = {config[name]} instead of {value}"
     return None
 
 
@@ -168,7 +185,7 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
         )
     if isinstance(asked.adapter, LoRAAdapter):
         yield from _of_adapter(asked.adapter, known.title, known.layers, lora=known.lora)
-    yield from _of_routing(spec, known.title, experts=known.experts, routes=known.routes)
+    yield from _of_routing(spec, known)
 
 
 def _of_adapter(adapter: LoRAAdapter, title: str, layers: tuple[str, ...], *, lora: bool) -> Iterator[tuple[Path, str]]:
@@ -182,15 +199,21 @@ def _of_adapter(adapter: LoRAAdapter, title: str, layers: tuple[str, ...], *, lo
             )
 
 
-def _of_routing(spec: RunSpec, title: str, *, experts: bool, routes: bool) -> Iterator[tuple[Path, str]]:
-    routing = spec.policy.routing
-    if not isinstance(routing.balance, NoBalancing) and not experts:
+def _of_routing(spec: RunSpec, known: Support) -> Iterator[tuple[Path, str]]:
+    routing, title = spec.policy.routing, known.title
+    if not isinstance(routing.balance, NoBalancing) and not known.experts:
         yield (
             ("policy", "routing", "balance"),
             f"{title} has no experts to balance: set policy.routing.balance.type to none.",
         )
-    if routing.replay and not routes:
-        reason = "the engine does not tell its routes" if experts else "there are no experts"
+    elif isinstance(routing.balance, LossFreeBalancing) and not known.biased:
+        yield (
+            ("policy", "routing", "balance"),
+            f"The routers of {title} have no bias that loss_free could move: set policy.routing.balance.type to "
+            "auxiliary_loss.",
+        )
+    if routing.replay and not known.routes:
+        reason = "the engine does not tell its routes" if known.experts else "there are no experts"
         yield (
             ("policy", "routing", "replay"),
             f"Routes of {title} cannot be replayed, because {reason}: set policy.routing.replay to false.",

@@ -19,7 +19,7 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 
 from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
-from worker.engine.models.mixtures import follow_transformers
+from worker.engine.models.mixtures import follow_transformers, predicts_further_tokens
 from worker.engine.types import Fp8Config
 
 LOAD_FORMAT = "dressage"
@@ -69,7 +69,7 @@ class PlainWeightLoader(DefaultModelLoader):
     ) -> Generator[tuple[str, torch.Tensor], None, None]:
         is_constant = getattr(model, "is_constant", lambda name: False)
         for name, tensor in super().get_all_weights(model_config, model):
-            if not is_constant(name):
+            if not (is_constant(name) or predicts_further_tokens(name, model_config.hf_config)):
                 self._shapes[name] = tuple(tensor.shape)
             if name.endswith((HEAD, EMBEDDING_SUFFIX)) and model_config.dtype != torch.float32:
                 self._heads[name] = tensor

@@ -42,6 +42,8 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
         (config("StableLmForCausalLM"), "cannot be exchanged", "choose a policy of Llama 3, SmolLM 2"),
         (config("Llama4ForCausalLM", layer_types=["chunked_attention"]), "chunked_attention", "choose a policy"),
         (config("GptOssForCausalLM", quantization_config={"quant_method": "mxfp4"}), "in mxfp4", "Mxfp4Config(dequan"),
+        (config("GptOssForCausalLM", model_type="gpt_oss", swiglu_limit=5.0), "swiglu_limit = 5.0", "published"),
+        (config("GptOssForCausalLM", model_type="gpt_oss", layer_types=["full_attention"]), "windows", "published"),
         (config("LlamaForCausalLM", quantization_config={"quant_method": "awq"}), "in awq", "own version in bfloat16."),
         ({}, "names no architecture", "write the model's class"),
     ],
@@ -88,6 +90,12 @@ LORA = {"type": "lora", "target_modules": ["o_proj", "q_proj"]}
             {"policy": {"base": "p", "routing": {"balance": {"type": "loss_free"}}}},
             ("policy", "routing", "balance"),
             "set policy.routing.balance.type to none",
+        ),
+        (
+            config("MixtralForCausalLM"),
+            {"policy": {"base": "p", "routing": {"balance": {"type": "loss_free"}}}},
+            ("policy", "routing", "balance"),
+            "set policy.routing.balance.type to auxiliary_loss",
         ),
     ],
 )

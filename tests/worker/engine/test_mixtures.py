@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel
 
 from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture, own_logprobs
@@ -101,3 +102,16 @@ def test_one_expert_of_the_last_version_is_seen_in_the_scores(mixture: Mixture) 
     assert largest_difference(engine.score(SEQUENCES), expected[1]) > 10 * TOLERANCE
     engine.load_weights(4, new)
     assert largest_difference(engine.score(SEQUENCES), expected[1]) < TOLERANCE
+
+
+def test_layers_that_predict_further_tokens_are_no_weights(tmp_path: Path, shared_engine: InferenceEngine) -> None:
+    """DeepSeek-V3's published files hold one; nobody here computes it, and no update brings it."""
+    model = make_mixture("deepseek_v3", tmp_path, seed=0, num_nextn_predict_layers=1)
+    extra = f"model.layers.{model.config.num_hidden_layers}.eh_proj.weight"
+    [path] = tmp_path.glob("*.safetensors")
+    save_file({**load_file(path), extra: torch.ones(2, 2)}, path, metadata={"format": "pt"})
+    engine, sent = start(tmp_path), files(tmp_path)
+    assert engine.weight_shapes.keys() == sent.keys()
+    assert extra not in sent
+    engine.load_weights(1, sent)
+    assert largest_difference(engine.score(SEQUENCES), scores_of(model)) < TOLERANCE

@@ -9,6 +9,7 @@ from vllm.model_executor.layers.fused_moe.oracle.unquantized import UnquantizedM
 from vllm.model_executor.layers.fused_moe.unquantized_fused_moe_method import UnquantizedFusedMoEMethod
 from vllm.model_executor.layers.layernorm import RMSNorm
 from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead, VocabParallelEmbedding
+from vllm.model_executor.models.utils import get_spec_layer_idx_from_weight_name
 
 LATENT_EPSILON = 1e-6
 """Epsilon of the norms behind latent projections in transformers, whatever the configuration says."""
@@ -22,6 +23,11 @@ def follow_transformers(model: torch.nn.Module, config: Any) -> None:
         _set_epsilon(model, "a_layernorm", LATENT_EPSILON)
     if getattr(config, "tie_word_embeddings", False):
         _tie_head(model)
+
+
+def predicts_further_tokens(name: str, config: Any) -> bool:
+    """Whether a file's tensor is of a layer behind the last, which neither transformers nor an engine here loads."""
+    return get_spec_layer_idx_from_weight_name(config, name) is not None
 
 
 def forget_packed_experts(model: torch.nn.Module) -> None:
