@@ -60,7 +60,7 @@ class PolicySize:
             hidden=config["hidden_size"],
             heads=heads,
             kv_heads=config.get("num_key_value_heads") or heads,
-            head_dim=config.get("head_dim") or config["hidden_size"] // heads,
+            head_dim=_head_dim(config),
             intermediate=inner,
             vocabulary=config["vocab_size"],
             experts_per_token=_experts(config),
@@ -75,12 +75,18 @@ class PolicySize:
         return sum(adapter.rank * (rows + columns) for name in names for rows, columns in self.matrices.get(name, ()))
 
 
+def _head_dim(config: dict[str, Any]) -> int:
+    """Size of a query; latent attention expands its heads, and says the size of their rotated part as ``head_dim``."""
+    if (rotated := config.get("qk_rope_head_dim")) and (rest := config.get("qk_nope_head_dim")):
+        return int(rotated + rest)
+    return int(config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"])
+
+
 def _experts(config: dict[str, Any]) -> int:
-    return (
-        int(config.get("num_experts_per_tok") or 1)
-        if config.get("num_experts") or config.get("num_local_experts")
-        else 1
-    )
+    """Experts that compute each token, shared ones included."""
+    if not any(config.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts")):
+        return 1
+    return int(config.get("num_experts_per_tok") or 1) + int(config.get("n_shared_experts") or 0)
 
 
 def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
@@ -103,6 +109,11 @@ def _matrices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[tuple[in
     for name, shape in shapes.items():
         inside = name.removesuffix(".weight")
         # Embeddings and output layer stand outside of the layers; experts are held in joint tensors in memory.
-        if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith(".gate"):
+        if (
+            len(shape) == 2
+            and ".layers." in name
+            and ".experts." not in name
+            and not inside.endswith((".gate", ".router"))
+        ):
             found.setdefault(inside.rpartition(".")[2], []).append((shape[0], shape[1]))
     return {name: tuple(all_of) for name, all_of in found.items()}

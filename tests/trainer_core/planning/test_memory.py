@@ -17,6 +17,7 @@ from trainer_core.__main__ import main
 from trainer_core.explain import explain
 from trainer_core.planning.memory import LearnerMemory, learner_memory, memory
 from trainer_core.planning.policy_size import PolicySize, UnknownSize
+from trainer_core.starter.architectures import make_tiny
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 
@@ -39,6 +40,28 @@ def test_the_size_is_read_without_the_weights(size: PolicySize) -> None:
     assert {name: len(shapes) for name, shapes in size.matrices.items()} == {
         name: 4 for name in {one.rpartition(".")[2] for one in linear}
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "head_dim", "intermediate", "experts", "layers"),
+    [
+        ("gpt_oss", 32, 64, 2, {"q_proj", "k_proj", "v_proj", "o_proj"}),
+        # Two experts and a shared one; heads of 32 numbers and 64 that are rotated.
+        (
+            "deepseek_v2",
+            96,
+            32,
+            3,
+            {"q_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj"},
+        ),
+    ],
+)
+def test_the_size_of_a_mixture(
+    tmp_path: Path, name: str, head_dim: int, intermediate: int, experts: int, layers: set[str]
+) -> None:
+    found = PolicySize.of(make_tiny(name, tmp_path / "policy"))
+    assert (found.head_dim, found.intermediate, found.experts_per_token) == (head_dim, intermediate, experts)
+    assert found.matrices.keys() == layers
 
 
 def test_weights_gradients_and_moments_at_every_stage(size: PolicySize) -> None:
