@@ -26,6 +26,7 @@ app.conf.update(
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
+        "sweep-imports": {"task": "policies.sweep_imports", "schedule": 5.0, "options": {"expires": 10}},
         "sweep-teams": {"task": "teams.sweep", "schedule": 3600.0, "options": {"expires": 600}},
     },
 )

@@ -71,6 +71,21 @@ class Config(BaseSettings):
     """Seconds after which a paused run gives its place back."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
     """Further folders, separated by colons, under which every team may register base policies."""
+    hub_endpoint: str = Field(default="https://huggingface.co", alias="HF_ENDPOINT")
+    """Address of the Hugging Face hub, or of a mirror, that policies are imported from."""
+    hub_offline: bool = Field(default=False, alias="HF_HUB_OFFLINE")
+    """Whether the hub is never asked: an installation without a network."""
+    bucket_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL_S3")
+    """Address of the S3-compatible object store that policies are imported from. Default: Amazon's."""
+    bucket_region: str = Field(default="us-east-1", alias="AWS_REGION")
+    """Region of the object store's buckets."""
+    import_networks: str = Field(default="", alias="IMPORT_NETWORKS")
+    """Networks beside the public internet, separated by commas, to which the hub may redirect downloads. Default: none
+    but the addresses of HF_ENDPOINT itself."""
+    import_gib: float = Field(default=200.0, gt=0, allow_inf_nan=False, alias="POLICY_IMPORT_GIB")
+    """GiB that one imported policy may have."""
+    team_imports_gib: float | None = Field(default=None, gt=0, allow_inf_nan=False, alias="TEAM_POLICIES_GIB")
+    """GiB that the imported policies of one team may have together. Default: as much as the disk holds."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
     """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
     none, but this machine itself while the console is reached on it alone."""
@@ -167,6 +182,24 @@ class Config(BaseSettings):
         default = "127.0.0.0/8,::1/128" if self.is_local else ""
         given = default if self.judge_networks is None else self.judge_networks
         return tuple(ip_network(text.strip()) for text in given.split(",") if text.strip())
+
+    @property
+    def resolved_hub_endpoint(self) -> str:
+        """The hub's address without a slash at its end. Raises ValueError for what is no web address."""
+        origin_of(self.hub_endpoint)
+        return self.hub_endpoint.rstrip("/")
+
+    @property
+    def resolved_bucket_endpoint(self) -> str:
+        """The object store's address; empty for Amazon's. Raises ValueError for what is no web address."""
+        if self.bucket_endpoint:
+            origin_of(self.bucket_endpoint)
+        return self.bucket_endpoint.rstrip("/")
+
+    @property
+    def resolved_import_networks(self) -> tuple[Network, ...]:
+        """The given networks. Raises ValueError for text that is none."""
+        return tuple(ip_network(text.strip()) for text in self.import_networks.split(",") if text.strip())
 
     @property
     def resolved_oidc_issuer(self) -> str:

@@ -17,6 +17,10 @@ RUN_ROOT = HOME / "runs"
 # Shared by all teams, and only read. What runs write is never among them: it belongs to the team of the run.
 POLICY_ROOTS: list[Path] = [POLICY_ROOT, *(Path(path) for path in config.policy_roots.split(":") if path)]
 TEAM_POLICY_ROOT = HOME / "team-policies"
+HUB_ENDPOINT, HUB_OFFLINE = config.resolved_hub_endpoint, config.hub_offline
+BUCKET_ENDPOINT, BUCKET_REGION = config.resolved_bucket_endpoint, config.bucket_region
+IMPORT_NETWORKS = config.resolved_import_networks
+IMPORT_GIB, TEAM_IMPORTS_GIB = config.import_gib, config.team_imports_gib
 MAX_ACTIVE_RUNS = config.max_active_runs
 MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
 PAUSE_KEEPS_PLACE_S = config.pause_keeps_place_s
@@ -165,6 +169,8 @@ SPECTACULAR_SETTINGS = {
         "MessageRoleEnum": ["user", "assistant", "system", "developer"],
         "RehearsalStateEnum": "dressage.rehearsals.models.RehearsalState",
         "BenchStateEnum": "dressage.rewards.models.bench.BenchState",
+        "ImportStateEnum": "dressage.policies.models.ImportState",
+        "SourceKindEnum": "dressage.policies.models.SourceKind",
         "ProposalStateEnum": "dressage.rewards.models.proposal.ProposalState",
     },
 }
@@ -194,5 +200,5 @@ LOGGING = {
     "filters": {"brief-refusals": {"()": "dressage.common.logs.BriefRefusals"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["brief-refusals"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {"httpx": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
 }

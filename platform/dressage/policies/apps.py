@@ -8,3 +8,9 @@ class PoliciesConfig(AppConfig):
 
     name = "dressage.policies"
     label = "policies"
+
+    def ready(self) -> None:
+        from dressage.common.sealing import register_sealed
+        from dressage.policies.access.services import seal_credentials_anew
+
+        register_sealed(seal_credentials_anew)

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -9,10 +11,16 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from dressage.policies.kinds import unfit_config, unfit_files
+
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
 _CONFIGS = ("config.json", "tokenizer_config.json", "processor_config.json", "generation_config.json")
 _INDEX = "model.safetensors.index.json"
+_CODE = (
+    "Take a checkpoint without it; where transformers knows the architecture by itself, load it there without "
+    "trust_remote_code, save it with save_pretrained, and register that folder."
+)
 _MAX_JSON_BYTES = 64 << 20
 
 
@@ -27,6 +35,8 @@ class PolicyFacts:
     path: Path
     architecture: str
     parameters: int
+    numbers: dict[str, int]
+    """How many numbers there are of each type, by the names of safetensors, such as ``BF16``."""
     vocab_size: int
     max_position_embeddings: int
     bytes: int
@@ -34,37 +44,63 @@ class PolicyFacts:
     """Hash over the names and hashes of the configuration, tokenizer and weight files."""
 
 
-def inspect(folder: Path) -> PolicyFacts:
+def inspect(folder: Path, digests: Mapping[str, str] | None = None) -> PolicyFacts:
     """The facts of a folder whose place is settled: see ``folders.require_open``.
 
+    Args:
+        folder: the folder.
+        digests: SHA-256 of files that were read already, by their names.
+
     Raises:
-        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, or wants code of its own to be run.
+        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, wants code of its own to be run,
+            or is of a kind that cannot be trained.
     """
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
-    _refuse_code(folder)
-    config = _read_json(folder / "config.json")
+    config = inspect_config(folder)
     weights = _weights(folder)
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise UnfitFolder(f"The folder has no tokenizer ({', '.join(_TOKENIZERS)}).")
     architectures = config.get("architectures")
     if not isinstance(architectures, list) or not architectures or not isinstance(architectures[0], str):
         raise UnfitFolder("config.json names no architecture.")
+    numbers = numbers_in(folder)
     return PolicyFacts(
         path=folder,
         architecture=architectures[0],
-        parameters=sum(_count_parameters(file) for file in weights),
+        parameters=sum(numbers.values()),
+        numbers=numbers,
         vocab_size=_whole(config, "vocab_size"),
         max_position_embeddings=_whole(config, "max_position_embeddings"),
         bytes=sum(file.stat().st_size for file in weights),
-        sha256=_fingerprint(folder, weights),
+        sha256=_fingerprint(folder, weights, digests or {}),
     )
+
+
+def numbers_in(folder: Path) -> dict[str, int]:
+    """How many numbers of each type the weights have. Raises UnfitFolder when a file is missing or damaged."""
+    if not folder.is_dir():
+        raise UnfitFolder("There is no such folder.")
+    return dict(sum((_count_numbers(file) for file in _weights(folder)), Counter[str]()))
+
+
+def inspect_config(folder: Path) -> dict[str, Any]:
+    """``config.json`` of a folder whose small files are there. Raises UnfitFolder as ``inspect`` does."""
+    _refuse_code(folder)
+    reason = unfit_files([file.name for file in folder.iterdir()]) if not (folder / "config.json").is_file() else None
+    if reason:
+        raise UnfitFolder(reason)
+    config = read_json(folder / "config.json")
+    reason = unfit_config(config)
+    if reason:
+        raise UnfitFolder(reason)
+    return config
 
 
 def _refuse_code(folder: Path) -> None:
     for name in _CONFIGS:
-        if (folder / name).is_file() and "auto_map" in _read_json(folder / name):
-            raise UnfitFolder(f"{name} asks to run code from the folder (auto_map); such policies are refused.")
+        if (folder / name).is_file() and "auto_map" in read_json(folder / name):
+            raise UnfitFolder(f"{name} asks to run code from the folder (auto_map); such policies are refused. {_CODE}")
 
 
 def _weights(folder: Path) -> list[Path]:
@@ -74,12 +110,13 @@ def _weights(folder: Path) -> list[Path]:
         pickles = sorted(file.name for file in folder.iterdir() if file.suffix in _PICKLES)
         if pickles:
             raise UnfitFolder(
-                f"The weights are pickles ({pickles[0]}), which can run code when loaded. Convert them to safetensors."
+                f"The weights are pickles ({pickles[0]}), which can run code when loaded. Convert them to safetensors: "
+                "load them with transformers and save them with save_pretrained."
             )
         raise UnfitFolder("The folder has no safetensors weights.")
     if not (folder / _INDEX).is_file():
         return found
-    shards = _read_json(folder / _INDEX).get("weight_map")
+    shards = read_json(folder / _INDEX).get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise UnfitFolder(f"{_INDEX} has no weight_map.")
     named = {str(name) for name in shards.values()}
@@ -89,18 +126,23 @@ def _weights(folder: Path) -> list[Path]:
     return [file for file in found if file.name in named]
 
 
-def _count_parameters(file: Path) -> int:
-    """Numbers in a safetensors file. The library checks that the header fits the file."""
+def _count_numbers(file: Path) -> Counter[str]:
+    """Numbers of each type in a safetensors file. The library checks that the header fits the file."""
+    found: Counter[str] = Counter()
     try:
         with safe_open(file, framework="numpy") as tensors:
-            return sum(prod(tensors.get_slice(name).get_shape()) for name in tensors.keys())  # noqa: SIM118
+            for name in tensors.keys():  # noqa: SIM118
+                piece = tensors.get_slice(name)
+                found[str(piece.get_dtype())] += prod(piece.get_shape())
+        return found
     except SafetensorError as error:
         raise UnfitFolder(f"{file.name} is damaged: {error}") from error
     except OSError as error:  # its own words would name the place
         raise UnfitFolder(f"{file.name} cannot be read ({error.strerror or type(error).__name__}).") from error
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """A file that holds a JSON object. Raises UnfitFolder for anything else."""
     if not file.is_file():
         raise UnfitFolder(f"The folder has no {file.name}.")
     if file.stat().st_size > _MAX_JSON_BYTES:
@@ -121,11 +163,15 @@ def _whole(config: dict[str, Any], name: str) -> int:
     return value
 
 
-def _fingerprint(folder: Path, weights: list[Path]) -> str:
+def _fingerprint(folder: Path, weights: list[Path], digests: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
     names = {*_CONFIGS, *_TOKENIZERS, "merges.txt", "special_tokens_map.json", "chat_template.jinja"}
     others = [folder / name for name in names if (folder / name).is_file()]
     for path in sorted([*others, *weights]):
-        with path.open("rb") as file:
-            digest.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        digest.update(f"{path.name}\0{digests.get(path.name) or _sha256(path)}\n".encode())
     return digest.hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Copies of checkpoints that became no policy: their process was killed, or the request's transaction failed."""
+"""Copies and downloads that became no policy: their process was killed, or a transaction or an import has failed."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import structlog
 from django.conf import settings
 from django.db.models import Q
 
-from dressage.policies.models import Policy
+from dressage.policies.models import OPEN, Policy, PolicyImport
 
 logger = structlog.get_logger(__name__)
 
@@ -55,7 +55,9 @@ def _changed(folder: Path) -> float:
 
 
 def _is_used(folder: Path, policy: str) -> bool:
-    """Whether the policy is there, or another one was registered by the path."""
+    """Whether the policy is there or still on its way, or another one was registered by the path."""
+    if PolicyImport.objects.filter(policy_id=policy, state__in=OPEN).exists():
+        return True
     return Policy.objects.filter(Q(pk=policy) | Q(path__startswith=str(folder.resolve()))).exists()
 
 

@@ -27,7 +27,93 @@ class Policy(TeamModel):
     bytes = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
     created_by = models.CharField(max_length=300)
+    origin = models.JSONField(null=True)
+    """Where its files were imported from, see ``documents.OriginDocument``; None for a folder and for a checkpoint."""
+    facts = models.JSONField(null=True)
+    """What was read from its files, see ``facts.FactsDocument``; None until somebody looks, for one of before."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_policy_per_slug")]
         indexes = [models.Index(fields=["team", "created_at", "id"], name="policy_page")]
+
+
+class SourceKind(models.TextChoices):
+    """Kind of place beside the platform's machine from which policies are imported."""
+
+    HUB = "hub", "The Hugging Face hub, or the mirror that the operator names"
+    BUCKET = "bucket", "A bucket of an S3-compatible object store"
+
+
+class ImportState(models.TextChoices):
+    """State of an import."""
+
+    QUEUED = "queued", "Waits for its turn, or for the network"
+    DOWNLOADING = "downloading", "Fetches files"
+    VERIFYING = "verifying", "Compares the files with their checksums"
+    READY = "ready", "The policy is registered"
+    FAILED = "failed", "Ended with a sentence that says what to do"
+    CANCELLED = "cancelled", "Ended by a person"
+
+
+ACTIVE = (ImportState.DOWNLOADING, ImportState.VERIFYING)
+OPEN = (ImportState.QUEUED, *ACTIVE)
+
+
+class PolicyImport(TeamModel):
+    """A policy on its way from elsewhere. Its files lie in the team's own folder, unfinished until it is ready."""
+
+    id_prefix: ClassVar[str] = "imp"
+
+    name = models.CharField(max_length=120)
+    slug = models.CharField(max_length=63)
+    source = models.CharField(max_length=10, choices=SourceKind.choices)
+    location = models.CharField(max_length=1000)
+    """Name of the repository, or ``s3://bucket/prefix``."""
+    revision = models.CharField(max_length=200, blank=True)
+    """Branch, tag or commit that was asked for; empty for the main one, and in a bucket."""
+    commit = models.CharField(max_length=64, blank=True)
+    """The commit that it was resolved to; each further try fetches the same."""
+    policy_id = models.CharField(max_length=40)
+    """Id that the policy gets, and the name of its folder."""
+    state = models.CharField(max_length=12, choices=ImportState.choices, default=ImportState.QUEUED)
+    error = models.TextField(blank=True)
+    """Why it failed or waits, and what to do."""
+    files_total = models.PositiveIntegerField(default=0)
+    files_done = models.PositiveIntegerField(default=0)
+    bytes_total = models.PositiveBigIntegerField(default=0)
+    bytes_done = models.PositiveBigIntegerField(default=0)
+    """Bytes that are on the disk; of those that were compared, while it verifies."""
+    attempt = models.PositiveIntegerField(default=0)
+    """Number of the worker that has it: an older one that comes back is told so."""
+    faults = models.PositiveIntegerField(default=0)
+    """Faults of the network since something was last fetched."""
+    heard_at = models.DateTimeField(null=True)
+    """When its worker last wrote."""
+    rung_at = models.DateTimeField(null=True)
+    """When a worker was last asked."""
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    actor = models.JSONField()
+    """Who asked for it: ``{kind, id, name}``."""
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["team", "created_at", "id"], name="policy_import_page"),
+            models.Index(fields=["state", "created_at"], name="policy_import_queue"),
+        ]
+
+
+class SourceAccess(TeamModel):
+    """A team's credentials for one kind of place. They are shown to nobody."""
+
+    id_prefix: ClassVar[str] = "src"
+
+    kind = models.CharField(max_length=10, choices=SourceKind.choices)
+    credentials_sealed = models.TextField()
+    """JSON, encrypted; see ``dressage.common.sealing``."""
+    set_by = models.CharField(max_length=300)
+    set_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "kind"], name="one_access_per_kind_of_source")]

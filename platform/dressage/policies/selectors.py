@@ -1,11 +1,14 @@
 """Reads of policies."""
 
 from pathlib import Path
+from typing import Any, cast
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.problems import conflict, not_found
+from dressage.policies.facts import FORMAT, ContentsDocument, read_contents
 from dressage.policies.folders import ClosedFolder, require_still_open
+from dressage.policies.inspection import UnfitFolder, numbers_in
 from dressage.policies.models import Policy
 from dressage.teams.models import Team
 from trainer_core.planning.policy_size import PolicySize
@@ -47,3 +50,21 @@ def policy_size(policy: Policy) -> PolicySize | None:
         return PolicySize.of(Path(policy.path))
     except (OSError, ValueError):
         return None
+
+
+def policy_contents(policy: Policy) -> ContentsDocument:
+    """What the policy's files say. For one of before it is read now, and kept.
+
+    Raises:
+        Problem: 409 when its folder is gone or no longer open to the team.
+    """
+    stored: Any = policy.facts
+    if stored and stored.get("format") == FORMAT:
+        return cast(ContentsDocument, stored)
+    try:
+        require_still_open(policy)
+        contents = read_contents(Path(policy.path), numbers_in(Path(policy.path)))
+    except (ClosedFolder, UnfitFolder) as error:
+        raise conflict(f"The policy's files cannot be read: {error}", code="policy_gone") from error
+    Policy.objects.filter(pk=policy.pk).update(facts=contents)
+    return contents

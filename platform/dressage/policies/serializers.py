@@ -4,9 +4,19 @@ from typing import Any
 
 from rest_framework import serializers
 
+from dressage.common.documents import DocumentSerializer
 from dressage.common.roles import Role
 from dressage.common.serializers import SlugField
+from dressage.policies.documents import OriginDocument, PolicyFactsDocument
 from dressage.policies.models import Policy
+
+
+class OriginSerializer(DocumentSerializer, document=OriginDocument):
+    pass
+
+
+class PolicyFactsSerializer(DocumentSerializer, document=PolicyFactsDocument):
+    pass
 
 
 class PolicySerializer(serializers.Serializer):
@@ -16,6 +26,9 @@ class PolicySerializer(serializers.Serializer):
     path = serializers.CharField(required=False, help_text="Folder on the platform's machine. Only admins see it.")
     checkpoint = serializers.CharField(
         allow_null=True, help_text="The checkpoint whose weights it has; null for a folder that was registered."
+    )
+    origin = OriginSerializer(
+        allow_null=True, help_text="Where it was imported from; null for a folder and for a checkpoint."
     )
     architecture = serializers.CharField()
     parameters = serializers.IntegerField(help_text="Numbers in the stored tensors.")

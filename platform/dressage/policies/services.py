@@ -14,6 +14,7 @@ from dressage.common.lengthy import FILES
 from dressage.common.problems import conflict, invalid
 from dressage.common.slugs import slug_for
 from dressage.embedded.private_files import sync_folder
+from dressage.policies.facts import read_contents
 from dressage.policies.folders import ClosedFolder, own_root, require_open
 from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect
 from dressage.policies.leftovers import unfinished
@@ -38,7 +39,7 @@ def register_policy(team: Team, actor: Actor, name: str, path: str | Path, *, sl
         require_open(team, folder)  # it may have been replaced by a link while it was read
     except (ClosedFolder, UnfitFolder) as error:
         raise invalid("/path", str(error), code="unfit_policy") from error
-    return _store(team, actor, slug, name, facts)
+    return store_policy(team, actor, slug, name, facts, read_from=folder)
 
 
 def register_checkpoint(
@@ -69,7 +70,7 @@ def register_checkpoint(
             copy_checkpoint(folder, copy, manifest_sha256)
             facts = replace(inspect(copy.resolve()), path=target.resolve())
         with transaction.atomic():
-            policy = _store(team, actor, slug, name, facts, id=policy_id, checkpoint=checkpoint)
+            policy = store_policy(team, actor, slug, name, facts, read_from=copy, id=policy_id, checkpoint=checkpoint)
             copy.rename(target)
             sync_folder(target.parent)
         return policy
@@ -83,7 +84,36 @@ def register_checkpoint(
 
 
 @transaction.atomic
-def _store(team: Team, actor: Actor, slug: str, name: str, facts: PolicyFacts, **origin: Any) -> Policy:
+def store_policy(
+    team: Team,
+    actor: Actor,
+    slug: str,
+    name: str,
+    facts: PolicyFacts,
+    *,
+    read_from: Path,
+    licence: str = "",
+    **fields: Any,
+) -> Policy:
+    """Store a policy whose folder was inspected.
+
+    Args:
+        team: its owner.
+        actor: who registers it.
+        slug: how specs name it.
+        name: what people call it.
+        facts: what the inspection found; with the path that it will have.
+        read_from: the folder as long as it lies elsewhere.
+        licence: as the place that it came from names it; empty to look into its files.
+        fields: further columns.
+
+    Raises:
+        Problem: 409 when the slug is taken, 422 when one of the files that only people read is damaged.
+    """
+    try:
+        contents = read_contents(read_from, facts.numbers, licence)
+    except UnfitFolder as error:
+        raise invalid("/path", str(error), code="unfit_policy") from error
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     _require_free(team, slug)
     policy = Policy.objects.create(
@@ -98,11 +128,14 @@ def _store(team: Team, actor: Actor, slug: str, name: str, facts: PolicyFacts, *
         bytes=facts.bytes,
         sha256=facts.sha256,
         created_by=actor.label,
-        **origin,
+        facts=contents,
+        **fields,
     )
-    after = {"slug": slug, "path": policy.path, "sha256": policy.sha256}
+    after: dict[str, Any] = {"slug": slug, "path": policy.path, "sha256": policy.sha256}
     if policy.checkpoint:
         after["checkpoint"] = policy.checkpoint
+    if policy.origin:
+        after["origin"] = policy.origin
     record_audit(team, actor, "policy.register", "policy", policy.id, after=after)
     return policy
 

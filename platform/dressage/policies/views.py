@@ -9,7 +9,8 @@ from dressage.common.paging import page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.scopes import Noun
 from dressage.policies import selectors, services
-from dressage.policies.serializers import PolicySerializer, RegisterPolicySerializer
+from dressage.policies.needs import facts_document
+from dressage.policies.serializers import PolicyFactsSerializer, PolicySerializer, RegisterPolicySerializer
 from dressage.teams.api import ApiView, TeamRequest
 
 
@@ -49,3 +50,15 @@ class PolicyView(ApiView):
         """A base policy."""
         policy = selectors.policy(request.team, policy_id)
         return Response(PolicySerializer(policy, context={"role": request.role}).data)
+
+
+class PolicyFactsView(ApiView):
+    """What is known of a base policy."""
+
+    noun = Noun.POLICIES
+    problem_statuses = {"GET": (409,)}
+
+    @extend_schema(operation_id="getPolicyFacts", tags=["policies"], responses=PolicyFactsSerializer)
+    def get(self, request: TeamRequest, policy_id: str) -> Response:
+        """What a policy's files say, what of the platform works with it, and the memory that it takes."""
+        return Response(facts_document(selectors.policy(request.team, policy_id)))

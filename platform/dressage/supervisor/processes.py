@@ -80,7 +80,8 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
         ),
         Process(
             "platform",
-            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "solo", *quiet],
+            # Threads: while imports of policies take hours, runs are looked after.
+            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "4", *quiet],
             muted=farewell,
         ),
         Process(

@@ -1,0 +1,1 @@
+"""Credentials of teams for the places from which policies are imported."""

@@ -1,0 +1,202 @@
+"""What a policy's files say to people: its sizes, its number types, its chat template, special tokens and licence.
+
+Read once, when it is registered, without torch and without running anything; for one of before, when somebody looks.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+from typing_extensions import TypedDict
+
+from dressage.policies.inspection import UnfitFolder, read_json
+
+FORMAT = 1
+"""Version of the document; one of before is read anew."""
+_MAX_TEMPLATE = 200_000
+_MAX_TOKENS = 2_000
+_TYPES = {
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+    "F8_E4M3": "float8",
+    "F8_E5M2": "float8",
+}
+
+
+class TemplateDocument(TypedDict):
+    """A chat template: how messages become the text that the policy reads."""
+
+    text: str
+    sha256: str
+    """Hash of the text."""
+    prompts_answers: bool
+    """Whether it knows `add_generation_prompt`: without it, prompts do not end where an answer begins."""
+
+
+class SpecialTokensDocument(TypedDict):
+    """Tokens with a meaning of their own."""
+
+    bos: str | None
+    eos: list[str]
+    """Tokens that end an answer."""
+    pad: str | None
+    others: list[str]
+
+
+class ContentsDocument(TypedDict):
+    """What the files of a policy say."""
+
+    format: int
+    model_type: str
+    numbers: dict[str, int]
+    """How many numbers are stored of each type, such as `bfloat16`."""
+    layers: int | None
+    hidden_size: int | None
+    attention_heads: int | None
+    key_value_heads: int | None
+    experts: int | None
+    """Experts of a layer, of which each token uses some; null for a dense policy."""
+    experts_per_token: int | None
+    sliding_window: int | None
+    """Tokens that some layers look back; null where all look at everything."""
+    tied_embeddings: bool
+    """Whether the output layer is the embedding."""
+    chat_template: TemplateDocument | None
+    special_tokens: SpecialTokensDocument
+    licence: str | None
+    """As its card or its licence file names it."""
+
+
+def read_contents(folder: Path, numbers: dict[str, int], licence: str = "") -> ContentsDocument:
+    """What the files in a folder that was inspected say.
+
+    Args:
+        folder: the policy.
+        numbers: as ``inspection.PolicyFacts.numbers``.
+        licence: as the place that it came from names it; empty to look into its files.
+
+    Raises:
+        UnfitFolder: a file is damaged.
+    """
+    config = read_json(folder / "config.json")
+    tokenizer = _optional(folder / "tokenizer_config.json")
+    named: dict[str, int] = {}
+    for name, count in numbers.items():
+        named[_TYPES.get(name, name.lower())] = named.get(_TYPES.get(name, name.lower()), 0) + count
+    experts = next((count for key in _EXPERTS if (count := _number(config, key))), None)
+    return {
+        "format": FORMAT,
+        "model_type": str(config.get("model_type") or "")[:80],
+        "numbers": named,
+        "layers": _number(config, "num_hidden_layers"),
+        "hidden_size": _number(config, "hidden_size"),
+        "attention_heads": _number(config, "num_attention_heads"),
+        "key_value_heads": _number(config, "num_key_value_heads"),
+        "experts": experts,
+        "experts_per_token": _number(config, "num_experts_per_tok") if experts else None,
+        "sliding_window": _number(config, "sliding_window") if config.get("use_sliding_window", True) else None,
+        "tied_embeddings": bool(config.get("tie_word_embeddings", True)),
+        "chat_template": _template(folder, tokenizer),
+        "special_tokens": _special_tokens(folder, tokenizer),
+        "licence": licence or _licence(folder),
+    }
+
+
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
+
+
+def _number(config: dict[str, Any], name: str) -> int | None:
+    value = config.get(name)
+    return value if type(value) is int and 0 < value < 2**53 else None
+
+
+def _optional(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}
+
+
+def _template(folder: Path, tokenizer: dict[str, Any]) -> TemplateDocument | None:
+    """The template as transformers looks for it: a file of its own, then the tokenizer's configuration."""
+    own = folder / "chat_template.jinja"
+    found: Any = None
+    if own.is_file() and own.stat().st_size <= _MAX_TEMPLATE * 4:
+        found = own.read_text(errors="replace")
+    found = found or _optional(folder / "chat_template.json").get("chat_template") or tokenizer.get("chat_template")
+    if isinstance(found, list):  # several, by name
+        named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
+        found = named.get("default") or next(iter(named.values()), None)
+    if not isinstance(found, str) or not found or len(found) > _MAX_TEMPLATE:
+        return None
+    text = found.replace("\0", "")
+    digest = hashlib.sha256(found.encode(errors="replace")).hexdigest()
+    return {"text": text, "sha256": digest, "prompts_answers": "add_generation_prompt" in text}
+
+
+def _special_tokens(folder: Path, tokenizer: dict[str, Any]) -> SpecialTokensDocument:
+    stated = {**_optional(folder / "special_tokens_map.json"), **{k: v for k, v in tokenizer.items() if v is not None}}
+    known = _known_tokens(folder, tokenizer)
+    bos, eos, pad = (_text(stated.get(f"{name}_token")) for name in ("bos", "eos", "pad"))
+    ends = _optional(folder / "generation_config.json").get("eos_token_id")
+    ids = ends if isinstance(ends, list) else [ends]
+    finals = [*([eos] if eos else []), *(known[str(one)][0] for one in ids if str(one) in known)]
+    extra = stated.get("additional_special_tokens") or stated.get("extra_special_tokens") or []
+    listed = extra.values() if isinstance(extra, dict) else extra if isinstance(extra, list) else []
+    others = [*(_text(one) for one in listed), *(text for text, special in known.values() if special)]
+    used = {bos, pad, *finals}
+    return {
+        "bos": bos,
+        "eos": list(dict.fromkeys(finals)),
+        "pad": pad,
+        "others": list(dict.fromkeys(one for one in others if one and one not in used))[:_MAX_TOKENS],
+    }
+
+
+def _known_tokens(folder: Path, tokenizer: dict[str, Any]) -> dict[str, tuple[str, bool]]:
+    """(text, whether it is special) of tokens that were added to the vocabulary, by their ids as text."""
+    found: dict[str, tuple[str, bool]] = {}
+    added = _optional(folder / "tokenizer.json").get("added_tokens")
+    for one in added if isinstance(added, list) else ():
+        if isinstance(one, dict) and (text := _text(one)):
+            found[str(one.get("id"))] = (text, bool(one.get("special")))
+    decoder = tokenizer.get("added_tokens_decoder")
+    for number, one in decoder.items() if isinstance(decoder, dict) else ():
+        if isinstance(one, dict) and (text := _text(one)):
+            found[str(number)] = (text, bool(one.get("special")))
+    return found
+
+
+def _text(token: Any) -> str | None:
+    """A token's text, as files write it: plain, or beside how it is matched."""
+    text = token.get("content") if isinstance(token, dict) else token
+    return text.replace("\0", "")[:200] if isinstance(text, str) and text else None
+
+
+_FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*\n", re.DOTALL)
+
+
+def _licence(folder: Path) -> str | None:
+    """The licence that the card names, else the first line of the licence file."""
+    for card in sorted(folder.glob("README*")):
+        front = _FRONT.match(_beginning(card))
+        try:
+            stated = yaml.safe_load(front[1]) if front else None
+        except yaml.YAMLError:
+            stated = None
+        if isinstance(stated, dict) and isinstance(stated.get("license"), str):
+            return str(stated["license"])[:200]
+    for file in sorted([*folder.glob("LICENSE*"), *folder.glob("LICENCE*")]):
+        lines = (line.strip() for line in _beginning(file).splitlines())
+        if first := next((line for line in lines if line), None):
+            return first[:200]
+    return None
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(64 << 10).decode(errors="replace").replace("\0", "")
+    except OSError as error:
+        raise UnfitFolder(f"{path.name} cannot be read ({error.strerror or type(error).__name__}).") from error

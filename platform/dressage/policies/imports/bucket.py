@@ -1,0 +1,153 @@
+"""Policies in a bucket of an S3-compatible object store, with Amazon's own client.
+
+The endpoint is the operator's, and the credentials are the team's: what the platform's environment or machine may read
+is never used, since it would open to every team whatever the operator may see.
+"""
+
+import base64
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as Unreachable
+from django.conf import settings
+from urllib3.exceptions import HTTPError
+
+from dressage.policies.imports.remote import (
+    Checksum,
+    ImportRefused,
+    Listing,
+    NetworkTrouble,
+    RemoteFile,
+    Tick,
+)
+
+ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.\-]{1,61}[a-z0-9])(?:/([^\s\\?#]*?))?/*")
+"""``s3://bucket/prefix``. Neither an ARN nor another host can be named."""
+_CHUNK = 1 << 20
+_MOST_OBJECTS = 2_000
+_MD5 = re.compile(r"[0-9a-f]{32}")
+_SHA256 = re.compile(r"[A-Za-z0-9+/]{43}=")
+_PASSING = ("SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable", "500", "502", "503", "504", "429")
+
+
+class Bucket:
+    """The objects right below one prefix."""
+
+    def __init__(self, address: str, credentials: dict[str, str] | None) -> None:
+        """
+        Args:
+            address: ``s3://bucket/prefix``.
+            credentials: ``access_key_id`` and ``secret_access_key`` of the team; None asks as nobody, which public
+                buckets allow.
+        """
+        match = ADDRESS.fullmatch(address)
+        if match is None:
+            raise ImportRefused(f"{address!r} is no address of a folder in a bucket, such as s3://bucket/folder.")
+        self._bucket, self._prefix = match[1], f"{match[2]}/" if match[2] else ""
+        self._signed = credentials is not None
+        self._client: Any = _client(credentials)
+
+    def listing(self) -> Listing:
+        """The objects right below the prefix."""
+        files: dict[str, RemoteFile] = {}
+        with self._told(self._prefix):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=self._prefix, Delimiter="/"
+            )
+            for page in pages:
+                for entry in page.get("Contents", ()):
+                    name = entry["Key"].removeprefix(self._prefix)
+                    if name:
+                        files[name] = RemoteFile(name, entry["Size"], None, entry["ETag"])
+                if len(files) > _MOST_OBJECTS:
+                    raise ImportRefused("There are more than 2,000 objects: name the folder of one policy.")
+        if not files:
+            raise ImportRefused(f"There is nothing at s3://{self._bucket}/{self._prefix}. Check bucket and prefix.")
+        return Listing(files, "", "")
+
+    def described(self, file: RemoteFile) -> RemoteFile:
+        """The file with the checksum that the store keeps of it, where it keeps one of the whole content."""
+        with self._told(file.name):
+            head = self._client.head_object(Bucket=self._bucket, Key=self._prefix + file.name, ChecksumMode="ENABLED")
+        sha256, tag = head.get("ChecksumSHA256", ""), file.tag.strip('"')
+        if _SHA256.fullmatch(sha256):
+            return replace(file, checksum=Checksum("sha256", base64.b64decode(sha256).hex()))
+        # The tag of an object that came in one piece is its MD5, unless the store encrypts with keys of others.
+        if _MD5.fullmatch(tag) and head.get("ServerSideEncryption", "AES256") == "AES256":
+            return replace(file, checksum=Checksum("md5", tag))
+        return file
+
+    def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
+        """Append to ``target`` what it lacks of the object, which must still be the one that was listed."""
+        with target.open("ab") as out, self._told(file.name):
+            if out.tell() == file.size:
+                return
+            answer = self._client.get_object(
+                Bucket=self._bucket,
+                Key=self._prefix + file.name,
+                Range=f"bytes={out.tell()}-",
+                IfMatch=file.tag,
+            )
+            for chunk in answer["Body"].iter_chunks(_CHUNK):
+                out.write(chunk)
+                tick()
+            if out.tell() != file.size:
+                raise NetworkTrouble(f"The object store sent less than {file.name} has.")
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """The client's errors as ours."""
+        try:
+            yield
+        except ClientError as error:
+            raise self._by_code(str(error.response.get("Error", {}).get("Code", "")), name) from error
+        except (HTTPClientError, Unreachable, HTTPError) as error:
+            raise NetworkTrouble(f"The connection to {_host()} failed ({type(error).__name__}).") from error
+        except BotoCoreError as error:
+            raise ImportRefused(f"{_host()} cannot be asked ({type(error).__name__}). Tell the operator.") from error
+
+    def _by_code(self, code: str, name: str) -> Exception:
+        if code in _PASSING:
+            return NetworkTrouble(f"{_host()} answers {code} for now.")
+        if code in ("AccessDenied", "403", "AllAccessDisabled"):
+            who = "The team's credentials may" if self._signed else "Without credentials nobody may"
+            return ImportRefused(
+                f"{who} not list or read s3://{self._bucket}/{self._prefix}. They need s3:ListBucket and s3:GetObject; "
+                "an admin enters those of the team."
+            )
+        if code in ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "401"):
+            return ImportRefused(f"{_host()} refuses the team's credentials ({code}). An admin enters new ones.")
+        if code in ("NoSuchBucket", "NoSuchKey", "404"):
+            what = f"the bucket {self._bucket!r}" if code == "NoSuchBucket" else name
+            return ImportRefused(f"{_host()} has no more, or never had, {what}. Check the address.")
+        if code in ("PreconditionFailed", "412"):
+            return ImportRefused(f"{name} was replaced while it was fetched. Start a new import.")
+        return ImportRefused(f"{_host()} answers {code or 'with an error'}. Check bucket, prefix and region.")
+
+
+def _host() -> str:
+    return urlsplit(settings.BUCKET_ENDPOINT).netloc if settings.BUCKET_ENDPOINT else "Amazon S3"
+
+
+def _client(credentials: dict[str, str] | None) -> Any:
+    own = settings.BUCKET_ENDPOINT
+    keys = {} if credentials is None else {f"aws_{name}": value for name, value in credentials.items()}
+    config = Config(
+        connect_timeout=10,
+        read_timeout=30,
+        retries={"mode": "standard", "total_max_attempts": 4},
+        s3={"addressing_style": "path" if own else "auto"},
+        **({} if keys else {"signature_version": UNSIGNED}),
+    )
+    # A session of its own: Amazon's clients are made in one thread alone.
+    session = boto3.session.Session()
+    return session.client("s3", endpoint_url=own or None, region_name=settings.BUCKET_REGION, config=config, **keys)

@@ -1,0 +1,210 @@
+"""Policies of the Hugging Face hub, or of a mirror of it, with the hub's own client."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx2
+from django.conf import settings
+from huggingface_hub import HfApi, ModelInfo, hf_hub_url
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.file_download import http_get
+from huggingface_hub.utils import build_hf_headers
+
+from dressage.policies.imports.hub_connections import ClosedAddress, use_guarded_connections
+from dressage.policies.imports.remote import (
+    Checksum,
+    ImportRefused,
+    Listing,
+    NetworkTrouble,
+    RemoteFile,
+    Tick,
+)
+
+_MAX_FILE_BYTES = 50_000_000_000
+"""Bytes of one file that the hub serves over plain HTTP."""
+_PASSING = (408, 425, 429)
+
+
+class Hub:
+    """One repository at one revision."""
+
+    def __init__(self, repository: str, revision: str, token: str | None) -> None:
+        """
+        Args:
+            repository: its name, such as ``Qwen/Qwen3-0.6B``.
+            revision: a branch, tag or commit; empty for the main branch.
+            token: the team's; None asks as nobody. What the operator's environment holds is never sent.
+        """
+        _guard_once()
+        self._repository, self._revision, self._token = repository, revision, token
+        self._api = HfApi(endpoint=settings.HUB_ENDPOINT, token=token or False)
+
+    def listing(self) -> Listing:
+        """The files of the commit that the revision stands for now."""
+        with self._told():
+            info = self._api.model_info(
+                self._repository, revision=self._revision or None, files_metadata=True, timeout=30.0
+            )
+        if not info.sha:
+            raise ImportRefused(f"{self._host} does not tell the commit of a revision, which a hub does.")
+        self._revision = info.sha
+        files = {file.name: file for file in _files(info)}
+        return Listing(files, info.sha, _licence(info))
+
+    def described(self, file: RemoteFile) -> RemoteFile:
+        """The file itself: the hub lists checksums."""
+        return file
+
+    def fetch(self, file: RemoteFile, target: Path, tick: Tick) -> None:
+        """Append to ``target`` what it lacks of the file, of the commit that was listed."""
+        if file.size > _MAX_FILE_BYTES:
+            raise ImportRefused(
+                f"{file.name} has more than 50 GB in one piece, which the hub does not serve over HTTP. Save the "
+                "policy in smaller shards (max_shard_size of save_pretrained)."
+            )
+        url = hf_hub_url(self._repository, file.name, revision=self._revision, endpoint=settings.HUB_ENDPOINT)
+        headers = build_hf_headers(token=self._token or False, headers={"Accept-Encoding": "identity"})
+        with target.open("ab") as out, self._told():
+            http_get(
+                url,
+                out,
+                resume_size=out.tell(),
+                headers=headers,
+                expected_size=file.size,
+                displayed_filename=file.name,
+                tqdm_class=_bar(tick),
+            )
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(settings.HUB_ENDPOINT).netloc
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """The client's errors as ours, in sentences that hold neither a token nor a signed address."""
+        try:
+            yield
+        except GatedRepoError as error:
+            raise ImportRefused(self._gated()) from error
+        except DisabledRepoError as error:
+            raise ImportRefused(f"{self._host} has disabled {self._repository}. Choose another policy.") from error
+        except RepositoryNotFoundError as error:
+            raise ImportRefused(self._absent()) from error
+        except RevisionNotFoundError as error:
+            raise ImportRefused(
+                f"{self._repository} has no revision {self._revision!r}. Name a branch, a tag or a whole commit hash, "
+                "or leave it empty for the main branch."
+            ) from error
+        except EntryNotFoundError as error:
+            raise ImportRefused("A file that was listed is gone. Try again, or name another revision.") from error
+        except HFValidationError as error:
+            raise ImportRefused(
+                f"{self._repository!r} is no name of a repository: it is owner/name, such as Qwen/Qwen3-0.6B."
+            ) from error
+        except HfHubHTTPError as error:
+            raise self._by_status(error.response.status_code) from error
+        except OfflineModeIsEnabled as error:
+            raise ImportRefused("The hub's client may not use the network (HF_HUB_OFFLINE).") from error
+        except ClosedAddress as error:
+            raise ImportRefused(
+                f"{self._host} redirects to {error}, which is not on the public internet; whoever runs this "
+                "installation may allow it by IMPORT_NETWORKS."
+            ) from error
+        except httpx2.ProxyError as error:
+            raise NetworkTrouble("The proxy of this installation does not let the connection through.") from error
+        except httpx2.HTTPError as error:
+            raise NetworkTrouble(f"The connection to {self._host} failed ({type(error).__name__}).") from error
+        except OSError as error:
+            if error.errno is not None:  # of the disk: not the network's
+                raise
+            raise NetworkTrouble(f"{self._host} sent less than the file has.") from error
+
+    def _by_status(self, status: int) -> Exception:
+        if status == 401:
+            return ImportRefused(
+                f"{self._host} refuses the team's token: it has expired or was revoked. An admin enters a new one."
+            )
+        if status == 403:
+            return ImportRefused(
+                f"The team's token may not read {self._repository}. Give it the right to read gated and private "
+                "repositories, or have an admin enter another one."
+            )
+        if status >= 500 or status in _PASSING:
+            return NetworkTrouble(f"{self._host} answers {status} for now.")
+        return ImportRefused(f"{self._host} answers {status}. Check the name and the revision.")
+
+    def _gated(self) -> str:
+        accept = f"Accept its conditions at {settings.HUB_ENDPOINT}/{self._repository} with the account of the token"
+        if self._token is None:
+            return f"{self._repository} is gated. {accept}, and have an admin enter that token for the team."
+        return f"{self._repository} is gated, and the team's token has no access yet. {accept}, then retry."
+
+    def _absent(self) -> str:
+        seen = f"{self._host} has no repository {self._repository} that "
+        if self._token is None:
+            return (
+                f"{seen}everybody may see. Check the name; for a private one have an admin enter a token for the team."
+            )
+        return f"{seen}the team's token may see. Check the name and the rights of the token."
+
+
+@cache
+def _guard_once() -> None:
+    use_guarded_connections()
+
+
+def _files(info: ModelInfo) -> Iterator[RemoteFile]:
+    for entry in info.siblings or ():
+        if "/" in entry.rfilename:
+            continue
+        if entry.size is None:
+            raise ImportRefused("The hub does not tell the sizes of the files. If it is a mirror, ask who runs it.")
+        checksum = None
+        if entry.lfs is not None:
+            checksum = Checksum("sha256", entry.lfs.sha256)
+        elif entry.blob_id:
+            checksum = Checksum("git", entry.blob_id)
+        yield RemoteFile(entry.rfilename, entry.size, checksum)
+
+
+def _licence(info: ModelInfo) -> str:
+    """The licence that the repository's card names."""
+    card: Any = info.card_data.to_dict() if info.card_data else {}
+    named = card.get("license_name") if card.get("license") == "other" else card.get("license")
+    if isinstance(named, list):
+        named = ", ".join(str(one) for one in named)
+    return str(named or "")[:200]
+
+
+class _Bar:
+    """A progress bar as the client wants one, which hands on what it is told."""
+
+    def __init__(self, tick: Tick) -> None:
+        self._tick = tick
+
+    def update(self, count: int) -> None:
+        self._tick()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+def _bar(tick: Tick) -> Any:
+    """A stand-in for the class of a progress bar."""
+    return lambda **options: _Bar(tick)

@@ -1,0 +1,57 @@
+"""Progress of an import, written once a second, and the news that it is over for its worker."""
+
+import time
+from pathlib import Path
+
+from dressage.policies.imports.services import report
+from dressage.policies.imports.stopping import is_stopping
+from dressage.policies.models import ImportState, PolicyImport
+
+EVERY_S = 1.0
+
+
+class NotOurs(Exception):
+    """The import was cancelled, or another worker has it."""
+
+
+class Stopping(Exception):
+    """This worker is being stopped."""
+
+
+class Progress:
+    """What one worker has done of an import."""
+
+    def __init__(self, row: PolicyImport) -> None:
+        self._row = row
+        self._state: str = ImportState.DOWNLOADING
+        self._written = 0.0
+        self.bytes = self.files = 0
+        """Of files that are done."""
+
+    def begin(self, state: ImportState) -> None:
+        """Enter a state and count from zero."""
+        self._state, self.bytes, self.files = state, 0, 0
+        self.write(0)
+
+    def tick(self, partial: Path | None = None, count: int = 0) -> None:
+        """Write when a second has passed.
+
+        Args:
+            partial: the file that is being fetched.
+            count: bytes that were done of a file beside it.
+
+        Raises:
+            NotOurs: the import was cancelled, or another worker has it.
+            Stopping: this worker is being stopped.
+        """
+        if is_stopping():
+            raise Stopping
+        if time.monotonic() - self._written >= EVERY_S:
+            self.write(count + (partial.stat().st_size if partial else 0))
+
+    def write(self, more: int = 0, **fields: object) -> None:
+        """Write now: the bytes of whole files and ``more``. Raises NotOurs."""
+        self._written = time.monotonic()
+        done = {"state": self._state, "bytes_done": self.bytes + more, "files_done": self.files, **fields}
+        if not report(self._row, **done):
+            raise NotOurs

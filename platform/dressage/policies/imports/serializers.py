@@ -1,0 +1,50 @@
+"""Bodies of the endpoints of imports."""
+
+from rest_framework import serializers
+
+from dressage.common.serializers import SlugField
+from dressage.policies.models import ImportState, SourceKind
+
+
+class StartImportSerializer(serializers.Serializer):
+    """A policy elsewhere."""
+
+    name = serializers.CharField(max_length=120)
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    source = serializers.ChoiceField(SourceKind.choices)
+    location = serializers.CharField(
+        max_length=1000, help_text="`owner/name` of a repository of the hub, or `s3://bucket/folder`."
+    )
+    revision = serializers.CharField(
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Branch, tag or commit of the repository; its main branch when empty.",
+    )
+
+
+class PolicyImportSerializer(serializers.Serializer):
+    """A policy on its way from elsewhere."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    slug = serializers.CharField(help_text="How run specs will name the policy.")
+    source = serializers.ChoiceField(SourceKind.choices)
+    location = serializers.CharField()
+    revision = serializers.CharField(help_text="As it was asked for; empty for the main branch.")
+    commit = serializers.CharField(help_text="What the revision was resolved to; empty until then, and in a bucket.")
+    state = serializers.ChoiceField(ImportState.choices)
+    error = serializers.CharField(help_text="Why it failed or waits, and what to do; else empty.")
+    files_total = serializers.IntegerField(help_text="0 until the files are known.")
+    files_done = serializers.IntegerField()
+    bytes_total = serializers.IntegerField(help_text="0 until the files are known.")
+    bytes_done = serializers.IntegerField(help_text="Fetched; or compared, while it verifies.")
+    policy = serializers.SerializerMethodField(help_text="Id of the policy once it is ready.")
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_policy(self, row: object) -> str | None:
+        """Id of the policy; None until it is ready."""
+        return row.policy_id if row.state == ImportState.READY else None  # type: ignore[attr-defined]
