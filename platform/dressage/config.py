@@ -75,7 +75,7 @@ class Config(BaseSettings):
     """Address of the Hugging Face hub, or of a mirror, that policies are imported from."""
     hub_offline: bool = Field(default=False, alias="HF_HUB_OFFLINE")
     """Whether the hub is never asked: an installation without a network."""
-    bucket_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL_S3")
+    bucket_endpoint: str = Field(default="", alias="AWS_ENDPOINT_URL")
     """Address of the S3-compatible object store that policies are imported from. Default: Amazon's."""
     bucket_region: str = Field(default="us-east-1", alias="AWS_REGION")
     """Region of the object store's buckets."""

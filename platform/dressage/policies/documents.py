@@ -45,7 +45,10 @@ class NeedDocument(TypedDict):
 class PolicyFactsDocument(TypedDict):
     """What is known of a policy beside its columns."""
 
-    contents: ContentsDocument
+    contents: ContentsDocument | None
+    """What its files say; null where they cannot be read."""
+    fault: str
+    """Why they cannot be read; else empty."""
     fits: list[FitDocument]
     needs: list[NeedDocument]
     """Empty where its sizes are not known."""

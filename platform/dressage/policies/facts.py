@@ -12,6 +12,7 @@ import yaml
 from typing_extensions import TypedDict
 
 from dressage.policies.inspection import UnfitFolder, read_json
+from trainer_core.prompting.tags import find_thinking
 
 FORMAT = 1
 """Version of the document; one of before is read anew."""
@@ -47,6 +48,13 @@ class SpecialTokensDocument(TypedDict):
     others: list[str]
 
 
+class ThinkingTagsDocument(TypedDict):
+    """Tags between which a policy thinks, for the run's `thinking`."""
+
+    start: str
+    end: str
+
+
 class ContentsDocument(TypedDict):
     """What the files of a policy say."""
 
@@ -66,6 +74,8 @@ class ContentsDocument(TypedDict):
     tied_embeddings: bool
     """Whether the output layer is the embedding."""
     chat_template: TemplateDocument | None
+    thinking: ThinkingTagsDocument | None
+    """Found in the chat template and among the added tokens; null where nothing tells of any."""
     special_tokens: SpecialTokensDocument
     licence: str | None
     """As its card or its licence file names it."""
@@ -84,10 +94,11 @@ def read_contents(folder: Path, numbers: dict[str, int], licence: str = "") -> C
     """
     config = read_json(folder / "config.json")
     tokenizer = _optional(folder / "tokenizer_config.json")
+    template, known = _template(folder, tokenizer), _known_tokens(folder, tokenizer)
     named: dict[str, int] = {}
     for name, count in numbers.items():
         named[_TYPES.get(name, name.lower())] = named.get(_TYPES.get(name, name.lower()), 0) + count
-    experts = next((count for key in _EXPERTS if (count := _number(config, key))), None)
+    experts = next((found for key in _EXPERTS if (found := _number(config, key))), None)
     return {
         "format": FORMAT,
         "model_type": str(config.get("model_type") or "")[:80],
@@ -100,8 +111,9 @@ def read_contents(folder: Path, numbers: dict[str, int], licence: str = "") -> C
         "experts_per_token": _number(config, "num_experts_per_tok") if experts else None,
         "sliding_window": _number(config, "sliding_window") if config.get("use_sliding_window", True) else None,
         "tied_embeddings": bool(config.get("tie_word_embeddings", True)),
-        "chat_template": _template(folder, tokenizer),
-        "special_tokens": _special_tokens(folder, tokenizer),
+        "chat_template": template,
+        "thinking": _thinking(template, known),
+        "special_tokens": _special_tokens(folder, tokenizer, known),
         "licence": licence or _licence(folder),
     }
 
@@ -135,9 +147,15 @@ def _template(folder: Path, tokenizer: dict[str, Any]) -> TemplateDocument | Non
     return {"text": text, "sha256": digest, "prompts_answers": "add_generation_prompt" in text}
 
 
-def _special_tokens(folder: Path, tokenizer: dict[str, Any]) -> SpecialTokensDocument:
+def _thinking(template: TemplateDocument | None, known: dict[str, tuple[str, bool]]) -> ThinkingTagsDocument | None:
+    found = find_thinking(template["text"] if template else None, {text for text, _ in known.values()})
+    return {"start": found.start, "end": found.end} if found else None
+
+
+def _special_tokens(
+    folder: Path, tokenizer: dict[str, Any], known: dict[str, tuple[str, bool]]
+) -> SpecialTokensDocument:
     stated = {**_optional(folder / "special_tokens_map.json"), **{k: v for k, v in tokenizer.items() if v is not None}}
-    known = _known_tokens(folder, tokenizer)
     bos, eos, pad = (_text(stated.get(f"{name}_token")) for name in ("bos", "eos", "pad"))
     ends = _optional(folder / "generation_config.json").get("eos_token_id")
     ids = ends if isinstance(ends, list) else [ends]

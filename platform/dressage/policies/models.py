@@ -103,6 +103,11 @@ class PolicyImport(TeamModel):
             models.Index(fields=["state", "created_at"], name="policy_import_queue"),
         ]
 
+    @property
+    def policy(self) -> str | None:
+        """Id of the policy; None until it is ready."""
+        return self.policy_id if self.state == ImportState.READY else None
+
 
 class SourceAccess(TeamModel):
     """A team's credentials for one kind of place. They are shown to nobody."""

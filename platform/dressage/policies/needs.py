@@ -33,9 +33,11 @@ _TRAININGS: dict[str, dict[str, Any]] = {
 
 
 def facts_document(policy: Policy) -> PolicyFactsDocument:
-    """All that is known of a policy beside its columns. Raises a 409 problem as ``selectors.policy_contents``."""
+    """All that is known of a policy beside its columns."""
+    contents, fault = policy_contents(policy)
     return {
-        "contents": policy_contents(policy),
+        "contents": contents,
+        "fault": fault,
         "fits": fits(policy),
         "needs": _needs(policy),
         "needs_note": NOTE,

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.db.models import QuerySet
 
-from dressage.common.problems import conflict, not_found
+from dressage.common.problems import not_found
 from dressage.policies.facts import FORMAT, ContentsDocument, read_contents
 from dressage.policies.folders import ClosedFolder, require_still_open
 from dressage.policies.inspection import UnfitFolder, numbers_in
@@ -52,19 +52,15 @@ def policy_size(policy: Policy) -> PolicySize | None:
         return None
 
 
-def policy_contents(policy: Policy) -> ContentsDocument:
-    """What the policy's files say. For one of before it is read now, and kept.
-
-    Raises:
-        Problem: 409 when its folder is gone or no longer open to the team.
-    """
+def policy_contents(policy: Policy) -> tuple[ContentsDocument | None, str]:
+    """What the policy's files say, or None and why they cannot be read. For one of before it is read now, and kept."""
     stored: Any = policy.facts
     if stored and stored.get("format") == FORMAT:
-        return cast(ContentsDocument, stored)
+        return cast(ContentsDocument, stored), ""
     try:
         require_still_open(policy)
         contents = read_contents(Path(policy.path), numbers_in(Path(policy.path)))
     except (ClosedFolder, UnfitFolder) as error:
-        raise conflict(f"The policy's files cannot be read: {error}", code="policy_gone") from error
+        return None, f"The policy's files cannot be read: {error}"
     Policy.objects.filter(pk=policy.pk).update(facts=contents)
-    return contents
+    return contents, ""

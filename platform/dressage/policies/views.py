@@ -56,7 +56,6 @@ class PolicyFactsView(ApiView):
     """What is known of a base policy."""
 
     noun = Noun.POLICIES
-    problem_statuses = {"GET": (409,)}
 
     @extend_schema(operation_id="getPolicyFacts", tags=["policies"], responses=PolicyFactsSerializer)
     def get(self, request: TeamRequest, policy_id: str) -> Response:

@@ -21,7 +21,9 @@ from dressage.common.models import StoredResponse
 from dressage.common.roles import Role
 from dressage.datasets.models import DatasetVersion
 from dressage.datasets.services import create_dataset
-from dressage.policies.models import Policy
+from dressage.policies.access.services import set_credentials
+from dressage.policies.imports.services import start_import
+from dressage.policies.models import Policy, PolicyImport
 from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import RewardVersion
@@ -51,6 +53,7 @@ RUBRIC = {
         }
     ]
 }
+IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
 OURS = (
     "dressage.teams",
     "dressage.datasets",
@@ -125,6 +128,17 @@ OPERATIONS = [
     Operation("GET", "policies", "viewer", 200),
     Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
     Operation("GET", "policies/{policy}", "viewer", 200),
+    Operation("GET", "policies/{policy}/facts", "viewer", 200),
+    Operation("GET", "policy-imports", "viewer", 200),
+    Operation("POST", "policy-imports", "editor", 201, IMPORT),
+    Operation("GET", "policy-imports/{import}", "viewer", 200),
+    Operation("POST", "policy-imports/{import}/cancel", "editor", 409),
+    Operation("POST", "policy-imports/{import}/retry", "editor", 200),
+    Operation("GET", "policy-sources", "viewer", 200),
+    Operation("PUT", "policy-sources/hub", "admin", 200, {"token": "hf_new"}),
+    Operation("DELETE", "policy-sources/hub", "admin", 204),
+    Operation("PUT", "policy-sources/bucket", "admin", 200, {"access_key_id": "a", "secret_access_key": "b"}),
+    Operation("DELETE", "policy-sources/bucket", "admin", 204),
 ]  # fmt: skip
 # Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
 PERSONAL = {
@@ -210,7 +224,12 @@ def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
         team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
         max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
     )  # fmt: skip
+    imported = start_import(team, actor, name="Imported", slug=None, source="hub", location="owner/name")
+    PolicyImport.objects.filter(pk=imported.pk).update(state="failed", error="It was away.")
+    for kind, credentials in (("hub", {"token": "hf_secret"}), ("bucket", {"access_key_id": "k"})):
+        set_credentials(team, actor, kind, credentials)
     return {
+        "import": imported.id,
         "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
         "account": token.service_account_id,
         "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,

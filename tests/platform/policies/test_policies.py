@@ -60,6 +60,7 @@ def test_register(editor: APIClient, folder: Path) -> None:
         "name": "Starter",
         "path": str(folder),
         "checkpoint": None,
+        "origin": None,
         "architecture": "Qwen3ForCausalLM",
         "parameters": 264,
         "vocab_size": 32,

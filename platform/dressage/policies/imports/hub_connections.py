@@ -18,7 +18,6 @@ from huggingface_hub.utils._http import hf_request_event_hook
 
 from trainer_core.networks import may_ask
 
-
 PIECE_BYTES = 1 << 20
 
 
@@ -47,9 +46,6 @@ class _Guarded(httpcore2.NetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failed = error
         raise failed or ClosedAddress(host)
-
-    def connect_unix_socket(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
-        raise ClosedAddress("a Unix socket")
 
 
 class _Transport(httpx2.HTTPTransport):

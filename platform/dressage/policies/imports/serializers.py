@@ -40,11 +40,7 @@ class PolicyImportSerializer(serializers.Serializer):
     files_done = serializers.IntegerField()
     bytes_total = serializers.IntegerField(help_text="0 until the files are known.")
     bytes_done = serializers.IntegerField(help_text="Fetched; or compared, while it verifies.")
-    policy = serializers.SerializerMethodField(help_text="Id of the policy once it is ready.")
+    policy = serializers.CharField(allow_null=True, help_text="Id of the policy once it is ready.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
     finished_at = serializers.DateTimeField(allow_null=True)
-
-    def get_policy(self, row: object) -> str | None:
-        """Id of the policy; None until it is ready."""
-        return row.policy_id if row.state == ImportState.READY else None  # type: ignore[attr-defined]
