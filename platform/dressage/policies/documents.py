@@ -9,7 +9,7 @@ from dressage.policies.facts import ContentsDocument
 from dressage.policies.models import SourceKind
 
 
-class OriginDocument(TypedDict):
+class PolicyOriginDocument(TypedDict):
     """Where a policy was imported from."""
 
     source: Annotated[str, OneOf(SourceKind)]

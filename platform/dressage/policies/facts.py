@@ -1,4 +1,4 @@
-"""What a policy's files say to people: its sizes, its number types, its chat template, special tokens and licence.
+"""Facts that a policy's files tell people: its sizes, its number types, its chat template, special tokens and licence.
 
 Read once, when it is registered, without torch and without running anything; for one of before, when somebody looks.
 """
@@ -78,11 +78,11 @@ class ContentsDocument(TypedDict):
     """Found in the chat template and among the added tokens; null where nothing tells of any."""
     special_tokens: SpecialTokensDocument
     licence: str | None
-    """As its card or its licence file names it."""
+    """Name as its card or its licence file has it."""
 
 
 def read_contents(folder: Path, numbers: dict[str, int], licence: str = "") -> ContentsDocument:
-    """What the files in a folder that was inspected say.
+    """Facts in the files of a folder that was inspected.
 
     Args:
         folder: the policy.

@@ -1,4 +1,4 @@
-"""What of the platform works with a policy."""
+"""Parts of the platform that work with a policy."""
 
 from dressage.policies.documents import FitDocument
 from dressage.policies.models import Policy

@@ -78,7 +78,7 @@ def inspect(folder: Path, digests: Mapping[str, str] | None = None) -> PolicyFac
 
 
 def numbers_in(folder: Path) -> dict[str, int]:
-    """How many numbers of each type the weights have. Raises UnfitFolder when a file is missing or damaged."""
+    """Counts of the weights' numbers by their type. Raises UnfitFolder when a file is missing or damaged."""
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
     return dict(sum((_count_numbers(file) for file in _weights(folder)), Counter[str]()))

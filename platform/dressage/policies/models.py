@@ -28,9 +28,9 @@ class Policy(TeamModel):
     sha256 = models.CharField(max_length=64)
     created_by = models.CharField(max_length=300)
     origin = models.JSONField(null=True)
-    """Where its files were imported from, see ``documents.OriginDocument``; None for a folder and for a checkpoint."""
+    """Where its files were imported from (``documents.PolicyOriginDocument``); None for a folder and a checkpoint."""
     facts = models.JSONField(null=True)
-    """What was read from its files, see ``facts.FactsDocument``; None until somebody looks, for one of before."""
+    """What was read from its files, see ``facts.ContentsDocument``; None until somebody looks, for one of before."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_policy_per_slug")]

@@ -53,7 +53,7 @@ def policy_size(policy: Policy) -> PolicySize | None:
 
 
 def policy_contents(policy: Policy) -> tuple[ContentsDocument | None, str]:
-    """What the policy's files say, or None and why they cannot be read. For one of before it is read now, and kept."""
+    """Facts in the policy's files, or None and why not. For one of before they are read now, and kept."""
     stored: Any = policy.facts
     if stored and stored.get("format") == FORMAT:
         return cast(ContentsDocument, stored), ""

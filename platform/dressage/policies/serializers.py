@@ -7,11 +7,11 @@ from rest_framework import serializers
 from dressage.common.documents import DocumentSerializer
 from dressage.common.roles import Role
 from dressage.common.serializers import SlugField
-from dressage.policies.documents import OriginDocument, PolicyFactsDocument
+from dressage.policies.documents import PolicyFactsDocument, PolicyOriginDocument
 from dressage.policies.models import Policy
 
 
-class OriginSerializer(DocumentSerializer, document=OriginDocument):
+class PolicyOriginSerializer(DocumentSerializer, document=PolicyOriginDocument):
     pass
 
 
@@ -27,7 +27,7 @@ class PolicySerializer(serializers.Serializer):
     checkpoint = serializers.CharField(
         allow_null=True, help_text="The checkpoint whose weights it has; null for a folder that was registered."
     )
-    origin = OriginSerializer(
+    origin = PolicyOriginSerializer(
         allow_null=True, help_text="Where it was imported from; null for a folder and for a checkpoint."
     )
     architecture = serializers.CharField()

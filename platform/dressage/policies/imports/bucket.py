@@ -39,7 +39,7 @@ _SHA256 = re.compile(r"[A-Za-z0-9+/]{43}=")
 _PASSING = ("SlowDown", "RequestTimeout", "InternalError", "ServiceUnavailable", "500", "502", "503", "504", "429")
 
 
-class Bucket:
+class BucketSource:
     """The objects right below one prefix."""
 
     def __init__(self, address: str, credentials: dict[str, str] | None) -> None:

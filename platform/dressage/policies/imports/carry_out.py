@@ -21,7 +21,7 @@ from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.embedded.private_files import sync_folder
 from dressage.policies.access.selectors import bucket_credentials, hub_token
-from dressage.policies.documents import OriginDocument
+from dressage.policies.documents import PolicyOriginDocument
 from dressage.policies.folders import own_root
 from dressage.policies.imports.progress import NotOurs, Progress, Stopping
 from dressage.policies.imports.remote import ImportRefused, Listing, NetworkTrouble, RemoteFile, Source
@@ -127,12 +127,12 @@ class _Import:
     def _source(self) -> Source:
         # Loaded where they are used: nothing else of the platform needs these libraries.
         if self._row.source == SourceKind.HUB:
-            from dressage.policies.imports.hub import Hub
+            from dressage.policies.imports.hub import HubSource
 
-            return Hub(self._row.location, self._row.commit or self._row.revision, hub_token(self._row.team))
-        from dressage.policies.imports.bucket import Bucket
+            return HubSource(self._row.location, self._row.commit or self._row.revision, hub_token(self._row.team))
+        from dressage.policies.imports.bucket import BucketSource
 
-        return Bucket(self._row.location, bucket_credentials(self._row.team))
+        return BucketSource(self._row.location, bucket_credentials(self._row.team))
 
     def _remove_others(self, files: list[RemoteFile]) -> None:
         """Remove what an earlier try has fetched and this one does not want."""
@@ -209,7 +209,7 @@ class _Import:
     def _register(self, listing: Listing, digests: dict[str, str]) -> None:
         row, target = self._row, own_root(self._row.team) / self._row.policy_id
         facts = replace(inspect(self._part.resolve(), digests), path=target.resolve())
-        origin: OriginDocument = {
+        origin: PolicyOriginDocument = {
             "source": row.source, "location": row.location, "revision": row.revision, "commit": listing.commit or None,
         }  # fmt: skip
         self._sync()

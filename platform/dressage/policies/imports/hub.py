@@ -38,7 +38,7 @@ _MAX_FILE_BYTES = 50_000_000_000
 _PASSING = (408, 425, 429)
 
 
-class Hub:
+class HubSource:
     """One repository at one revision."""
 
     def __init__(self, repository: str, revision: str, token: str | None) -> None:

@@ -26,7 +26,7 @@ class Progress:
         self._state: str = ImportState.DOWNLOADING
         self._written = 0.0
         self.bytes = self.files = 0
-        """Of files that are done."""
+        """Counts of the files that are done."""
 
     def begin(self, state: ImportState) -> None:
         """Enter a state and count from zero."""

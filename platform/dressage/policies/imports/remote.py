@@ -44,11 +44,11 @@ class Listing:
     """The files of a policy elsewhere."""
 
     files: dict[str, RemoteFile]
-    """By name; those in folders below are left out, and never fetched."""
+    """Files by name; those in folders below are left out, and never fetched."""
     commit: str
     """The commit that they are of; empty in a bucket."""
     licence: str
-    """As the place itself names it, such as ``apache-2.0``; empty where it does not."""
+    """Name that the place itself gives, such as ``apache-2.0``; empty where it gives none."""
 
 
 class Source(Protocol):

@@ -14,7 +14,7 @@ from moto.server import ThreadedMotoServer
 from dressage.common.actors import Actor
 from dressage.policies.access.services import set_credentials
 from dressage.policies.folders import own_root
-from dressage.policies.imports.bucket import Bucket
+from dressage.policies.imports.bucket import BucketSource
 from dressage.policies.imports.carry_out import carry_out
 from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
@@ -77,7 +77,7 @@ def test_a_whole_import(carried: Callable[..., PolicyImport], team: Team, actor:
 
 
 def test_it_goes_on_behind_what_lies_there(client: Any, team: Team, tmp_path: Path) -> None:
-    bucket = Bucket(PLACE, KEYS)
+    bucket = BucketSource(PLACE, KEYS)
     file = bucket.described(bucket.listing().files["model-2.safetensors"])
     content = (tmp_path / "upstream" / file.name).read_bytes()
     assert file.checksum is not None
@@ -90,14 +90,14 @@ def test_it_goes_on_behind_what_lies_there(client: Any, team: Team, tmp_path: Pa
 
 def test_a_checksum_that_the_store_keeps_is_taken(client: Any, tmp_path: Path) -> None:
     client.put_object(Bucket="models", Key="small/one/NOTICE", Body=b"hello", ChecksumAlgorithm="SHA256")
-    bucket = Bucket(PLACE, KEYS)
+    bucket = BucketSource(PLACE, KEYS)
     file = bucket.described(bucket.listing().files["NOTICE"])
     assert file.checksum is not None
     assert (file.checksum.algorithm, file.checksum.digest) == ("sha256", hashlib.sha256(b"hello").hexdigest())
 
 
 def test_an_object_that_was_replaced_meanwhile(client: Any, tmp_path: Path) -> None:
-    bucket = Bucket(PLACE, KEYS)
+    bucket = BucketSource(PLACE, KEYS)
     file = bucket.listing().files["config.json"]
     client.put_object(Bucket="models", Key="small/one/config.json", Body=b"{}")
     with pytest.raises(ValueError, match=r"config\.json was replaced while it was fetched\. Start a new import\."):
@@ -131,7 +131,7 @@ def test_a_store_that_is_away_is_waited_for(carried: Callable[..., PolicyImport]
 def test_the_operators_own_keys_are_never_used(
     client: Any, credentials: dict[str, str] | None, signed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bucket, seen = Bucket(PLACE, credentials), []
+    bucket, seen = BucketSource(PLACE, credentials), []
     bucket._client.meta.events.register("before-send.s3", lambda request, **_: seen.append(request.headers))
     bucket.listing()
     headers = [str(one.get("Authorization", "")) for one in seen]
