@@ -114,8 +114,25 @@ export const judges = {
 export const policies = {
   list: (signal: Signal) => api.listPolicies({ limit: 200 }, { signal }),
   register: (name: string, path: string) => api.registerPolicy({ name, path }, key()),
+  read: (id: string, signal: Signal) => api.getPolicy(id, { signal }),
+  facts: (id: string, signal: Signal) => api.getPolicyFacts(id, { signal }),
   fromCheckpoint: (checkpoint: string, name: string, idempotencyKey: string) =>
     api.registerCheckpoint(checkpoint, { name }, key(idempotencyKey)),
+};
+
+export const policyImports = {
+  list: (signal: Signal) => api.listPolicyImports({ limit: 50 }, { signal }),
+  start: (body: G.StartImportRequest) => api.startPolicyImport(body, key()),
+  cancel: (id: string) => api.cancelPolicyImport(id, key()),
+  retry: (id: string) => api.retryPolicyImport(id, key()),
+};
+
+export const policySources = {
+  read: (signal: Signal) => api.getPolicySources({ signal }),
+  setHubToken: (token: string) => api.setHubToken({ token }),
+  forgetHubToken: () => api.forgetHubToken(),
+  setBucketKeys: (body: G.SetBucketKeysRequest) => api.setBucketKeys(body),
+  forgetBucketKeys: () => api.forgetBucketKeys(),
 };
 
 export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint" | "release";

@@ -135,6 +135,11 @@ const policies = createRoute({
   path: "/policies",
   component: lazyRouteComponent(() => import("@/features/policies/PoliciesPage"), "PoliciesPage"),
 });
+const policy = createRoute({
+  getParentRoute: () => app,
+  path: "/policies/$policyId",
+  component: lazyRouteComponent(() => import("@/features/policies/PolicyPage"), "PolicyPage"),
+});
 const TEAM_TABS = ["members", "tokens", "judges", "audit"] as const;
 const team = createRoute({
   getParentRoute: () => app,
@@ -156,7 +161,21 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
-    app.addChildren([home, runs, newRun, run, datasets, dataset, rewards, newReward, reward, policies, team, account]),
+    app.addChildren([
+      home,
+      runs,
+      newRun,
+      run,
+      datasets,
+      dataset,
+      rewards,
+      newReward,
+      reward,
+      policies,
+      policy,
+      team,
+      account,
+    ]),
   ]),
   context: { queryClient },
   defaultPreload: "intent",

@@ -2,7 +2,15 @@ import { Anchor, Breadcrumbs } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 
 /** From a list to one of its members. */
-export function Crumbs({ to, label, here }: { to: "/rewards" | "/datasets"; label: string; here: string }) {
+export function Crumbs({
+  to,
+  label,
+  here,
+}: {
+  to: "/rewards" | "/datasets" | "/policies";
+  label: string;
+  here: string;
+}) {
   return (
     <Breadcrumbs mb={4} fz="xs" separatorMargin={6}>
       <Anchor component={Link} to={to} size="xs">

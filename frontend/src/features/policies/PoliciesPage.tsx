@@ -1,41 +1,61 @@
-import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Modal, Paper, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconBrain, IconPlus } from "@tabler/icons-react";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { policies as policiesApi } from "@/api/client";
+import { IconBrain, IconKey, IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import type { Policy } from "@/api/model";
-import { fieldError, restError } from "@/api/problems";
 import { policiesQuery } from "@/features/policies/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes, formatCount } from "@/lib/format";
-import { useSubmit } from "@/lib/useSubmit";
 import { CopyText } from "@/ui/CopyText";
 import { EmptyState } from "@/ui/EmptyState";
-import { ErrorState } from "@/ui/ErrorState";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
-import { MONO } from "@/ui/styles";
+import { TextLink } from "@/ui/TextLink";
 import ui from "@/ui/ui.module.css";
+import { AddPolicyForm } from "./AddPolicyForm";
+import { CredentialsForm } from "./CredentialsForm";
+import { Imports } from "./Imports";
+import { placeOf } from "./place";
 
 export function PoliciesPage() {
   const policies = useQuery(policiesQuery);
   const editor = useCan("editor");
+  const admin = useCan("admin");
   const [opened, { open, close }] = useDisclosure(false);
+  const [keys, { open: openKeys, close: closeKeys }] = useDisclosure(false);
   const button = editor && (
     <Button leftSection={<IconPlus size={15} />} onClick={open} data-testid="register-policy">
-      Register a policy
+      Add a policy
     </Button>
   );
   return (
     <>
-      <PageHeader title="Policies" description="Base policies that runs begin with." actions={button} />
+      <PageHeader
+        title="Policies"
+        description="Base policies that runs begin with."
+        actions={
+          <Group gap="xs">
+            {admin && (
+              <Button
+                variant="default"
+                leftSection={<IconKey size={15} />}
+                onClick={openKeys}
+                data-testid="policy-credentials"
+              >
+                Credentials
+              </Button>
+            )}
+            {button}
+          </Group>
+        }
+      />
+      <Imports editor={editor} />
       <Loaded query={policies}>
         {({ data: rows }) =>
           rows.length === 0 ? (
             <EmptyState icon={<IconBrain size={40} stroke={1.3} />} title="No policies yet" action={button}>
-              Register a local Hugging Face folder with safetensors weights. It is checked and stays where it is.
+              Take one from the Hugging Face hub, from an object store, or from a folder on the platform’s machine.
             </EmptyState>
           ) : (
             <div className={ui.cards}>
@@ -46,8 +66,11 @@ export function PoliciesPage() {
           )
         }
       </Loaded>
-      <Modal opened={opened} onClose={close} title="Register a policy">
-        <RegisterForm onDone={close} />
+      <Modal opened={opened} onClose={close} title="Add a policy">
+        <AddPolicyForm onDone={close} />
+      </Modal>
+      <Modal opened={keys} onClose={closeKeys} title="Credentials for imports">
+        <CredentialsForm />
       </Modal>
     </>
   );
@@ -57,7 +80,11 @@ function PolicyCard({ policy }: { policy: Policy }) {
   return (
     <Paper p="md" component="article" data-testid="policy-card">
       <Group justify="space-between" mb="sm" wrap="nowrap">
-        <Title order={2}>{policy.name}</Title>
+        <Title order={2}>
+          <TextLink to="/policies/$policyId" params={{ policyId: policy.id }} inherit>
+            {policy.name}
+          </TextLink>
+        </Title>
         <CopyText value={policy.slug} label="Copy the name for specs" />
       </Group>
       <Facts
@@ -65,8 +92,8 @@ function PolicyCard({ policy }: { policy: Policy }) {
           ["Architecture", policy.architecture],
           ["Parameters", formatCount(policy.parameters)],
           ["Weights", formatBytes(policy.bytes)],
-          ["Vocabulary", policy.vocab_size.toLocaleString("en-GB")],
           ["Longest context", `${policy.max_position_embeddings.toLocaleString("en-GB")} tokens`],
+          ["From", placeOf(policy)],
           ["Registered", formatAgo(policy.created_at)],
         ]}
       />
@@ -79,52 +106,5 @@ function PolicyCard({ policy }: { policy: Policy }) {
         sha256 {policy.sha256}
       </Text>
     </Paper>
-  );
-}
-
-function RegisterForm({ onDone }: { onDone: () => void }) {
-  const [name, setName] = useState("");
-  const [path, setPath] = useState("");
-  const client = useQueryClient();
-  const register = useSubmit({
-    mutationFn: () => policiesApi.register(name, path),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["policies"] });
-      onDone();
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    register.mutate();
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        {restError(register.error, ["/name", "/slug", "/path"]) !== null && <ErrorState error={register.error} />}
-        <TextInput
-          label="Name"
-          value={name}
-          onChange={event => setName(event.currentTarget.value)}
-          error={fieldError(register.error, "/name") ?? fieldError(register.error, "/slug")}
-          maxLength={120}
-          required
-          data-autofocus
-        />
-        <TextInput
-          label="Folder"
-          description="A Hugging Face folder on the platform’s machine: config.json, a tokenizer and safetensors weights."
-          value={path}
-          onChange={event => setPath(event.currentTarget.value)}
-          error={fieldError(register.error, "/path")}
-          styles={MONO}
-          required
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={register.isPending}>
-            Register
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   );
 }

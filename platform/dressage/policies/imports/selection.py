@@ -1,4 +1,4 @@
-"""Selection of the files of a listing that make a policy. Pickles, code and whatever lies in folders below are never among them."""
+"""Selection of the files that make a policy. Pickles, code and whatever lies in folders below are never among them."""
 
 import json
 import re

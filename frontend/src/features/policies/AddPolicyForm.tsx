@@ -1,0 +1,137 @@
+/** A policy from one of three places. What is elsewhere is fetched in the background; a folder is registered at once. */
+import { Button, Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { policies, policyImports } from "@/api/client";
+import type { PolicySources } from "@/api/model";
+import { fieldError, restError } from "@/api/problems";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+import { MONO } from "@/ui/styles";
+import { nameOf, repositoryName, type Source } from "./data/imports";
+import { sourcesQuery } from "./data/queries";
+
+const FIELDS: Record<Source, string[]> = {
+  hub: ["/name", "/slug", "/location", "/revision"],
+  bucket: ["/name", "/slug", "/location"],
+  folder: ["/name", "/slug", "/path"],
+};
+const PLACE: Record<Source, { label: string; description: string; placeholder: string; pointer: string }> = {
+  hub: {
+    label: "Repository",
+    description:
+      "Its name on the hub, as owner/name. Safetensors, tokenizer and configuration are fetched, never code.",
+    placeholder: "Qwen/Qwen3-0.6B",
+    pointer: "/location",
+  },
+  bucket: {
+    label: "Address",
+    description: "The folder of one policy in a bucket of the object store.",
+    placeholder: "s3://bucket/folder",
+    pointer: "/location",
+  },
+  folder: {
+    label: "Folder",
+    description: "A Hugging Face folder on the platform’s machine: config.json, a tokenizer and safetensors weights.",
+    placeholder: "/models/qwen3",
+    pointer: "/path",
+  },
+};
+
+export function AddPolicyForm({ onDone }: { onDone: () => void }) {
+  const [source, setSource] = useState<Source>("hub");
+  const [place, setPlace] = useState("");
+  const [revision, setRevision] = useState("");
+  const [named, setNamed] = useState<string | null>(null);
+  const sources = useQuery(sourcesQuery).data;
+  const client = useQueryClient();
+  const location = source === "hub" ? repositoryName(place) : place.trim();
+  const name = named ?? nameOf(location);
+  const add = useSubmit({
+    mutationFn: async () => {
+      if (source === "folder") await policies.register(name, location);
+      else await policyImports.start({ name, source, location, revision: source === "hub" ? revision.trim() : "" });
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [source === "folder" ? "policies" : "policy-imports"] });
+      onDone();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    add.mutate();
+  };
+  const { label, description, placeholder, pointer } = PLACE[source];
+  return (
+    <form onSubmit={submit} data-testid="add-policy-form">
+      <Stack gap="sm">
+        {restError(add.error, FIELDS[source]) !== null && <ErrorState error={add.error} />}
+        <SegmentedControl
+          aria-label="Where it is"
+          fullWidth
+          data={[
+            { value: "hub", label: "Hub" },
+            { value: "bucket", label: "Object store" },
+            { value: "folder", label: "Folder" },
+          ]}
+          value={source}
+          onChange={next => {
+            setSource(next as Source);
+            setPlace("");
+            add.reset();
+          }}
+        />
+        <TextInput
+          label={label}
+          description={description}
+          placeholder={placeholder}
+          value={place}
+          onChange={event => setPlace(event.currentTarget.value)}
+          error={fieldError(add.error, pointer)}
+          styles={MONO}
+          required
+          data-autofocus
+        />
+        {source === "hub" && (
+          <TextInput
+            label="Revision"
+            description="A branch, a tag or a commit. The commit that it stands for now is kept."
+            placeholder="main"
+            value={revision}
+            onChange={event => setRevision(event.currentTarget.value)}
+            error={fieldError(add.error, "/revision")}
+            styles={MONO}
+          />
+        )}
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={event => setNamed(event.currentTarget.value)}
+          error={fieldError(add.error, "/name") ?? fieldError(add.error, "/slug")}
+          maxLength={120}
+          required
+        />
+        {source !== "folder" && (
+          <Text size="xs" c="dimmed">
+            {accessText(source, sources)}
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={add.isPending}>
+            {source === "folder" ? "Register" : "Import"}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function accessText(source: "hub" | "bucket", sources: PolicySources | undefined): string {
+  const found = sources?.[source];
+  if (found === undefined) return "";
+  if (!found.available) return "This installation never asks the hub: put the folder on the platform’s machine.";
+  const where = found.endpoint ?? "Amazon S3";
+  return found.has_credentials
+    ? `It is asked for at ${where} with the team’s credentials.`
+    : `It is asked for at ${where} without credentials: what is private or gated needs an admin to enter some.`;
+}
