@@ -49,7 +49,12 @@ class PolicyFactsDocument(TypedDict):
     """What its files say; null where they cannot be read."""
     fault: str
     """Why they cannot be read; else empty."""
+    refusal: str
+    """Why it cannot be trained, and what to do; else empty."""
     fits: list[FitDocument]
+    """Empty for an architecture that was never tried."""
+    remarks: list[str]
+    """What is known of its architecture beside that."""
     needs: list[NeedDocument]
     """Empty where its sizes are not known."""
     needs_note: str

@@ -1,9 +1,56 @@
-"""Parts of the platform that work with a policy."""
+"""Parts of the platform that work with a policy, as the table of architectures has them."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 from dressage.policies.documents import FitDocument
 from dressage.policies.models import Policy
+from trainer_core.support import Support, refusal, support_of
+
+_UNTRIED = (
+    "Policies of this class were never tried here: a rehearsal, or a short run, tells. Engine and learner are compared "
+    "at every update, so a difference is not overlooked."
+)
 
 
-def fits(policy: Policy) -> list[FitDocument]:
-    """Parts of the platform, and whether each works with the policy."""
-    return []
+def config_of(policy: Policy) -> dict[str, Any]:
+    """``config.json`` of the policy's folder; its class alone where that cannot be read."""
+    try:
+        config = json.loads((Path(policy.path) / "config.json").read_bytes())
+    except (OSError, ValueError):
+        config = None
+    return config if isinstance(config, dict) else {"architectures": [policy.architecture]}
+
+
+def refusal_of(config: dict[str, Any]) -> str:
+    """Reason why the policy cannot be trained, with what to do; empty where it may."""
+    return refusal(config) or ""
+
+
+def remarks_of(config: dict[str, Any]) -> list[str]:
+    """Sentences about policies of its class."""
+    known = support_of(config)
+    return [_UNTRIED] if known is None else list(known.remarks)
+
+
+def fits(config: dict[str, Any]) -> list[FitDocument]:
+    """Parts of the platform, and whether each works with the policy; empty for a class that was never tried."""
+    known = support_of(config)
+    return [] if known is None else list(_parts(known))
+
+
+def _parts(known: Support) -> list[FitDocument]:
+    layers = f"It adapts {', '.join(known.layers)}." if known.lora else "Train all weights."
+    rows = [
+        ("Engine", known.engine, ""),
+        ("Packed learner", known.learner, ""),
+        ("LoRA", known.lora, layers),
+        ("bfloat16", known.bfloat16, "" if known.bfloat16 else "Set policy.dtype and rollout.engine.dtype to float32."),
+        ("FP8 in engine and learner", known.fp8, "" if known.fp8 else "Choose bfloat16."),
+        ("Weights that change in the midst of answers", known.in_flight, ""),
+    ]
+    if known.experts:
+        note = "" if known.routes else "The engine does not tell its routes: set policy.routing.replay to false."
+        rows.append(("Replay of the experts' routes", known.routes, note))
+    return [{"part": part, "works": works, "note": note} for part, works, note in rows]

@@ -11,7 +11,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from dressage.policies.kinds import unfit_config, unfit_files
+from dressage.policies.kinds import unfit_files
 
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
@@ -52,8 +52,7 @@ def inspect(folder: Path, digests: Mapping[str, str] | None = None) -> PolicyFac
         digests: SHA-256 of files that were read already, by their names.
 
     Raises:
-        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, wants code of its own to be run,
-            or is of a kind that cannot be trained.
+        UnfitFolder: it is incomplete or damaged, holds its weights only as pickles, or wants code of its own to be run.
     """
     if not folder.is_dir():
         raise UnfitFolder("There is no such folder.")
@@ -87,14 +86,9 @@ def numbers_in(folder: Path) -> dict[str, int]:
 def inspect_config(folder: Path) -> dict[str, Any]:
     """``config.json`` of a folder whose small files are there. Raises UnfitFolder as ``inspect`` does."""
     _refuse_code(folder)
-    reason = unfit_files([file.name for file in folder.iterdir()]) if not (folder / "config.json").is_file() else None
-    if reason:
+    if not (folder / "config.json").is_file() and (reason := unfit_files([file.name for file in folder.iterdir()])):
         raise UnfitFolder(reason)
-    config = read_json(folder / "config.json")
-    reason = unfit_config(config)
-    if reason:
-        raise UnfitFolder(reason)
-    return config
+    return read_json(folder / "config.json")
 
 
 def _refuse_code(folder: Path) -> None:

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from dressage.policies.documents import NeedDocument, PolicyFactsDocument
-from dressage.policies.fits import fits
+from dressage.policies.fits import config_of, fits, refusal_of, remarks_of
 from dressage.policies.models import Policy
 from dressage.policies.selectors import policy_contents, policy_size
 from trainer_core.planning.memory import memory
@@ -35,10 +35,13 @@ _TRAININGS: dict[str, dict[str, Any]] = {
 def facts_document(policy: Policy) -> PolicyFactsDocument:
     """All that is known of a policy beside its columns."""
     contents, fault = policy_contents(policy)
+    config = config_of(policy)
     return {
         "contents": contents,
         "fault": fault,
-        "fits": fits(policy),
+        "refusal": refusal_of(config),
+        "fits": fits(config),
+        "remarks": remarks_of(config),
         "needs": _needs(policy),
         "needs_note": NOTE,
     }

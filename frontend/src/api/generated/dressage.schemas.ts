@@ -708,6 +708,70 @@ export const ColumnTypeEnum = {
 } as const;
 
 /**
+ * How many numbers are stored of each type, such as `bfloat16`.
+ */
+export type ContentsNumbers = {[key: string]: number};
+
+export type ContentsLayers = number | null;
+
+export type ContentsHiddenSize = number | null;
+
+export type ContentsAttentionHeads = number | null;
+
+export type ContentsKeyValueHeads = number | null;
+
+/**
+ * Experts of a layer, of which each token uses some; null for a dense policy.
+ */
+export type ContentsExperts = number | null;
+
+export type ContentsExpertsPerToken = number | null;
+
+/**
+ * Tokens that some layers look back; null where all look at everything.
+ */
+export type ContentsSlidingWindow = number | null;
+
+export type ContentsChatTemplate = Template | null;
+
+/**
+ * Found in the chat template and among the added tokens; null where nothing tells of any.
+ */
+export type ContentsThinking = ThinkingTags | null;
+
+/**
+ * Name as its card or its licence file has it.
+ */
+export type ContentsLicence = string | null;
+
+/**
+ * What the files of a policy say.
+ */
+export interface Contents {
+  format: number;
+  model_type: string;
+  /** How many numbers are stored of each type, such as `bfloat16`. */
+  numbers: ContentsNumbers;
+  layers: ContentsLayers;
+  hidden_size: ContentsHiddenSize;
+  attention_heads: ContentsAttentionHeads;
+  key_value_heads: ContentsKeyValueHeads;
+  /** Experts of a layer, of which each token uses some; null for a dense policy. */
+  experts: ContentsExperts;
+  experts_per_token: ContentsExpertsPerToken;
+  /** Tokens that some layers look back; null where all look at everything. */
+  sliding_window: ContentsSlidingWindow;
+  /** Whether the output layer is the embedding. */
+  tied_embeddings: boolean;
+  chat_template: ContentsChatTemplate;
+  /** Found in the chat template and among the added tokens; null where nothing tells of any. */
+  thinking: ContentsThinking;
+  special_tokens: SpecialTokens;
+  /** Name as its card or its licence file has it. */
+  licence: ContentsLicence;
+}
+
+/**
  * The same for changes that were staged together; null for one that was staged alone.
  */
 export type ControlChangeSet = string | null;
@@ -1302,6 +1366,17 @@ export const FinishReasonEnum = {
 } as const;
 
 /**
+ * One part of the platform, and whether it works with a policy.
+ */
+export interface Fit {
+  /** Name of the part, such as `LoRA`. */
+  part: string;
+  works: boolean;
+  /** What is slower or missing, and what to do; empty where there is nothing to say. */
+  note: string;
+}
+
+/**
  * Whose weights to begin with. Omitted: the parent's newest; null: the base policy.
  * @minLength 1
  */
@@ -1429,6 +1504,27 @@ export interface Holder {
   name: string;
   state: RunStateEnum;
 }
+
+/**
+ * * `queued` - Waits for its turn, or for the network
+* `downloading` - Fetches files
+* `verifying` - Compares the files with their checksums
+* `ready` - The policy is registered
+* `failed` - Ended with a sentence that says what to do
+* `cancelled` - Ended by a person
+ */
+export type ImportStateEnum = typeof ImportStateEnum[keyof typeof ImportStateEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ImportStateEnum = {
+  queued: 'queued',
+  downloading: 'downloading',
+  verifying: 'verifying',
+  ready: 'ready',
+  failed: 'failed',
+  cancelled: 'cancelled',
+} as const;
 
 /**
  * An open invitation, for the admins of its team.
@@ -1776,6 +1872,18 @@ export interface NamePolicyRequest {
 }
 
 /**
+ * Memory that one kind of training takes, for one learner rank and one engine.
+ */
+export interface Need {
+  /** What is trained, and in which numbers. */
+  training: string;
+  /** Bytes of a learner rank at its worst moment. */
+  learner_bytes: number;
+  /** Bytes of an engine: weights and cache. */
+  engine_bytes: number;
+}
+
+/**
  * Link to hand over, shown this once; null where it was sent by mail.
  */
 export type NewInvitationLink = string | null;
@@ -2096,6 +2204,19 @@ export interface PaginatedPasskeyList {
   has_more: boolean;
   /** The `after` of the next page. */
   next: PaginatedPasskeyListNext;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type PaginatedPolicyImportListNext = string | null;
+
+export interface PaginatedPolicyImportList {
+  object: ObjectEnum;
+  data: PolicyImport[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: PaginatedPolicyImportListNext;
 }
 
 /**
@@ -2484,6 +2605,11 @@ export interface PlanRequestRequest {
  */
 export type PolicyCheckpoint = string | null;
 
+/**
+ * Where it was imported from; null for a folder and for a checkpoint.
+ */
+export type PolicyOriginProperty = PolicyOrigin | null;
+
 export interface Policy {
   id: string;
   /** How a run spec names it. */
@@ -2493,6 +2619,8 @@ export interface Policy {
   path?: string;
   /** The checkpoint whose weights it has; null for a folder that was registered. */
   checkpoint: PolicyCheckpoint;
+  /** Where it was imported from; null for a folder and for a checkpoint. */
+  origin: PolicyOriginProperty;
   architecture: string;
   /** Numbers in the stored tensors. */
   parameters: number;
@@ -2504,6 +2632,118 @@ export interface Policy {
   sha256: string;
   created_at: string;
   created_by: string;
+}
+
+/**
+ * What its files say; null where they cannot be read.
+ */
+export type PolicyFactsContents = Contents | null;
+
+/**
+ * What is known of a policy beside its columns.
+ */
+export interface PolicyFacts {
+  /** What its files say; null where they cannot be read. */
+  contents: PolicyFactsContents;
+  /** Why they cannot be read; else empty. */
+  fault: string;
+  /** Why it cannot be trained, and what to do; else empty. */
+  refusal: string;
+  /** Empty for an architecture that was never tried. */
+  fits: Fit[];
+  /** What is known of its architecture beside that. */
+  remarks: string[];
+  /** Empty where its sizes are not known. */
+  needs: Need[];
+  /** The run that the memory is told for. */
+  needs_note: string;
+}
+
+/**
+ * Id of the policy once it is ready.
+ */
+export type PolicyImportPolicy = string | null;
+
+export type PolicyImportFinishedAt = string | null;
+
+/**
+ * A policy on its way from elsewhere.
+ */
+export interface PolicyImport {
+  id: string;
+  name: string;
+  /** How run specs will name the policy. */
+  slug: string;
+  source: SourceKindEnum;
+  location: string;
+  /** As it was asked for; empty for the main branch. */
+  revision: string;
+  /** What the revision was resolved to; empty until then, and in a bucket. */
+  commit: string;
+  state: ImportStateEnum;
+  /** Why it failed or waits, and what to do; else empty. */
+  error: string;
+  /** 0 until the files are known. */
+  files_total: number;
+  files_done: number;
+  /** 0 until the files are known. */
+  bytes_total: number;
+  /** Fetched; or compared, while it verifies. */
+  bytes_done: number;
+  /** Id of the policy once it is ready. */
+  policy: PolicyImportPolicy;
+  created_at: string;
+  created_by: string;
+  finished_at: PolicyImportFinishedAt;
+}
+
+/**
+ * The commit that it was at the time; null in a bucket.
+ */
+export type PolicyOriginCommit = string | null;
+
+/**
+ * Where a policy was imported from.
+ */
+export interface PolicyOrigin {
+  source: SourceKindEnum;
+  /** Name of the repository, or the address of the folder in a bucket. */
+  location: string;
+  /** Branch, tag or commit that was asked for; empty for the main branch. */
+  revision: string;
+  /** The commit that it was at the time; null in a bucket. */
+  commit: PolicyOriginCommit;
+}
+
+/**
+ * The address that the operator has set; null for Amazon's own.
+ */
+export type PolicySourceEndpoint = string | null;
+
+export type PolicySourceSetBy = string | null;
+
+export type PolicySourceSetAt = string | null;
+
+/**
+ * A place that policies may be imported from.
+ */
+export interface PolicySource {
+  /** The address that the operator has set; null for Amazon's own. */
+  endpoint: PolicySourceEndpoint;
+  /** Whether the installation asks it at all. */
+  available: boolean;
+  /** Whether the team has credentials for it; they are never shown. */
+  has_credentials: boolean;
+  set_by: PolicySourceSetBy;
+  set_at: PolicySourceSetAt;
+}
+
+/**
+ * The places beside folders that policies may be imported from.
+ */
+export interface PolicySources {
+  hub: PolicySource;
+  bucket: PolicySource;
 }
 
 export type ProbeEnum = typeof ProbeEnum[keyof typeof ProbeEnum];
@@ -3506,6 +3746,36 @@ export interface Session {
   teams: Team[];
 }
 
+/**
+ * Keys of the object store.
+ */
+export interface SetBucketKeysRequest {
+  /**
+   * Stored encrypted and never shown again.
+   * @minLength 1
+   * @pattern ^[\u0021-\u007e]{1,4000}$
+   */
+  access_key_id: string;
+  /**
+   * Stored encrypted and never shown again.
+   * @minLength 1
+   * @pattern ^[\u0021-\u007e]{1,4000}$
+   */
+  secret_access_key: string;
+}
+
+/**
+ * A token of the hub.
+ */
+export interface SetHubTokenRequest {
+  /**
+   * With the right to read; stored encrypted and never shown again.
+   * @minLength 1
+   * @pattern ^[\u0021-\u007e]{1,4000}$
+   */
+  token: string;
+}
+
 export type SeverityEnum = typeof SeverityEnum[keyof typeof SeverityEnum];
 
 
@@ -3542,6 +3812,34 @@ export interface ShapeOrigin {
   system: ShapeOriginSystem;
 }
 
+/**
+ * * `hub` - The Hugging Face hub, or the mirror that the operator names
+* `bucket` - A bucket of an S3-compatible object store
+ */
+export type SourceKindEnum = typeof SourceKindEnum[keyof typeof SourceKindEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const SourceKindEnum = {
+  hub: 'hub',
+  bucket: 'bucket',
+} as const;
+
+export type SpecialTokensBos = string | null;
+
+export type SpecialTokensPad = string | null;
+
+/**
+ * Tokens with a meaning of their own.
+ */
+export interface SpecialTokens {
+  bos: SpecialTokensBos;
+  /** Tokens that end an answer. */
+  eos: string[];
+  pad: SpecialTokensPad;
+  others: string[];
+}
+
 export type StageControlRequestApplyAt = 'next' | number;
 
 export interface StageControlRequest {
@@ -3574,6 +3872,42 @@ export interface StageControlsRequest {
 export type StageOneOrSeveralRequest = StageControlRequest | StageControlsRequest;
 
 export type Staged = Control | ControlList;
+
+/**
+ * Made from the name when omitted.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type StartImportRequestSlug = string | null;
+
+/**
+ * A policy elsewhere.
+ */
+export interface StartImportRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  /**
+   * Made from the name when omitted.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug?: StartImportRequestSlug;
+  source: SourceKindEnum;
+  /**
+   * `owner/name` of a repository of the hub, or `s3://bucket/folder`.
+   * @minLength 1
+   * @maxLength 1000
+   */
+  location: string;
+  /**
+   * Branch, tag or commit of the repository; its main branch when empty.
+   * @maxLength 200
+   */
+  revision?: string;
+}
 
 /**
  * Null where no run with this policy has shown how fast its learner is.
@@ -3651,7 +3985,18 @@ export interface Team {
 }
 
 /**
- * The tags around thinking.
+ * A chat template: how messages become the text that the policy reads.
+ */
+export interface Template {
+  text: string;
+  /** Hash of the text. */
+  sha256: string;
+  /** Whether it knows `add_generation_prompt`: without it, prompts do not end where an answer begins. */
+  prompts_answers: boolean;
+}
+
+/**
+ * Tags between which a policy thinks, for the run's `thinking`.
  */
 export interface ThinkingTags {
   start: string;
@@ -4191,6 +4536,42 @@ limit?: number;
 };
 
 export type RegisterPolicyHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type ListPolicyImportsParams = {
+/**
+ * Id of the last row seen.
+ * @minLength 1
+ * @maxLength 40
+ */
+after?: string;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type StartPolicyImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type CancelPolicyImportHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type RetryPolicyImportHeaders = {
 /**
  * A retry with the same key gets the first answer.
  */

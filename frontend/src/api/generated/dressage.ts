@@ -17,6 +17,7 @@ import type {
   BeginTotpRequest,
   BenchJob,
   CancelControlHeaders,
+  CancelPolicyImportHeaders,
   CancelRehearsalHeaders,
   CancelRunHeaders,
   CheckpointRunHeaders,
@@ -72,6 +73,7 @@ import type {
   ListMembersParams,
   ListPasskeysParams,
   ListPoliciesParams,
+  ListPolicyImportsParams,
   ListRehearsalsParams,
   ListRewardBenchesParams,
   ListRewardsParams,
@@ -100,6 +102,7 @@ import type {
   PaginatedLiveRunList,
   PaginatedMemberList,
   PaginatedPasskeyList,
+  PaginatedPolicyImportList,
   PaginatedPolicyList,
   PaginatedRehearsalRowList,
   PaginatedRewardList,
@@ -119,6 +122,10 @@ import type {
   Plan,
   PlanRequestRequest,
   Policy,
+  PolicyFacts,
+  PolicyImport,
+  PolicySource,
+  PolicySources,
   ProofRequest,
   ProviderAddress,
   RecipeList,
@@ -133,6 +140,7 @@ import type {
   RetireProposalRequest,
   RetireRubricProposalHeaders,
   RetiredProposal,
+  RetryPolicyImportHeaders,
   RevertControlHeaders,
   RevertRequest,
   Reward,
@@ -144,9 +152,13 @@ import type {
   SecondFactors,
   ServiceAccount,
   Session,
+  SetBucketKeysRequest,
+  SetHubTokenRequest,
   StageControlHeaders,
   StageOneOrSeveralRequest,
   Staged,
+  StartImportRequest,
+  StartPolicyImportHeaders,
   StartRunHeaders,
   TargetList,
   Team,
@@ -675,6 +687,150 @@ export const getPolicy = (
  options?: SecondParameter<typeof http<Policy>>,) => {
       return http<Policy>(
       {url: `/api/v1/policies/${policyId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * What a policy's files say, what of the platform works with it, and the memory that it takes.
+ */
+export const getPolicyFacts = (
+    policyId: string,
+ options?: SecondParameter<typeof http<PolicyFacts>>,) => {
+      return http<PolicyFacts>(
+      {url: `/api/v1/policies/${policyId}/facts`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * The team's imports of policies, newest first, with how far each has come.
+ */
+export const listPolicyImports = (
+    params?: ListPolicyImportsParams,
+ options?: SecondParameter<typeof http<PaginatedPolicyImportList>>,) => {
+      return http<PaginatedPolicyImportList>(
+      {url: `/api/v1/policy-imports`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * Import a policy from the hub or a bucket, in the background. Only safetensors and plain files are fetched.
+ */
+export const startPolicyImport = (
+    startImportRequest: StartImportRequest,
+    headers?: StartPolicyImportHeaders,
+ options?: SecondParameter<typeof http<PolicyImport>>,) => {
+      return http<PolicyImport>(
+      {url: `/api/v1/policy-imports`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: startImportRequest
+    },
+      options);
+    }
+  
+/**
+ * An import, with how far it has come.
+ */
+export const getPolicyImport = (
+    importId: string,
+ options?: SecondParameter<typeof http<PolicyImport>>,) => {
+      return http<PolicyImport>(
+      {url: `/api/v1/policy-imports/${importId}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * End an import; what it has fetched is removed.
+ */
+export const cancelPolicyImport = (
+    importId: string,
+    headers?: CancelPolicyImportHeaders,
+ options?: SecondParameter<typeof http<PolicyImport>>,) => {
+      return http<PolicyImport>(
+      {url: `/api/v1/policy-imports/${importId}/cancel`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * Try an import again that has failed or was cancelled. What was fetched is not fetched again.
+ */
+export const retryPolicyImport = (
+    importId: string,
+    headers?: RetryPolicyImportHeaders,
+ options?: SecondParameter<typeof http<PolicyImport>>,) => {
+      return http<PolicyImport>(
+      {url: `/api/v1/policy-imports/${importId}/retry`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
+ * The places that policies may be imported from, and whether the team has credentials for each.
+ */
+export const getPolicySources = (
+    
+ options?: SecondParameter<typeof http<PolicySources>>,) => {
+      return http<PolicySources>(
+      {url: `/api/v1/policy-sources`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Store the team's keys for the object store, instead of those of before.
+ */
+export const setBucketKeys = (
+    setBucketKeysRequest: SetBucketKeysRequest,
+ options?: SecondParameter<typeof http<PolicySource>>,) => {
+      return http<PolicySource>(
+      {url: `/api/v1/policy-sources/bucket`, method: 'PUT',
+      headers: {'Content-Type': 'application/json', },
+      data: setBucketKeysRequest
+    },
+      options);
+    }
+  
+/**
+ * Forget the team's keys for the object store.
+ */
+export const forgetBucketKeys = (
+    
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/policy-sources/bucket`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Store the team's token for the hub, instead of the one of before.
+ */
+export const setHubToken = (
+    setHubTokenRequest: SetHubTokenRequest,
+ options?: SecondParameter<typeof http<PolicySource>>,) => {
+      return http<PolicySource>(
+      {url: `/api/v1/policy-sources/hub`, method: 'PUT',
+      headers: {'Content-Type': 'application/json', },
+      data: setHubTokenRequest
+    },
+      options);
+    }
+  
+/**
+ * Forget the team's token for the hub.
+ */
+export const forgetHubToken = (
+    
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/policy-sources/hub`, method: 'DELETE'
     },
       options);
     }
@@ -1645,6 +1801,17 @@ export type DeleteJudgeEndpointResult = NonNullable<Awaited<ReturnType<typeof de
 export type ListPoliciesResult = NonNullable<Awaited<ReturnType<typeof listPolicies>>>
 export type RegisterPolicyResult = NonNullable<Awaited<ReturnType<typeof registerPolicy>>>
 export type GetPolicyResult = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
+export type GetPolicyFactsResult = NonNullable<Awaited<ReturnType<typeof getPolicyFacts>>>
+export type ListPolicyImportsResult = NonNullable<Awaited<ReturnType<typeof listPolicyImports>>>
+export type StartPolicyImportResult = NonNullable<Awaited<ReturnType<typeof startPolicyImport>>>
+export type GetPolicyImportResult = NonNullable<Awaited<ReturnType<typeof getPolicyImport>>>
+export type CancelPolicyImportResult = NonNullable<Awaited<ReturnType<typeof cancelPolicyImport>>>
+export type RetryPolicyImportResult = NonNullable<Awaited<ReturnType<typeof retryPolicyImport>>>
+export type GetPolicySourcesResult = NonNullable<Awaited<ReturnType<typeof getPolicySources>>>
+export type SetBucketKeysResult = NonNullable<Awaited<ReturnType<typeof setBucketKeys>>>
+export type ForgetBucketKeysResult = NonNullable<Awaited<ReturnType<typeof forgetBucketKeys>>>
+export type SetHubTokenResult = NonNullable<Awaited<ReturnType<typeof setHubToken>>>
+export type ForgetHubTokenResult = NonNullable<Awaited<ReturnType<typeof forgetHubToken>>>
 export type ListRehearsalsResult = NonNullable<Awaited<ReturnType<typeof listRehearsals>>>
 export type CreateRehearsalResult = NonNullable<Awaited<ReturnType<typeof createRehearsal>>>
 export type GetRehearsalResult = NonNullable<Awaited<ReturnType<typeof getRehearsal>>>

@@ -210,7 +210,7 @@ function Template({ contents }: { contents: Contents }) {
               It does not know add_generation_prompt: prompts of messages do not end where an answer begins.
             </Alert>
           )}
-          <Collapse in={opened} mt="xs">
+          <Collapse expanded={opened} mt="xs">
             <Pre label="Chat template">{template.text}</Pre>
           </Collapse>
         </>

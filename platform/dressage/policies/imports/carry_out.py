@@ -29,6 +29,7 @@ from dressage.policies.imports.selection import INDEX, small_files, weights
 from dressage.policies.imports.services import claim, fail, finish, give_back
 from dressage.policies.imports.verification import verified_sha256
 from dressage.policies.inspection import UnfitFolder, inspect, inspect_config
+from dressage.policies.kinds import unfit_config
 from dressage.policies.leftovers import unfinished
 from dressage.policies.models import OPEN, ImportState, Policy, PolicyImport, SourceKind
 from dressage.policies.services import store_policy
@@ -114,7 +115,8 @@ class _Import:
         self._progress.write(commit=listing.commit)
         small = [source.described(listing.files[name]) for name in small_files(listing)]
         self._fetch(source, small)
-        inspect_config(self._part)
+        if (reason := unfit_config(inspect_config(self._part))) is not None:
+            raise ImportRefused(reason)
         index = self._part / INDEX
         names = weights(listing, index.read_bytes() if index.is_file() else None)
         files = [*small, *(source.described(listing.files[name]) for name in names)]

@@ -49,6 +49,8 @@ def test_from_the_request_to_the_policy(editor: APIClient, hub: HubServer) -> No
     assert editor.get("/api/v1/policy-imports").json()["data"] == [ready]
     facts = editor.get(f"/api/v1/policies/{ready['policy']}/facts").json()
     assert facts["contents"]["model_type"] == "qwen3"
+    assert (facts["refusal"], facts["fault"], facts["remarks"]) == ("", "", [])
+    assert [fit["part"] for fit in facts["fits"] if fit["works"]][:3] == ["Engine", "Packed learner", "LoRA"]
     assert {need["training"] for need in facts["needs"]} == {
         "all weights, bfloat16", "all weights, float32", "LoRA of rank 16, bfloat16",
     }  # fmt: skip
@@ -65,6 +67,19 @@ def test_facts_of_a_policy_of_before_are_read_when_somebody_looks(editor: APICli
     assert facts == {**kept, "licence": None}
     policy.refresh_from_db()
     assert policy.facts == facts
+
+
+def test_a_class_that_was_never_tried_says_so(editor: APIClient, team: Team) -> None:
+    policy = Policy.objects.create(
+        team=team, slug="p", name="P", path="/gone", architecture="OtherForCausalLM", parameters=1,
+        vocab_size=1, max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
+    )  # fmt: skip
+    facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
+    assert (facts["fits"], len(facts["remarks"])) == ([], 1)
+    assert facts["remarks"][0].startswith("Policies of this class were never tried here")
+    Policy.objects.update(architecture="MambaForCausalLM")
+    facts = editor.get(f"/api/v1/policies/{policy.id}/facts").json()
+    assert facts["refusal"].startswith("MambaForCausalLM has recurrent layers")
 
 
 def test_facts_of_a_folder_that_is_gone(editor: APIClient, team: Team) -> None:
