@@ -1,5 +1,7 @@
 """Graders of answers that need no jail: math on plain forms, regex, JSON Schema, format, language, IFEval."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.errors import GraderError, grouped
 from trainer_core.rewards.graders import Grader, extract, grade, needs_jail
+from trainer_core.rewards.graders.instructions import CHECKS
 from trainer_core.rewards.sample import Sample, split_thinking
 from trainer_core.rewards.score import score as score_sample
 
@@ -158,11 +161,42 @@ def test_language_without_a_problem_is_an_error() -> None:
         ("punctuation:no_comma", {}, "a b", "a, b"),
         ("startend:end_checker", {"end_phrase": "The end."}, "x the end.", "the end. x"),
         ("startend:quotation", {}, '"a"', "a"),
+        (
+            "change_case:capital_word_frequency",
+            {"capital_frequency": 2, "capital_relation": "less than"},
+            "ONE Two",
+            "ONE TWO",
+        ),
+        (
+            "length_constraints:nth_paragraph_first_word",
+            {"num_paragraphs": 2, "nth_paragraph": 2, "first_word": "Then"},
+            'First.\n\n"then, b',
+            "Then.\n\nfirst",
+        ),
+        (
+            "length_constraints:nth_paragraph_first_word",
+            {"num_paragraphs": 1, "nth_paragraph": 1, "first_word": "a"},
+            "a?",
+            "a\n\nb",
+        ),
+        ("detectable_format:constrained_response", {}, "Well. My answer is maybe.", "My answer is perhaps."),
+        ("combination:two_responses", {}, "a\n******\nb", "a ****** a"),
+        ("combination:two_responses", {}, "****** a ****** b ******", "a ****** ****** b"),
+        ("combination:repeat_prompt", {"prompt_to_repeat": "Say hi."}, "say hi. Hi!", "Hi! Say hi."),
+        ("language:response_language", {"language": "fr"}, FRENCH, ENGLISH),
+        ("language:response_language", {"language": "fr"}, "12", ENGLISH),
     ],
 )
 def test_instructions(name: str, given: dict[str, Any], good: str, bad: str) -> None:
     row = {"instruction_id_list": [name], "kwargs": [given]}
     assert [graded({"type": "ifeval"}, text, row) for text in (good, bad, " ")] == [1.0, 0.0, 0.0]
+
+
+def test_every_row_of_ifeval_can_be_checked() -> None:
+    """The names that IFEval has, each with its parameters in a row of it."""
+    for line in (Path(__file__).parents[2] / "data" / "shapes" / "ifeval.jsonl").read_text().splitlines():
+        assert graded({"type": "ifeval"}, "No.", json.loads(line)) in (0.0, 1.0)
+    assert len(CHECKS) == 25
 
 
 def test_instructions_in_part() -> None:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders.language import detect
 
 Check = Callable[[str, Mapping[str, Any]], bool]
 _WORD = re.compile(r"\w+")
+_OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 
 
 def _relation(count: int, wanted: int, how: str) -> bool:
@@ -81,6 +83,24 @@ def _title(text: str, given: Mapping[str, Any]) -> bool:
     return False
 
 
+def _first_word(text: str, given: Mapping[str, Any]) -> bool:
+    paragraphs = text.split("\n\n")
+    place = int(given["nth_paragraph"])
+    if sum(bool(one.strip()) for one in paragraphs) != int(given["num_paragraphs"]) or not 0 < place <= len(paragraphs):
+        return False
+    words = paragraphs[place - 1].split(maxsplit=1)
+    first = re.match(r"[^.,?!'\"]*", words[0].lstrip("'\"")) if words else None
+    return first is not None and first.group().casefold() == str(given["first_word"]).casefold()
+
+
+def _two_responses(text: str, given: Mapping[str, Any]) -> bool:
+    parts = [part.strip() for part in text.split("******")]
+    if not all(parts[1:-1]):  # nothing between two separators
+        return False
+    responses = [part for part in parts if part]
+    return len(responses) == 2 and responses[0] != responses[1]
+
+
 CHECKS: dict[str, Check] = {
     "length_constraints:number_words": _words,
     "length_constraints:number_sentences": _sentences,
@@ -105,6 +125,19 @@ CHECKS: dict[str, Check] = {
     "change_case:english_lowercase": lambda text, given: text.islower(),
     "change_case:english_capital": lambda text, given: text.isupper(),
     "punctuation:no_comma": lambda text, given: "," not in text,
+    "change_case:capital_word_frequency": lambda text, given: _relation(
+        sum(word.isupper() for word in _WORD.findall(text)),
+        int(given["capital_frequency"]),
+        str(given["capital_relation"]),
+    ),
+    "length_constraints:nth_paragraph_first_word": _first_word,
+    "detectable_format:constrained_response": lambda text, given: any(option in text for option in _OPTIONS),
+    "combination:two_responses": _two_responses,
+    "combination:repeat_prompt": lambda text, given: (
+        text.strip().casefold().startswith(str(given["prompt_to_repeat"]).strip().casefold())
+    ),
+    # A text whose language cannot be told follows, as in IFEval.
+    "language:response_language": lambda text, given: detect(text) in (str(given["language"]), None),
     "startend:end_checker": _end,
     "startend:quotation": lambda text, given: (
         len(text.strip()) > 1 and text.strip()[0] == '"' and text.strip()[-1] == '"'
