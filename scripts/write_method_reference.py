@@ -8,7 +8,7 @@ from typing import Any
 from trainer_core.metrics import METRICS
 from trainer_core.spec import RunSpec
 from trainer_core.spec.base import Advice, SpecModel
-from trainer_core.spec.recipes import list_recipes
+from trainer_core.spec.recipes import list_published, list_recipes
 
 OUT = Path(__file__).resolve().parents[1] / "docs" / "methods.md"
 HEADER = """# Methods
@@ -103,6 +103,16 @@ def _recipes() -> str:
     parts = ["\n## Recipes\n\nPresets in `trainer_core/spec/recipes/`; each file names the source of every figure.\n\n"]
     parts.append("| name | title | what it is |\n|---|---|---|\n")
     parts += [f"| `{recipe.name}` | {recipe.title} | {_flat(recipe.description)} |\n" for recipe in list_recipes()]
+    parts.append(
+        "\nAt published size, for real models, in `trainer_core/spec/recipes/published/`; what the planner says of "
+        "them stands in [benchmarks-published.md](benchmarks-published.md).\n\n"
+        "| name | title | machine | what it is |\n|---|---|---|---|\n"
+    )
+    parts += [
+        f"| `{recipe.name}` | {recipe.title} | {recipe.published.machine} | {_flat(recipe.description)} |\n"
+        for recipe in list_published()
+        if recipe.published is not None
+    ]
     return "".join(parts)
 
 

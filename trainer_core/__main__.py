@@ -15,7 +15,7 @@ from trainer_core.explain import explain
 from trainer_core.explain.text import render
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec, plugins
-from trainer_core.spec.recipes import list_recipes
+from trainer_core.spec.recipes import list_published, list_recipes
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,7 +65,7 @@ def _plugins() -> int:
 
 def _document(name: str) -> Any:
     """A file's run spec, alone or under ``spec`` as in a recipe; or that of a shipped recipe."""
-    shipped = {recipe.name: recipe.spec for recipe in list_recipes()}
+    shipped = {recipe.name: recipe.spec for recipe in [*list_recipes(), *list_published()]}
     if name in shipped:
         return shipped[name]
     document = yaml.safe_load(Path(name).read_text())
@@ -73,7 +73,7 @@ def _document(name: str) -> Any:
 
 
 def _names() -> list[str]:
-    return [recipe.name for recipe in list_recipes()]
+    return [recipe.name for recipe in [*list_recipes(), *list_published()]]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """``python -m tests.bench.recipes``: the learning curve of every recipe on the demo's task, a few seeds each.
 
 A run that is done is kept (in ``--cache``, by recipe as it is written, and seed), so a second call goes on where the
-first was ended; then docs/benchmarks-recipes.md is written from all that is there.
+first was ended; then docs/benchmarks-recipes.md is written from all that is there. ``… published`` runs the recipes at
+published size on tiny policies instead, and writes docs/benchmarks-published.md.
 """
 
 from __future__ import annotations
@@ -62,13 +63,18 @@ class Curve:
 
 def main() -> None:
     """Measure what is missing, then write the page."""
+    from tests.bench import published
     from tests.bench.recipes_page import write
 
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("set", nargs="?", choices=("small", "published"), default="small", help="which recipes")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--recipes", nargs="*", default=[], help="names; all of them where none is given")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "dressage" / "bench-recipes")
     given = parser.parse_args()
+    if given.set == "published":
+        published.main()
+        return
     chosen = [recipe for recipe in list_recipes() if not given.recipes or recipe.name in given.recipes]
     # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
     wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]

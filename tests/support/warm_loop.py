@@ -185,11 +185,15 @@ def _spawn_engine() -> Any:
 
 
 def demo_bundle(
-    platform: PlatformDouble, spec: Mapping[str, Any], policy: Path, data: Mapping[str, Sequence[Mapping[str, Any]]]
+    platform: PlatformDouble,
+    spec: Mapping[str, Any],
+    policy: Path,
+    data: Mapping[str, Sequence[Mapping[str, Any]]],
+    rewards: Mapping[str, dict[str, Any]] = REWARDS,
 ) -> dict[str, Any]:
-    """What the platform hands out for a spec: the demo's rewards, and rows by the name of their dataset."""
+    """What the platform hands out for a spec: rewards by slug, and rows by the name of their dataset."""
     ref = spec["reward"]["definition"]
-    definition = REWARDS[ref.partition("@")[0]]
+    definition = rewards[ref.partition("@")[0]]
     named = {source["dataset"] for source in [*spec["data"]["sources"], *spec["evaluation"].get("sources", [])]}
     return {
         "spec": dict(spec),

@@ -34,7 +34,9 @@ def demo(db: None, settings: object, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_recipe_is_a_preset_that_can_be_started(demo: APIClient) -> None:
-    recipes = demo.get("/api/v1/spec/recipes").json()["data"]
+    found = demo.get("/api/v1/spec/recipes").json()["data"]
+    recipes = [recipe for recipe in found if recipe["published"] is None]
+    assert found[: len(recipes)] == recipes, "those for real models come behind"
     assert [recipe["name"] for recipe in recipes] == ["demo", *sorted(PUBLISHED)]
     assert len({recipe["title"] for recipe in recipes}) == len(recipes)
     for recipe in recipes:
@@ -42,6 +44,24 @@ def test_every_recipe_is_a_preset_that_can_be_started(demo: APIClient) -> None:
         answer = demo.post("/api/v1/spec/validate", {"spec": recipe["spec"]}, format="json").json()
         assert (recipe["name"], answer["valid"], answer["errors"]) == (recipe["name"], True, [])
         assert answer["explanation"]["batch"]["samples_per_step"] in (256, 260)
+
+
+def test_a_recipe_for_a_real_model_says_what_it_needs_and_misses_just_that(demo: APIClient) -> None:
+    found = demo.get("/api/v1/spec/recipes").json()["data"]
+    [recipe] = [recipe for recipe in found if recipe["name"] == "grpo-gsm8k-qwen3-0.6b"]
+    published = recipe["published"]
+    assert (published["model"], published["machine"]) == ("Qwen/Qwen3-0.6B", "1× H100 80 GB")
+    assert published["datasets"].keys() == {"gsm8k", "gsm8k-test"}
+    answer = demo.post("/api/v1/spec/validate", {"spec": recipe["spec"]}, format="json").json()
+    assert {error["pointer"] for error in answer["errors"]} == {
+        "/spec/policy/base",
+        "/spec/data/sources/0/dataset",
+        "/spec/evaluation/sources/0/dataset",
+        "/spec/reward/definition",
+    }
+    [[slug, definition]] = published["rewards"].items()
+    made = demo.post("/api/v1/rewards", {"name": slug, "definition": definition}, format="json")
+    assert (made.status_code, made.json()["slug"]) == (201, recipe["spec"]["reward"]["definition"].removesuffix("@1"))
 
 
 def test_recipes_name_what_the_demo_has() -> None:

@@ -2840,6 +2840,41 @@ export interface ProviderAddress {
 }
 
 /**
+ * Datasets that the spec names, by their slug, each with what to upload.
+ */
+export type PublishedDatasets = {[key: string]: string};
+
+/**
+ * Definitions of the rewards that the spec names, by their slug.
+ */
+export type PublishedRewards = {[key: string]: Json};
+
+/**
+ * Completion lengths that are reckoned with, as in the planner's rates.
+ */
+export type PublishedLengths = {[key: string]: Json};
+
+/**
+ * Needs of a preset of published size, and what its time is estimated from.
+ */
+export interface Published {
+  /** Name of the model on the Hugging Face hub. */
+  model: string;
+  /** Machine that it fits, by its name in `trainer_core.planning.machines`. */
+  machine: string;
+  /** Datasets that the spec names, by their slug, each with what to upload. */
+  datasets: PublishedDatasets;
+  /** Definitions of the rewards that the spec names, by their slug. */
+  rewards: PublishedRewards;
+  /** Architecture of the model, by its name in `trainer_core.starter.architectures`. */
+  architecture: string;
+  /** Mean prompt length that is reckoned with. */
+  prompt_tokens: number;
+  /** Completion lengths that are reckoned with, as in the planner's rates. */
+  lengths: PublishedLengths;
+}
+
+/**
  * One line of an engine's table.
  */
 export interface RatesDecodePoint {
@@ -3018,6 +3053,11 @@ export interface RatesSyncRates {
 export type RecipeSpec = {[key: string]: Json};
 
 /**
+ * Needs of a preset for a real model; null for one that fits the starter policy.
+ */
+export type RecipePublished = Published | null;
+
+/**
  * A named preset. `spec` is the document as written; `RunSpec.model_validate` fills in the defaults.
  */
 export interface Recipe {
@@ -3025,6 +3065,8 @@ export interface Recipe {
   title: string;
   description: string;
   spec: RecipeSpec;
+  /** Needs of a preset for a real model; null for one that fits the starter policy. */
+  published: RecipePublished;
 }
 
 export interface RecipeList {

@@ -1553,7 +1553,7 @@ export const planSpec = (
     }
   
 /**
- * Complete specs to begin with.
+ * Complete specs to begin with: those for the starter policy, then those at published size for real models.
  */
 export const listRecipes = (
     

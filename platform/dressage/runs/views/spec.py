@@ -18,7 +18,7 @@ from dressage.runs.serializers import RecipeListSerializer, RecipeSerializer, Va
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.explain import explain
 from trainer_core.spec import RunSpec
-from trainer_core.spec.recipes import list_recipes
+from trainer_core.spec.recipes import list_published, list_recipes
 
 
 class SpecSchemaView(ApiView):
@@ -35,8 +35,9 @@ class RecipesView(ApiView):
 
     @extend_schema(operation_id="listRecipes", tags=["spec"], responses=RecipeListSerializer)
     def get(self, request: TeamRequest) -> Response:
-        """Complete specs to begin with."""
-        return Response({"object": "list", "data": RecipeSerializer(list_recipes(), many=True).data})
+        """Complete specs to begin with: those for the starter policy, then those at published size for real models."""
+        recipes = [*list_recipes(), *list_published()]
+        return Response({"object": "list", "data": RecipeSerializer(recipes, many=True).data})
 
 
 class ValidateSpecView(ApiView):

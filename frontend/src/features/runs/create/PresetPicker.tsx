@@ -1,7 +1,8 @@
-import { Group, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { Group, SegmentedControl, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { type KeyboardEvent, useState } from "react";
 import type { Recipe } from "@/api/model";
+import { PresetNeeds } from "./PresetNeeds";
 import classes from "./create.module.css";
 
 interface Props {
@@ -16,12 +17,14 @@ const STEPS: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: 
 
 export function PresetPicker({ recipes, value, onChange }: Props) {
   const [text, setText] = useState("");
+  const chosen = recipes.find(recipe => recipe.name === value);
+  const [real, setReal] = useState(Boolean(chosen?.published));
+  const some = recipes.some(recipe => recipe.published);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = recipes.filter(recipe => {
-    const whole = `${recipe.name} ${recipe.title} ${recipe.description}`.toLowerCase();
-    return words.every(word => whole.includes(word));
+    const whole = `${recipe.name} ${recipe.title} ${recipe.description} ${sizeOf(recipe)}`.toLowerCase();
+    return Boolean(recipe.published) === real && words.every(word => whole.includes(word));
   });
-  const chosen = recipes.find(recipe => recipe.name === value);
   // One stop of the tab key for all: arrows go from one to the next, and choosing is Enter or the space bar.
   const stop = found.some(recipe => recipe.name === value) ? value : found[0]?.name;
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
@@ -36,6 +39,18 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
     <div style={{ marginBottom: 16 }}>
       {recipes.length > MANY && (
         <Group gap="sm" mb={8}>
+          {some && (
+            <SegmentedControl
+              size="xs"
+              aria-label="Size of the presets"
+              value={real ? "real" : "starter"}
+              onChange={next => setReal(next === "real")}
+              data={[
+                { value: "starter", label: "Starter policy" },
+                { value: "real", label: "Real models" },
+              ]}
+            />
+          )}
           <TextInput
             size="xs"
             w={260}
@@ -66,12 +81,18 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
             <Text size="sm" fw={570}>
               {recipe.title}
             </Text>
+            {recipe.published && (
+              <Text size="xs" mt={2}>
+                {sizeOf(recipe)}
+              </Text>
+            )}
             <Text size="xs" c="dimmed" mt={2}>
               {recipe.description}
             </Text>
           </UnstyledButton>
         ))}
       </div>
+      {chosen?.published && <PresetNeeds published={chosen.published} spec={chosen.spec} />}
       {found.length === 0 && (
         <Text size="sm" c="dimmed" role="status">
           No preset has all of these words.
@@ -79,4 +100,9 @@ export function PresetPicker({ recipes, value, onChange }: Props) {
       )}
     </div>
   );
+}
+
+/** The model and the machine of a preset for a real model. */
+function sizeOf({ published }: Recipe): string {
+  return published ? `${published.model.replace(/^.*\//, "")} · ${published.machine}` : "";
 }

@@ -1,0 +1,91 @@
+"""Named machines, and rates computed for them. Nothing here was measured: peaks are the makers', and efficiencies what
+well-kept software reaches; a run on the machine itself, or ``python -m worker.plan``, tells how it is."""
+
+from dataclasses import dataclass
+
+from trainer_core.planning.lengths import Lengths
+from trainer_core.planning.memory import BYTES, GIB, Memory
+from trainer_core.planning.policy_size import PolicySize
+from trainer_core.planning.rates import DecodePoint, EngineRates, LearnerRates, Rates, SyncRates
+from trainer_core.spec import RunSpec
+
+LEARNER_SHARE = 0.35
+"""Share of peak that an update reaches (MFU), recomputed activations not counted as work."""
+COMPUTE_SHARE = 0.5
+"""Share of peak that an engine's matrix products reach."""
+BANDWIDTH_SHARE = 0.6
+"""Share of the memory's bandwidth that decoding reaches."""
+LIBRARIES = 2 * GIB
+"""Bytes that the driver, the libraries and the allocator's gaps take in each process on a device."""
+_LOADS = (1, 4, 16, 64, 256, 1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """GPUs of one kind in one host."""
+
+    gpus: int
+    memory: int
+    """Bytes of one GPU that processes can have."""
+    peak: float
+    """bfloat16 operations per second of one GPU, without sparsity."""
+    bandwidth: float
+    """Bytes per second of one GPU's memory."""
+
+    def fits(self, need: Memory, engines: int, ranks: int) -> bool:
+        """Whether a run's engines and learner ranks, whose memory is ``need``, have room on these GPUs."""
+        return self.room(need, engines, ranks) >= 0
+
+    def room(self, need: Memory, engines: int, ranks: int) -> int:
+        """Bytes that the fullest GPU has left; below 0 there is no room.
+
+        Each engine and each rank has a GPU of its own where there are enough; else both share.
+        """
+        learner, engine = need.learner.peak + LIBRARIES, need.engine.total + LIBRARIES
+        if engines + ranks <= self.gpus:
+            return self.memory - max(learner, engine)
+        if max(engines, ranks) <= self.gpus:
+            return self.memory - learner - engine
+        return -1
+
+    def rates(self, size: PolicySize, spec: RunSpec, prompt_tokens: float, lengths: Lengths) -> Rates:
+        """Rates of a run, computed from peak and bandwidth."""
+        width = BYTES[spec.rollout.engine.dtype]
+        shared = spec.parallelism.rollout_workers + spec.parallelism.learner_ranks > self.gpus
+        context = prompt_tokens + min(lengths.quantile(0.5), spec.rollout.max_tokens) / 2
+        per_sequence = 2 * size.layers * size.kv_heads * size.head_dim * width * context
+
+        def decode_seconds(running: int) -> float:
+            read = (size.parameters * width + running * per_sequence) / (self.bandwidth * BANDWIDTH_SHARE)
+            return max(read, 2 * size.parameters * running / (self.peak * COMPUTE_SHARE))
+
+        # As many as the cache holds run at once; the others wait.
+        held = max(1, int(spec.rollout.engine.kv_cache_gib * GIB / per_sequence))
+        most = min(held, spec.rollout.engine.max_num_seqs)
+        loads = [load for load in _LOADS if load < most] + [most]
+        weights = size.parameters * width / (self.bandwidth * BANDWIDTH_SHARE)
+        return Rates(
+            source="computed from the peaks of the machine and usual efficiencies, not measured",
+            engine=EngineRates(
+                decode=tuple(DecodePoint(running=load, tokens_per_s=load / decode_seconds(load)) for load in loads),
+                prefill_tokens_per_s=self.peak * COMPUTE_SHARE / (2 * size.parameters),
+            ),
+            learner=LearnerRates(
+                # Forward and backward, and the forward pass for the ratio's denominator.
+                tokens_per_s=self.peak * LEARNER_SHARE / (8 * size.parameters),
+                doubling_efficiency=0.95,
+            ),
+            sync=SyncRates(publish_seconds=weights + 0.1, load_seconds=weights + 0.1),
+            loop_seconds=0.5,
+            prompt_tokens=prompt_tokens,
+            lengths=lengths,
+            overlap_slowdown=2.0 if shared else 1.0,
+        )
+
+
+MACHINES = {
+    "1× 24 GB card": Machine(gpus=1, memory=int(23.5 * GIB), peak=165e12, bandwidth=1.0e12),
+    "1× H100 80 GB": Machine(gpus=1, memory=int(79.1 * GIB), peak=989e12, bandwidth=3.35e12),
+    "8× H100 80 GB": Machine(gpus=8, memory=int(79.1 * GIB), peak=989e12, bandwidth=3.35e12),
+}
+"""Machines by the names that recipes use: an RTX 4090's figures, and H100 SXM's."""

@@ -1,0 +1,1 @@
+"""Presets of published sizes and hyperparameters, for real models on named machines."""
