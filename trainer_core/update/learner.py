@@ -6,17 +6,19 @@ groups ─► minibatches ─► this rank's shard ─► packed micro-batches �
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.formats.precision import as_engine
+from trainer_core.update.formats.travel import travel_type
 from trainer_core.update.gradients import GradientAccumulator
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import score
@@ -89,6 +91,7 @@ class Learner:
         alone = cut.batch_invariant and not packs
         self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
         self._engine = self._parts.engine
+        self._served = spec.rollout.engine
         self._gradients = GradientAccumulator(
             self._parts, rank, world_size, self._packing, self._device, between or (lambda: None)
         )
@@ -223,6 +226,20 @@ class Learner:
         if self.rank:
             return {}
         return {name: t.float().cpu().numpy() for name, t in as_in_files(self._parts.model, policy).items()}
+
+    @torch.no_grad()
+    def layers(self) -> Iterator[dict[str, Tensor]]:
+        """``weights`` one layer after another, in the types in which engines want them (``formats/travel.py``).
+
+        A layer's tensors may be read until the next is asked for: they are the learner's own where nothing has to be
+        converted. All ranks must ask for all of them; above 0 they are empty.
+        """
+        self._require_whole()
+        for layer in self._parts.layers():
+            if self.rank:
+                yield {}
+            else:
+                yield {name: one.to(travel_type(name, one, self._served)).cpu() for name, one in layer.items()}
 
     @torch.no_grad()
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -1,6 +1,6 @@
 """Models that one rank of the learner holds: the policy in its engine, and the models that its loss asks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
@@ -17,11 +17,12 @@ from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.auxiliary.supervised import Supervisor
 from trainer_core.update.auxiliary.teacher import Teacher
 from trainer_core.update.formats.precision import Flows
+from trainer_core.update.hybrid.policy import biases
 from trainer_core.update.hybrid.routing import experts_per_token
 from trainer_core.update.hybrid.setup import prepare_routing
 from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
-from trainer_core.update.model.naming import apart
+from trainer_core.update.model.naming import apart, layer_as_in_files, layer_of
 from trainer_core.update.model.policy import load_policy
 from trainer_core.update.model.storage import DTYPES, HostMemory, stored
 from trainer_core.update.objective.extra_outputs import needs_logits
@@ -89,6 +90,16 @@ class LearnerModels:
         """
         kinds = {name: parameter.dtype for name, parameter in self.model.named_parameters()}
         return self._merged({name: weight.to(kinds[name]) for name, weight in apart(self.engine.weights())[0].items()})
+
+    def layers(self) -> Iterator[dict[str, Tensor]]:
+        """``weights`` one layer after another, by the names of files; see ``UpdateEngine.layers``. Collective."""
+        own = biases(self.model)
+        for layer in self.engine.layers():
+            policy = self._merged(apart(layer)[0])
+            keys = {layer_of(name) for name in policy}
+            policy |= {name: bias for name, bias in own.items() if layer_of(name) in keys}
+            if policy:
+                yield layer_as_in_files(self.model, policy)
 
     def masters(self) -> dict[str, Tensor]:
         """``weights`` as the optimizer has them, float32 where they are trained. Collective."""

@@ -101,6 +101,8 @@ class InferenceEngine:
         """Seconds inside finished steps, and when the running one began. Written as one: other threads read it."""
         self._loads = 0
         self.version = config.version
+        self.weights_key: str | None = None
+        """Name that whoever loads weights gives to exactly these; None where nobody has."""
 
     def __enter__(self) -> InferenceEngine:
         return self
@@ -193,11 +195,42 @@ class InferenceEngine:
         `WeightsRefusedError` for unknown, missing, misshaped or non-finite tensors and leaves the old version serving.
         """
         checked = self._weights.check(tensors)
+        self.weights_key = None
         try:
             self._weights.load(checked)
         except Exception as error:
             self._broken = f"weights of version {version} were half written ({error}); load a full version to go on"
             raise EngineError(self._broken) from error
+        self._serve(version, kv)
+
+    def load_changes(
+        self,
+        version: int,
+        chain: Sequence[Mapping[str, torch.Tensor]],
+        digests: Mapping[str, bytes],
+        *,
+        kv: KvOnUpdate = "recompute",
+    ) -> str | None:
+        """Serve as `version` what the present weights become by `chain`, changes in their order of versions.
+
+        See `trainer_core/update/formats/changes.py` for their form; `digests` tell by name what tensors must be
+        afterwards. Returns the reason where they cannot be applied, or give other weights than they should: these must
+        then be loaded as a whole. Raises `WeightsRefusedError`, as `load_weights` does, for changes that are wrong.
+        """
+        reason = self._broken or self._weights.refusal(chain)
+        if reason is not None:
+            return reason
+        self.weights_key = None
+        try:
+            self._weights.change(chain, digests)
+        except Exception as error:
+            self._broken = f"weights of version {version} were half written ({error}); load a full version to go on"
+            return self._broken
+        self._serve(version, kv)
+        return None
+
+    def _serve(self, version: int, kv: KvOnUpdate) -> None:
+        """Begin to generate with weights that have just been loaded."""
         self._broken = None
         self.version = version
         self._loads += 1

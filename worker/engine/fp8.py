@@ -6,6 +6,7 @@ an FP8 engine, speed and memory are not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -83,7 +84,7 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
             module.register_forward_pre_hook(read)
 
 
-def reload(vllm_config: VllmConfig, model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> None:
+def reload(vllm_config: VllmConfig, model: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
     """Load a checkpoint's tensors into a model that vLLM quantises by itself, layer by layer."""
     from vllm.model_executor.model_loader.reload.inplace import reload_weights
 

@@ -14,6 +14,7 @@ import torch
 from torch.nn import functional
 from vllm.model_executor.layers.logits_processor import LogitsProcessor
 
+from trainer_core.update.formats.changes import apply, touched
 from worker.engine.loader import head_name
 from worker.engine.types import EngineError
 
@@ -26,11 +27,18 @@ class Float32Head:
         if len(processors) != 1:
             raise EngineError(f"lm_head_dtype float32 needs a model with one output head, found {len(processors)}")
         self._weight = weight.to(device=device, dtype=torch.float32, copy=True)
+        self._name = ""
         processors[0]._apply_head = self._project
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Take the head, or the embedding it is tied to, from an update."""
-        self._weight.copy_(tensors[head_name(tensors)])
+        self._name = head_name(tensors)
+        self._weight.copy_(tensors[self._name])
+
+    def change(self, changes: Mapping[str, torch.Tensor]) -> None:
+        """Change what ``changes`` name of it. There must have been an update as a whole before."""
+        if self._name in touched(changes):
+            apply(self._weight, self._name, changes)
 
     def _project(
         self, lm_head: torch.nn.Module, hidden_states: torch.Tensor, embedding_bias: torch.Tensor | None

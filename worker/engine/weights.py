@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from vllm.config import ModelConfig, VllmConfig
-from vllm.model_executor.model_loader.utils import process_weights_after_loading
+from vllm.model_executor.layers.attention import is_deferred_attention_layer
+from vllm.model_executor.layers.quantization.base_config import QuantizeMethodBase
+from vllm.model_executor.model_loader.utils import device_loading_context, process_weights_after_loading
 from vllm.utils.torch_utils import set_default_torch_dtype
 
+from trainer_core.update.formats.changes import VALUES, apply, digest, fault, touched
 from trainer_core.update.formats.quantise import Scales, rounded_weight
 from worker.engine import fp8
 from worker.engine.head import Float32Head
+from worker.engine.landings import LandingWatch, owners
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
 from worker.engine.models.mixtures import forget_packed_experts
 from worker.engine.types import EngineError, WeightsRefusedError
@@ -50,6 +54,8 @@ class WeightStore:
         # A model that computes in float32 has nothing to gain.
         self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
         record.head = None
+        self._places: dict[str, torch.Tensor] | None = None
+        """Flat views of the plain parameters by Hugging Face name; found at the first load."""
         self._tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
 
     @property
@@ -57,34 +63,36 @@ class WeightStore:
         """Hugging Face name to shape of every tensor an update must bring."""
         return dict(self._record.shapes)
 
-    def check(self, tensors: Tensors) -> dict[str, torch.Tensor]:
-        """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing."""
-        expected = self._record.shapes
-        given = {name: _as_tensor(name, value) for name, value in tensors.items()}
+    def check(self, tensors: Tensors) -> Mapping[str, torch.Tensor]:
+        """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing.
+
+        What it returns reads the tensors again, one by one: a version in the object store is never held as a whole.
+        """
+        expected, given = self._record.shapes, set(tensors)
         if self._tied and HEAD in given and HEAD not in expected:
-            self._drop_tied_head(given)
+            self._check_tied_head(tensors)
+            given.remove(HEAD)
         expected = {**expected, **{name: shape for name, shape in self._record.optional.items() if name in given}}
-        unknown = sorted(set(given) - set(expected))
-        missing = sorted(set(expected) - set(given))
+        unknown = sorted(given - set(expected))
+        missing = sorted(set(expected) - given)
         if self._tied and HEAD in missing:
             missing.remove(HEAD)
         if unknown or missing:
             raise WeightsRefusedError(f"weights refused: unknown {unknown[:5]}, missing {missing[:5]}")
-        for name, tensor in given.items():
+        checked = Checked(tensors, given)
+        for name, tensor in checked.items():
             if tuple(tensor.shape) != expected[name]:
                 raise WeightsRefusedError(
                     f"weights refused: {name} has shape {tuple(tensor.shape)}, the model needs {expected[name]}"
                 )
             if not _is_finite(tensor):
                 raise WeightsRefusedError(f"weights refused: {name} holds values that are not finite")
-        return given
+        return checked
 
-    def load(self, tensors: dict[str, torch.Tensor]) -> None:
+    def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Copy checked tensors into the plain parameters and pack every layer again, the tied head included."""
-        scales = self._simulated_fp8
-        held = tensors if scales is None else {name: rounded_weight(name, t, scales) for name, t in tensors.items()}
         if self._quantised_by is not None:
-            fp8.reload(self._quantised_by, self._model, held)
+            fp8.reload(self._quantised_by, self._model, tensors)
             if self._head is not None:
                 self._head.load(tensors)
             return
@@ -92,24 +100,113 @@ class WeightStore:
             module._parameters[name] = parameter
         with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
             load_weights: Any = self._model.load_weights  # every vLLM model has it; torch's types do not say so
-            load_weights(iter(held.items()))
+            if self._simulated_fp8 is not None:
+                load_weights(_rounded(tensors, self._simulated_fp8))
+            elif self._places is None:
+                with LandingWatch() as watch:
+                    load_weights(watch.following(tensors.items()))
+            else:
+                load_weights(iter(tensors.items()))
             self.pack()
             if self._head is not None:
                 self._head.load(tensors)
+            if self._simulated_fp8 is None and self._places is None:
+                # Experts are packed as a whole, by a kernel that is made anew each time.
+                joint = any(parameter.ndim > 2 for _, _, parameter in self._record.parameters)
+                self._places = {} if joint else watch.places(tensors)
+
+    def refusal(self, chain: Sequence[Mapping[str, torch.Tensor]]) -> str | None:
+        """Reason why changes cannot be applied in place; None where they can. Changes nothing.
+
+        Raises:
+            WeightsRefusedError: they are wrong, whatever they are applied to.
+        """
+        if not self._places:
+            return "this model's weights are loaded as a whole"
+        for changes in chain:
+            for name in sorted(touched(changes)):
+                if name not in self._places:
+                    return f"{name} has no place of its own among the model's parameters"
+                if (reason := fault(self._places[name], name, changes)) is not None:
+                    raise WeightsRefusedError(f"weights refused: {reason}")
+        return None
+
+    def change(self, chain: Sequence[Mapping[str, torch.Tensor]], digests: Mapping[str, bytes]) -> None:
+        """Apply changes that were not refused, prove by the digests what comes of them, and pack what they touch.
+
+        Raises:
+            EngineError: a tensor is not what the learner has. The parameters are then of no version.
+        """
+        assert self._places is not None
+        kinds: dict[str, torch.dtype | None] = {}
+        with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
+            for changes in chain:
+                for name in touched(changes):
+                    apply(self._places[name], name, changes)
+                    kinds[name] = None if name in changes else changes[name + VALUES].dtype
+                if self._head is not None:
+                    self._head.change(changes)
+            for name, expected in digests.items():
+                # The learner's type is the narrower one, and so nothing is lost on the way to it.
+                if digest(self._places[name].to(kinds[name])) != expected:
+                    raise EngineError(f"{name} is not what the learner has")
+            self._pack_again(owners((self._places[name] for name in kinds), self._record.parameters))
 
     def pack(self) -> None:
         """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
         forget_packed_experts(self._model)
         process_weights_after_loading(self._model, self._model_config, self._device)
 
-    def _drop_tied_head(self, given: dict[str, torch.Tensor]) -> None:
+    def _pack_again(self, modules: Sequence[torch.nn.Module]) -> None:
+        """`pack` for some modules, as vLLM does it for all."""
+        chosen = {id(module) for module in modules}
+        for module, name, parameter in self._record.parameters:
+            if id(module) in chosen:
+                module._parameters[name] = parameter
+        for module in modules:
+            method = getattr(module, "quant_method", None)
+            if isinstance(method, QuantizeMethodBase):
+                with device_loading_context(module, self._device):
+                    method.process_weights_after_loading(module)
+        layers: list[Any] = list(self._model.modules())
+        for layer in layers:
+            if is_deferred_attention_layer(layer):
+                with device_loading_context(layer, self._device):
+                    layer.process_weights_after_loading(self._model_config.dtype)
+
+    def _check_tied_head(self, tensors: Tensors) -> None:
         """A tied model's state dict names the head too; it must be the embedding itself."""
-        head = given.pop(HEAD)
-        embedding = next((value for name, value in given.items() if name.endswith(EMBEDDING_SUFFIX)), None)
-        if embedding is None or not torch.equal(head, embedding):
+        head = _as_tensor(HEAD, tensors[HEAD])
+        embedding = next((name for name in tensors if name.endswith(EMBEDDING_SUFFIX)), None)
+        if embedding is None or not torch.equal(head, _as_tensor(embedding, tensors[embedding])):
             raise WeightsRefusedError(
                 f"weights refused: {HEAD} differs from the embedding, but this model ties the two"
             )
+
+
+class Checked(Mapping[str, torch.Tensor]):
+    """Tensors that were found right, by name, read again whenever they are asked for."""
+
+    def __init__(self, tensors: Tensors, names: Collection[str]) -> None:
+        """Those of ``names``, in the order of ``tensors``."""
+        self._tensors, self._names = tensors, names
+
+    def __getitem__(self, name: str) -> torch.Tensor:
+        """The tensor of that name."""
+        return _as_tensor(name, self._tensors[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return (name for name in self._tensors if name in self._names)
+
+    def __len__(self) -> int:
+        """Number of tensors."""
+        return len(self._names)
+
+
+def _rounded(tensors: Mapping[str, torch.Tensor], scales: Scales) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, tensor in tensors.items():
+        yield name, rounded_weight(name, tensor, scales)
 
 
 def _as_tensor(name: str, value: np.ndarray | torch.Tensor) -> torch.Tensor:

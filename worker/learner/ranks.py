@@ -24,6 +24,8 @@ from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
 from worker.learner.peak import measure_peaks
 from worker.learner.probe import probe_sequences
+from worker.learner.publication import Publication
+from worker.learner.transport import PUBLISHED_BY, TRANSPORTS
 from worker.learner.weights import WeightBundle, publish
 from worker.messages.columns import Column
 from worker.messages.packed_groups import PackedGroups
@@ -83,6 +85,7 @@ class LearnerWorker:
 
         torch.set_num_threads(threads)
         self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
+        self._publication = Publication(TRANSPORTS[PUBLISHED_BY])
         self._rank = rank
         self._world_size = world_size
 
@@ -142,10 +145,11 @@ class LearnerWorker:
     def publish(self, sequences: list[list[int]]) -> list[ray.ObjectRef[WeightBundle]]:
         """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
         if self._rank:
-            self._learner.weights()
+            for _ in self._learner.layers():
+                pass  # every rank has its share in each
             self._learner.score(sequences)
             return []
-        return [publish(self._learner, sequences)]
+        return [publish(self._learner, sequences, self._publication)]
 
     @_at_work
     def rescore(

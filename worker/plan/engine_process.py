@@ -155,12 +155,14 @@ def _load_seconds(kept: _MeasuredEngine) -> float:
     """A weight update with its probe: the second one, because the first one makes buffers."""
     from pathlib import Path
 
-    from safetensors.numpy import load_file
+    import torch
+    from safetensors.torch import load_file
 
     tensors: dict[str, Any] = {}
     for file in sorted(Path(kept.policy).glob("*.safetensors")):
         tensors |= load_file(file)
-    tensors = {name: tensors[name].astype(np.float32) for name in kept.engine.weight_shapes if name in tensors}
+    wanted = getattr(torch, kept.spec.rollout.engine.dtype)
+    tensors = {name: tensors[name].to(wanted) for name in kept.engine.weight_shapes if name in tensors}
     seconds = 0.0
     for version in (1, 2):
         started = time.perf_counter()

@@ -62,7 +62,8 @@ def measure(groups: list[Group]) -> LearnedFrom:
     whole = [(_tokens(groups), _update(kept, groups)) for _ in range(_REPEATS)]
     part = [(_tokens(half), _update(kept, half)) for _ in range(_REPEATS)]
     started = time.perf_counter()
-    kept.learner.weights()
+    for layer in kept.learner.layers():
+        _ = [tensor.clone() for tensor in layer.values()]  # as the store copies it
     kept.learner.score([[token % 16 for token in range(16)]] * 4)
     publish = time.perf_counter() - started
     updates = kept.spec.schedule.updates_per_step

@@ -1,13 +1,13 @@
 """Every transport of weights: what is packed arrives whole, and the probe finds what does not."""
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+import torch
+from torch import Tensor
 
 from worker.learner import weights
 from worker.learner.probe import ProbeFailed, apply_and_probe
@@ -20,18 +20,24 @@ class ToyPolicy:
 
     def __init__(self, seed: int) -> None:
         self.version = seed
-        rng = np.random.default_rng(seed)
-        self.tensors = {"embed.weight": rng.random((8, 3), np.float32), "head.weight": rng.random((3, 8), np.float32)}
+        rng = torch.Generator().manual_seed(seed)
+        self.tensors = {
+            "embed.weight": torch.rand(8, 3, generator=rng).bfloat16(),
+            "head.weight": torch.rand(3, 8, generator=rng),
+        }
 
-    def weights(self) -> dict[str, NDArray[np.float32]]:
-        return self.tensors
+    def layers(self) -> Iterator[dict[str, Tensor]]:
+        """Layers whose memory is used again for the next, as a learner's may be."""
+        for name, tensor in self.tensors.items():
+            lent = tensor.clone()
+            yield {name: lent}
+            lent.zero_()
 
-    def load_weights(self, version: int, tensors: Mapping[str, NDArray[np.float32]], *, kv: str) -> None:
-        self.version, self.tensors = version, {name: np.array(tensor) for name, tensor in tensors.items()}
+    def load_weights(self, version: int, tensors: Mapping[str, Tensor], *, kv: str) -> None:
+        self.version, self.tensors = version, {name: tensor.clone() for name, tensor in tensors.items()}
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
-        logits = self.tensors["embed.weight"] @ self.tensors["head.weight"]
-        rows = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        rows = (self.tensors["embed.weight"].float() @ self.tensors["head.weight"]).log_softmax(dim=1)
         return [[float(rows[a, b]) for a, b in pairwise(line)] for line in sequences]
 
 
@@ -53,7 +59,9 @@ def test_what_is_packed_arrives_whole(transport: str) -> None:
         assert (sent.version, sent.transport) == (learner.version, transport)
         assert apply_and_probe(engine, sent, 1e-9) == 0.0
         assert engine.version == learner.version
-        assert all(np.array_equal(engine.tensors[name], weight) for name, weight in learner.tensors.items())
+        for name, weight in learner.tensors.items():
+            assert engine.tensors[name].dtype == weight.dtype
+            assert torch.equal(engine.tensors[name], weight)
 
 
 def test_a_version_is_unpacked_again_for_an_engine_that_was_replaced(transport: str) -> None:

@@ -4,6 +4,7 @@ They differ where transformers joins what files hold apart, such as the experts 
 reader know the names of the files.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,7 +28,18 @@ def apart(weights: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, T
 
 def as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights of ``model``, and its routers' biases, under the names and in the shapes of its files."""
-    found: dict[str, Tensor] = revert_weight_conversion(model, {**weights, **biases(model)})
+    return layer_as_in_files(model, {**weights, **biases(model)})
+
+
+def layer_of(name: str) -> str:
+    """Key of the layer that a weight belongs to: its name up to the first number, else its own."""
+    found = re.match(r".*?\.\d+(?=\.)", name)
+    return name if found is None else found.group()
+
+
+def layer_as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights of one layer or more: what files hold apart, or together, never crosses a layer's bounds."""
+    found: dict[str, Tensor] = revert_weight_conversion(model, dict(weights))
     return found
 
 

@@ -28,8 +28,9 @@ def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
             del module.forward, module.lean_epsilon, module.normalise
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
-    head = model.get_output_embeddings()
-    if type(head) is nn.Linear and not hasattr(head, "asked"):
+    head: Any = model.get_output_embeddings()
+    linear = type(head) is nn.Linear
+    if linear and not hasattr(head, "asked"):
         head.forward = MethodType(wide_product, head)
     return model
 

@@ -7,8 +7,9 @@ environment.
 import logging
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer_core.spec import RunSpec
+from trainer_core.update.model.naming import layer_of
 from trainer_core.update.optimization.masters import Masters
 from trainer_core.update.optimization.optimizer import MOMENTS, ClippedAdamW, Clipping
 
@@ -110,6 +112,16 @@ class UpdateEngine:
             whole |= {name: safe_get_full_fp32_param(parameter).clone() for name, parameter in self._trained()}
         return whole
 
+    def layers(self) -> Iterator[dict[str, Tensor]]:
+        """The weights as the policy computes with them, one layer after another, whole, not copied.
+
+        A layer's tensors may be read until the next is asked for.
+        """
+        for _, named in groupby(self._named(), lambda one: layer_of(one[0])):
+            layer = dict(named)
+            with self._gathered(list(layer.values())):
+                yield {name: parameter.detach() for name, parameter in layer.items()}
+
     def moments(self) -> dict[str, Tensor]:
         """AdamW's moments, whole, as ``<moment>.<weight name>``."""
         if self.stage == 0:
@@ -180,7 +192,7 @@ class UpdateEngine:
         ]
 
     def _master(self, parameter: nn.Parameter) -> Tensor:
-        """What AdamW steps for a whole parameter, without ZeRO; under it the parameter itself."""
+        """The tensor that AdamW steps for a whole parameter, without ZeRO; under it the parameter itself."""
         return parameter if self._own is None else self._own.of(parameter)
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
@@ -217,13 +229,13 @@ class UpdateEngine:
 
         return safe_get_full_optimizer_state(parameter, key).clone()
 
-    def _gathered(self, modifier: int | None = None) -> Any:
+    def _gathered(self, parameters: list[nn.Parameter] | None = None, modifier: int | None = None) -> Any:
         if self.stage < 3:
             return nullcontext()
         import deepspeed
 
-        parameters = [parameter for _, parameter in self._named()]
-        return deepspeed.zero.GatheredParameters(parameters, modifier_rank=modifier)
+        asked = [parameter for _, parameter in self._named()] if parameters is None else parameters
+        return deepspeed.zero.GatheredParameters(asked, modifier_rank=modifier)
 
 
 def _optimizer(model: nn.Module, spec: RunSpec, masters: Masters | None) -> Clipping:

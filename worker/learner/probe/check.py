@@ -1,12 +1,9 @@
 """Loading a version into an engine, and proving that it is what the engine computes with."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from worker.learner.probe.verdict import judge
+from worker.learner.transport import Tensors
 
 if TYPE_CHECKING:
     from worker.learner.weights import WeightBundle
@@ -15,9 +12,7 @@ if TYPE_CHECKING:
 class Receiver(Protocol):
     """Interface that ``apply_and_probe`` needs of an engine."""
 
-    def load_weights(
-        self, version: int, tensors: Mapping[str, NDArray[np.float32]], *, kv: Literal["keep", "recompute"]
-    ) -> None:
+    def load_weights(self, version: int, tensors: Tensors, *, kv: Literal["keep", "recompute"]) -> None:
         """Serve these weights from now on."""
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
@@ -42,6 +37,6 @@ def apply_and_probe(
         ProbeFailed: a difference is above the tolerance or not a number. The engine then holds weights that nobody
             vouches for: apply the last good bundle again, or drain the worker.
     """
-    engine.load_weights(weights.version, weights.unpacked(), kv=kv)
+    weights.load_into(engine, kv=kv)
     scored = engine.score(weights.probe_sequences)
     return judge(weights.version, scored, weights.probe_logprobs, tolerance)

@@ -1,20 +1,81 @@
-"""Ray's object store: the tensors stand in the bundle itself, and readers of the same host map them without a copy."""
+"""Ray's object store: readers of the same host map the tensors without a copy, layer by layer."""
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import ray
+from numpy.typing import NDArray
+
+from worker.learner.transport.arrays import Stored, as_stored, as_tensor, size_of
 from worker.learner.transport.base import Tensors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+IN_BUNDLE = 16 << 20
+"""Bytes up to which all tensors stand in the bundle itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLayer:
+    """One layer in the store."""
+
+    names: tuple[str, ...]
+    stored: "ray.ObjectRef[dict[str, Stored]]"
 
 
 class ObjectStore:
-    """The bundle is all there is: ``ray.put`` copies it once, ``ray.get`` maps it."""
+    """The bundle holds the tensors where they are few, and else a reference to each layer's."""
 
     name = "object_store"
+    lasts = True
 
-    def pack(self, version: int, tensors: Tensors) -> Any:
-        """The tensors as they are: the store copies them."""
-        return tensors
+    def pack(self, version: int, layers: Iterable[Tensors]) -> "dict[str, Stored] | tuple[StoredLayer, ...]":
+        """Copy each layer into the store as it comes: never is there a second copy of more than one layer."""
+        held: dict[str, Stored] = {}
+        parts: list[StoredLayer] = []
+        size = 0
+        for layer in layers:
+            size += sum(size_of(tensor) for tensor in layer.values())
+            if parts or size > IN_BUNDLE:
+                parts += [_put(held)] if held else []
+                held = {}
+                parts.append(_put({name: as_stored(tensor) for name, tensor in layer.items()}))
+            else:
+                held |= {name: as_stored(tensor.clone()) for name, tensor in layer.items()}
+        return tuple(parts) if parts else held
 
-    def unpack(self, packed: Any) -> Tensors:
-        """The tensors, mapped."""
-        tensors: Tensors = packed
-        return tensors
+    def unpack(self, packed: "Mapping[str, Stored | NDArray[Any]] | tuple[StoredLayer, ...]") -> Tensors:
+        """The tensors, mapped when they are asked for."""
+        return MappedTensors(packed)
+
+
+class MappedTensors(Mapping[str, "Tensor"]):
+    """Tensors in the store. Only the layer that was looked at last is mapped: the store may let go of others."""
+
+    def __init__(self, packed: "Mapping[str, Stored | NDArray[Any]] | tuple[StoredLayer, ...]") -> None:
+        """Read nothing yet."""
+        self._held: Mapping[str, Stored | NDArray[Any]] = {} if isinstance(packed, tuple) else packed
+        self._parts = packed if isinstance(packed, tuple) else ()
+        self._part_of = {name: part for part in self._parts for name in part.names}
+        self._open: StoredLayer | None = None
+
+    def __getitem__(self, name: str) -> "Tensor":
+        """The tensor of that name."""
+        part = self._part_of.get(name)
+        if part is not None and part is not self._open:
+            self._held, self._open = ray.get(part.stored), part
+        return as_tensor(self._held[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names in the order of the layers."""
+        return iter(self._part_of or self._held)
+
+    def __len__(self) -> int:
+        """Number of tensors."""
+        return len(self._part_of or self._held)
+
+
+def _put(layer: dict[str, Stored]) -> StoredLayer:
+    return StoredLayer(tuple(layer), ray.put(layer))

@@ -1,0 +1,109 @@
+"""Versions of the weights as a learner publishes them: whole, or what has changed since the last.
+
+version 1      2        3          4      …     9
+whole ────► changes ► changes ► changes ► … ► whole     as soon as the changes come to half of the whole
+
+Whoever holds the version before applies the last changes; whoever has missed some applies those too; and whoever has
+nothing takes the whole and all changes since. So a bundle needs nothing but itself, and no side ever holds a second
+whole copy beside the store's: what the learner compares with is read from the store, tensor by tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from worker.learner.transport.arrays import size_of
+from worker.learner.transport.base import Tensors, WeightTransport
+from worker.learner.transport.object_store import IN_BUNDLE
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WORTH = 0.5
+"""Share of the whole: changes that come to more are not added up any longer."""
+PATIENCE = 16
+"""Versions that are published whole after one of which too much had changed; then it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Differences between a version and the one before it."""
+
+    before: str
+    """Key of the weights that they are applied to."""
+    after: str
+    """Key of the weights that come of it."""
+    packed: Any
+    """Tensors as their transport has packed them, named as in ``trainer_core/update/formats/changes.py``."""
+    digests: Mapping[str, bytes]
+    """Digest of every tensor that places and values have changed, as it is afterwards."""
+    size: int
+    """Bytes of the tensors."""
+
+
+class Publication:
+    """The state of what has been published. Lives in rank 0 of the learner."""
+
+    def __init__(self, transport: WeightTransport, *, smallest: int = IN_BUNDLE) -> None:
+        """Publish through ``transport``; policies of up to ``smallest`` bytes always whole."""
+        self._transport, self._smallest = transport, smallest
+        self.base: Any = None
+        """The last whole weights, as the transport has packed them."""
+        self.chain: tuple[Changes, ...] = ()
+        """Changes since then."""
+        self.key = ""
+        """Name of exactly the weights that were published last."""
+        self.base_key = ""
+        self._size = 0
+        self._rests = 0
+
+    def add(self, version: int, layers: Iterable[Tensors]) -> None:
+        """Publish a version; ``layers`` is gone through once."""
+        key = f"{version}-{uuid4().hex}"
+        if self._starts_anew():
+            self._size, narrow = 0, [False]
+            self.base = self._transport.pack(version, self._measured(layers, narrow))
+            self.key, self.base_key, self.chain = key, key, ()
+            if not narrow[0]:
+                self._rests = PATIENCE
+            return
+        digests: dict[str, bytes] = {}
+        sizes: list[int] = []
+        packed = self._transport.pack(version, self._differences(layers, digests, sizes))
+        self.chain += (Changes(self.key, key, packed, digests, sum(sizes)),)
+        self.key = key
+        if sum(sizes) > WORTH * self._size:
+            self._rests = PATIENCE
+
+    def _starts_anew(self) -> bool:
+        if self.base is None or self._size <= self._smallest or not self._transport.lasts:
+            return True
+        if self._rests:
+            self._rests -= 1
+            return True
+        return sum(one.size for one in self.chain) > WORTH * self._size
+
+    def _measured(self, layers: Iterable[Tensors], narrow: list[bool]) -> Iterator[Tensors]:
+        for layer in layers:
+            self._size += sum(size_of(tensor) for tensor in layer.values())
+            narrow[0] = narrow[0] or any(one.element_size() == 2 for one in layer.values())
+            yield layer
+
+    def _differences(self, layers: Iterable[Tensors], digests: dict[str, bytes], sizes: list[int]) -> Iterator[Tensors]:
+        from trainer_core.update.formats.changes import PLACES, Changed, difference, digest
+
+        unpack = self._transport.unpack
+        known = Changed(unpack(self.base), [unpack(changes.packed) for changes in self.chain])
+        for layer in layers:
+            found: dict[str, Tensor] = {}
+            for name, tensor in layer.items():
+                changed = difference(name, known[name], tensor)
+                if name + PLACES in changed:
+                    digests[name] = digest(tensor)
+                found |= changed
+            sizes.append(sum(size_of(tensor) for tensor in found.values()))
+            if found:
+                yield found
