@@ -82,7 +82,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     },
     "windows": {
         "samples": 1,
-        "length": 3000,
+        "length": 2000,
         "sizes": {"model_type": "gemma3_text", "sliding_window": 256, "query_pre_attn_scalar": 32},
     },
     "capped scores": {

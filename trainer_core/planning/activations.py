@@ -3,8 +3,8 @@
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 
-PLAIN_KEYS = 256
-"""Keys up to which attention keeps its probabilities; for more, the fused kernel computes them again."""
+PLAIN_KEYS, MASKED_KEYS = 256, 1024
+"""Keys up to which attention keeps its probabilities, and up to which it has a mask."""
 KEPT_LOGITS = 1 << 23
 """Logits that the output layer keeps; of more it keeps none."""
 TILE_LOGITS = 1 << 20
@@ -21,33 +21,61 @@ def activation_bytes(size: PolicySize, spec: RunSpec, tokens: int, keys: int, pr
         predicted: tokens whose log-probability is asked.
     """
     width = 2 if spec.policy.dtype == "bfloat16" else 4
-    layer = tokens * _per_token(size, keys) * width
     passing = tokens * _passing(size, keys) * width
     kept = predicted * size.vocabulary
     # States before the output layer: normalised, gathered, divided by the temperature, and their gradient.
     head = (2 * tokens + predicted) * size.hidden * width + 2 * predicted * size.hidden * 4
     logits = 4 * (2 * kept if kept <= KEPT_LOGITS else 3 * TILE_LOGITS)
+    dense = tokens * _per_token(size, keys, _dense(size)) * width
+    sparse = tokens * _per_token(size, keys, _mixture(size)) * width
     if spec.policy.gradient_checkpointing:
-        saved = size.layers * tokens * size.hidden * width + layer
+        saved = size.layers * tokens * size.hidden * width + max(sparse, dense if size.dense_layers else 0)
     else:
-        saved = size.layers * layer
+        saved = size.dense_layers * dense + (size.layers - size.dense_layers) * sparse
     # Who may see whom is laid out once, in float32, for all layers.
-    return saved + tokens * keys * 4 + max(passing, head + logits)
+    masks = tokens * keys * 4 if keys <= MASKED_KEYS else 0
+    return int(saved + masks + max(passing, head + logits))
 
 
-def _per_token(size: PolicySize, keys: int) -> int:
+def _dense(size: PolicySize) -> int:
+    """Numbers that a feed-forward layer without experts keeps of one token."""
+    return 4 * size.dense_intermediate
+
+
+def _mixture(size: PolicySize) -> int:
+    """The same with experts: each keeps a copy of its input and of its output."""
+    if size.experts_per_token == 1 and size.intermediate == size.dense_intermediate and not size.shared_intermediate:
+        return _dense(size)
+    own = size.experts_per_token * (4 * size.intermediate + 2 * size.hidden)
+    return own + 4 * size.shared_intermediate
+
+
+def _per_token(size: PolicySize, keys: int, feed_forward: int) -> int:
     """Numbers that one layer keeps of one token."""
+    norms = size.norms * size.hidden * (4 if size.lean_norms else 5) // 2
+    return norms + _attention(size, keys) + feed_forward
+
+
+def _attention(size: PolicySize, keys: int) -> int:
     queries, shared = size.heads * size.head_dim, size.kv_heads * size.head_dim
-    norms = 4 * size.hidden + (queries + shared if size.normalises_heads else 0)
-    # The fused kernel reads keys and values repeated for every head, and keeps its output too.
-    attention = 2 * queries + 2 * shared + size.heads * keys if keys <= PLAIN_KEYS else 5 * queries
-    return norms + attention + 4 * size.intermediate * size.experts_per_token
+    values, out = size.kv_heads * size.value_dim, size.heads * size.value_dim
+    before = (queries + shared) if size.normalises_heads else 0
+    if size.latent is not None:
+        # Both sides of each inner norm; keys and values stand in one tensor before they are parted.
+        before = 2 * (size.latent.queries + size.latent.keys) + size.heads * (size.head_dim - size.latent.rotated)
+    if keys <= PLAIN_KEYS:
+        return before + queries + shared + values + out + size.heads * keys
+    if keys <= MASKED_KEYS and not size.cuts_kernels and size.head_dim == size.value_dim:
+        # The fused kernel with a mask reads keys and values repeated for every head.
+        return before + 5 * queries
+    return before + queries + shared + values + 2 * out
 
 
 def _passing(size: PolicySize, keys: int) -> int:
     """Numbers of one token that live for a moment in the backward pass of one layer, beyond what it has given back."""
-    feed_forward = 2 * size.intermediate * size.experts_per_token + size.hidden
+    widest = max(size.experts_per_token * size.intermediate + size.shared_intermediate, size.intermediate)
+    feed_forward = 2 * widest + size.hidden * size.experts_per_token
     probabilities = 2 * size.heads * keys if keys <= PLAIN_KEYS else 0
     # When attention's turn comes, what the feed-forward part had kept is gone.
-    attention = probabilities - 4 * size.intermediate * size.experts_per_token - 2 * size.hidden
+    attention = probabilities - 4 * widest - 2 * size.hidden
     return max(feed_forward, attention)

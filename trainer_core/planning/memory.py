@@ -171,7 +171,7 @@ def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
     """One rollout engine."""
     engine = spec.rollout.engine
     width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
-    per_token = 2 * size.layers * size.kv_heads * size.head_dim * width
+    per_token = size.cached_numbers * width
     wide_head = engine.lm_head_dtype == "float32" and engine.dtype != "float32"
     return EngineMemory(
         weights=size.parameters * width,

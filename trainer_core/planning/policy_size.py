@@ -13,9 +13,24 @@ from trainer_core.spec.learner.adapter import LoRAAdapter
 LONGEST_HEADER = 100_000_000
 """Bytes: the format's own limit."""
 
+ROUTERS = (".gate", ".router")
+"""Last names of layers that send tokens to experts."""
+
 
 class UnknownSize(ValueError):
     """The folder does not tell the policy's size; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latent:
+    """Sizes of attention through a latent of keys and values (multi-head latent attention, arXiv 2405.04434)."""
+
+    queries: int
+    """Rank of the queries' projection; 0 where it is whole."""
+    keys: int
+    """Rank of the joint projection of keys and values."""
+    rotated: int
+    """Numbers of a key that turn with its position; all heads share them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +42,29 @@ class PolicySize:
     heads: int
     kv_heads: int
     head_dim: int
+    """Numbers of a query or key in one head."""
+    value_dim: int
+    """Numbers of a value in one head."""
+    latent: Latent | None
     intermediate: int
     """Intermediate width of one expert, where there are several."""
     vocabulary: int
     experts_per_token: int
     """1 for a dense policy."""
+    shared_intermediate: int
+    """Intermediate width of all experts that every token goes through; 0 for none."""
+    dense_layers: int
+    """Layers of a mixture that have no experts."""
+    dense_intermediate: int
+    """Intermediate width of these layers."""
+    norms: int
+    """Norms of the hidden states in one layer."""
+    lean_norms: bool
+    """Whether the learner's lean norm serves for them; those of Gemma add 1 to their weights."""
     normalises_heads: bool
     """Whether queries and keys are normalised per head."""
+    cuts_kernels: bool
+    """Whether scores are capped or have sinks, which the fused kernel with a mask does not compute."""
     parameters: int
     """Tied ones once."""
     matrices: Mapping[str, tuple[tuple[int, int], ...]]
@@ -49,25 +80,47 @@ class PolicySize:
         """
         config = json.loads((folder / "config.json").read_text())
         shapes = tensor_shapes(folder)
+        # Policies that see images or hear keep the sizes of their language model in a part of its own.
+        if isinstance(config.get("text_config"), dict):
+            config = {**config, **config["text_config"]}
         names = ("num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
         missing = [name for name in names if not isinstance(config.get(name), int)]
         if missing:
             raise UnknownSize(f"config.json says nothing of {', '.join(missing)}")
-        heads = config["num_attention_heads"]
-        inner = config.get("moe_intermediate_size") or config.get("intermediate_size") or 4 * config["hidden_size"]
+        layers, hidden, heads = (config[name] for name in names[:3])
+        experts = _experts(config)
+        dense = config.get("intermediate_size") or 4 * hidden
+        inner = config.get("moe_intermediate_size") or dense if experts else dense
+        latent = _latent(config)
+        head_dim = config.get("head_dim") or hidden // heads
         return cls(
-            layers=config["num_hidden_layers"],
-            hidden=config["hidden_size"],
+            layers=layers,
+            hidden=hidden,
             heads=heads,
-            kv_heads=config.get("num_key_value_heads") or heads,
-            head_dim=_head_dim(config),
+            kv_heads=heads if latent else config.get("num_key_value_heads") or heads,
+            head_dim=config["qk_nope_head_dim"] + latent.rotated if latent else head_dim,
+            value_dim=config["v_head_dim"] if latent else head_dim,
+            latent=latent,
             intermediate=inner,
             vocabulary=config["vocab_size"],
-            experts_per_token=_experts(config),
+            experts_per_token=int(config.get("num_experts_per_tok") or 1) if experts else 1,
+            shared_intermediate=_shared(config, inner) if experts else 0,
+            dense_layers=_dense_layers(config) if experts else 0,
+            dense_intermediate=dense,
+            norms=_norms(shapes, hidden),
+            lean_norms=not str(config.get("model_type", "")).startswith("gemma"),
             normalises_heads=any(name.endswith("q_norm.weight") for name in shapes),
+            cuts_kernels=bool(config.get("attn_logit_softcapping")) or any(one.endswith(".sinks") for one in shapes),
             parameters=sum(prod(shape) for shape in shapes.values()),
             matrices=_matrices(shapes),
         )
+
+    @property
+    def cached_numbers(self) -> int:
+        """Numbers that an engine's cache keeps of one token."""
+        if self.latent is not None:
+            return self.layers * (self.latent.keys + self.latent.rotated)
+        return self.layers * self.kv_heads * (self.head_dim + self.value_dim)
 
     def adapter_parameters(self, adapter: LoRAAdapter) -> int:
         """Numbers in the two thin matrices beside each adapted layer."""
@@ -75,18 +128,36 @@ class PolicySize:
         return sum(adapter.rank * (rows + columns) for name in names for rows, columns in self.matrices.get(name, ()))
 
 
-def _head_dim(config: dict[str, Any]) -> int:
-    """Size of a query; latent attention expands its heads, and says the size of their rotated part as ``head_dim``."""
-    if (rotated := config.get("qk_rope_head_dim")) and (rest := config.get("qk_nope_head_dim")):
-        return int(rotated + rest)
-    return int(config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"])
-
-
 def _experts(config: dict[str, Any]) -> int:
-    """Experts that compute each token, shared ones included."""
-    if not any(config.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts")):
-        return 1
-    return int(config.get("num_experts_per_tok") or 1) + int(config.get("n_shared_experts") or 0)
+    """Experts that a token is sent to some of; 0 for a dense policy."""
+    names = ("num_experts", "num_local_experts", "n_routed_experts")
+    return next((int(config[name]) for name in names if config.get(name)), 0)
+
+
+def _shared(config: dict[str, Any], inner: int) -> int:
+    own = config.get("shared_expert_intermediate_size") or config.get("shared_intermediate_size")
+    return int(own or (config.get("n_shared_experts") or 0) * inner)
+
+
+def _dense_layers(config: dict[str, Any]) -> int:
+    """Layers without experts: the first ones, those named, and those between every so many."""
+    layers = range(int(config["num_hidden_layers"]))
+    first, every = int(config.get("first_k_dense_replace") or 0), int(config.get("decoder_sparse_step") or 1)
+    named = set(config.get("mlp_only_layers") or ())
+    return sum(layer < first or layer in named or (layer + 1) % every != 0 for layer in layers)
+
+
+def _latent(config: dict[str, Any]) -> Latent | None:
+    if not config.get("kv_lora_rank"):
+        return None
+    return Latent(int(config.get("q_lora_rank") or 0), int(config["kv_lora_rank"]), int(config["qk_rope_head_dim"]))
+
+
+def _norms(shapes: Mapping[str, tuple[int, ...]], hidden: int) -> int:
+    """Norms of the hidden states in the first layer."""
+    own = (name for name, shape in shapes.items() if ".layers.0." in name and shape == (hidden,))
+    inside = ("q_norm", "k_norm", "q_a_layernorm", "kv_a_layernorm")
+    return sum("norm" in name and name.endswith(".weight") and name.split(".")[-2] not in inside for name in own)
 
 
 def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
@@ -109,11 +180,6 @@ def _matrices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[tuple[in
     for name, shape in shapes.items():
         inside = name.removesuffix(".weight")
         # Embeddings and output layer stand outside of the layers; experts are held in joint tensors in memory.
-        if (
-            len(shape) == 2
-            and ".layers." in name
-            and ".experts." not in name
-            and not inside.endswith((".gate", ".router"))
-        ):
+        if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith(ROUTERS):
             found.setdefault(inside.rpartition(".")[2], []).append((shape[0], shape[1]))
     return {name: tuple(all_of) for name, all_of in found.items()}
