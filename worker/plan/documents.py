@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from trainer_core.datasets import recognise
 from trainer_core.planning import PlanError, Rates
 from trainer_core.spec import RunSpec
 
@@ -31,14 +32,18 @@ def read_rates(path: Path) -> Rates:
 
 
 def read_rows(path: Path, count: int) -> list[dict[str, Any]]:
-    """The first ``count`` rows of a dataset in JSON lines; fewer rows are repeated."""
+    """The first ``count`` rows of a dataset in JSON lines, mapped as uploads are; fewer rows are repeated."""
     try:
         with path.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
+            found = [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
     except (OSError, ValueError) as error:
         raise PlanError(f"The prompts in {path} cannot be read: {error}.") from error
-    if not rows or not all(isinstance(row, dict) and ("prompt" in row or "messages" in row) for row in rows):
+    if not found or not all(isinstance(row, dict) for row in found):
         raise PlanError(f"{path} must hold one JSON object per line, with a prompt or messages.")
+    try:
+        rows = [recognise(row).convert(row) for row in found]
+    except ValueError as error:
+        raise PlanError(f"The prompts in {path} cannot be read: {error}") from error
     return [rows[index % len(rows)] for index in range(count)]
 
 
