@@ -92,13 +92,13 @@ class KeptLearner:
 
     def __init__(self) -> None:
         options = cluster.actor_options(None, LEARNER_CPUS)
-        self._actor = ray.remote(LearnerWorker).options(**options).remote(0, 1, 1)
+        self._actor = ray.remote(LearnerWorker).options(**options).remote(0, 1, 1, None)
 
     def remote(self, *arguments: Any) -> Any:
-        """First the class, then the rank, the number of ranks and of threads."""
+        """First the class, then the rank, the number of ranks and of threads, and its place among the cores."""
         if arguments[0] is LearnerWorker:
             return self
-        assert arguments == (0, 1, 1)
+        assert arguments[:3] == (0, 1, 1)
         return self._actor
 
     def options(self, **_: Any) -> KeptLearner:
@@ -181,7 +181,7 @@ class _Controller(RunController):
 
 
 def _spawn_engine() -> Any:
-    return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS)).remote()
+    return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS)).remote(None)
 
 
 def demo_bundle(

@@ -25,9 +25,11 @@ RUNS: dict[str, str] = FACTS["runs"]
 TOKEN = {"Authorization": f"Bearer {FACTS['token']}"}
 DATABASE = "dressage_upgrade"
 NEW_KEYS = {
+    "answer_start",
     "change_set",
     "checkpoint",
     "effective_role",
+    "format",
     "last_used_address",
     "letter_fault",
     "origin",
@@ -38,6 +40,7 @@ NEW_KEYS = {
     "second_factor_due",
     "second_factor_missing",
     "state",
+    "stop",
     "waiting",
 }
 """Members of answers that came in since; whoever adds one names it here."""
