@@ -85,6 +85,18 @@ SHAPES: dict[str, dict[str, Any]] = {
         "length": 2000,
         "sizes": {"model_type": "gemma3_text", "sliding_window": 256, "query_pre_attn_scalar": 32},
     },
+    "attention sinks": {
+        "samples": 2,
+        "length": 1500,
+        "sizes": {
+            "model_type": "gpt_oss",
+            "sliding_window": 128,
+            "num_local_experts": 8,
+            "num_experts_per_tok": 2,
+            "intermediate_size": 256,
+        },
+    },
+    "bfloat16": {"samples": 1, "length": 2000, "policy": {"dtype": "bfloat16"}},
     "capped scores": {
         "samples": 1,
         "length": 3000,

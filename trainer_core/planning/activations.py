@@ -26,8 +26,8 @@ def activation_bytes(size: PolicySize, spec: RunSpec, tokens: int, keys: int, pr
     # States before the output layer: normalised, gathered, divided by the temperature, and their gradient.
     head = (2 * tokens + predicted) * size.hidden * width + 2 * predicted * size.hidden * 4
     logits = 4 * (2 * kept if kept <= KEPT_LOGITS else 3 * TILE_LOGITS)
-    dense = tokens * _per_token(size, keys, _dense(size)) * width
-    sparse = tokens * _per_token(size, keys, _mixture(size)) * width
+    dense = tokens * _per_token(size, keys, _dense(size), width) * width
+    sparse = tokens * _per_token(size, keys, _mixture(size), width) * width
     if spec.policy.gradient_checkpointing:
         saved = size.layers * tokens * size.hidden * width + max(sparse, dense if size.dense_layers else 0)
     else:
@@ -46,17 +46,18 @@ def _mixture(size: PolicySize) -> int:
     """The same with experts: each keeps a copy of its input and of its output."""
     if size.experts_per_token == 1 and size.intermediate == size.dense_intermediate and not size.shared_intermediate:
         return _dense(size)
-    own = size.experts_per_token * (4 * size.intermediate + 2 * size.hidden)
+    gates = 7 if size.clamps_gates else 4
+    own = size.experts_per_token * (gates * size.intermediate + 2 * size.hidden)
     return own + 4 * size.shared_intermediate
 
 
-def _per_token(size: PolicySize, keys: int, feed_forward: int) -> int:
-    """Numbers that one layer keeps of one token."""
+def _per_token(size: PolicySize, keys: int, feed_forward: int, width: int) -> int:
+    """Numbers of ``width`` bytes that one layer keeps of one token."""
     norms = size.norms * size.hidden * (4 if size.lean_norms else 5) // 2
-    return norms + _attention(size, keys) + feed_forward
+    return norms + _attention(size, keys, width) + feed_forward
 
 
-def _attention(size: PolicySize, keys: int) -> int:
+def _attention(size: PolicySize, keys: int, width: int) -> int:
     queries, shared = size.heads * size.head_dim, size.kv_heads * size.head_dim
     values, out = size.kv_heads * size.value_dim, size.heads * size.value_dim
     before = (queries + shared) if size.normalises_heads else 0
@@ -64,7 +65,8 @@ def _attention(size: PolicySize, keys: int) -> int:
         # Both sides of each inner norm; keys and values stand in one tensor before they are parted.
         before = 2 * (size.latent.queries + size.latent.keys) + size.heads * (size.head_dim - size.latent.rotated)
     if keys <= PLAIN_KEYS:
-        return before + queries + shared + values + out + size.heads * keys
+        # The softmax keeps its result in 32 bits, and the product with the values keeps it in the policy's.
+        return before + queries + shared + values + out + size.heads * keys * (1 if width == 4 else 3)
     if keys <= MASKED_KEYS and not size.cuts_kernels and size.head_dim == size.value_dim:
         # The fused kernel with a mask reads keys and values repeated for every head.
         return before + 5 * queries

@@ -65,6 +65,8 @@ class PolicySize:
     """Whether queries and keys are normalised per head."""
     cuts_kernels: bool
     """Whether scores are capped or have sinks, which the fused kernel with a mask does not compute."""
+    clamps_gates: bool
+    """Whether experts clamp both sides of their gates, each step of which is kept (GPT-OSS)."""
     parameters: int
     """Tied ones once."""
     matrices: Mapping[str, tuple[tuple[int, int], ...]]
@@ -111,6 +113,7 @@ class PolicySize:
             lean_norms=not str(config.get("model_type", "")).startswith("gemma"),
             normalises_heads=any(name.endswith("q_norm.weight") for name in shapes),
             cuts_kernels=bool(config.get("attn_logit_softcapping")) or any(one.endswith(".sinks") for one in shapes),
+            clamps_gates=config.get("model_type") == "gpt_oss",
             parameters=sum(prod(shape) for shape in shapes.values()),
             matrices=_matrices(shapes),
         )
