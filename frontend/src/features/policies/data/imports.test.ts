@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import type { PolicyImport } from "@/api/model";
+import { nameOf, percent, progressText, repositoryName, shown } from "./imports";
+
+const ROW = {
+  state: "downloading",
+  error: "",
+  bytes_done: 512,
+  bytes_total: 2048,
+  files_done: 3,
+  files_total: 9,
+} as PolicyImport;
+
+it("takes a repository's name out of what people paste", () => {
+  expect(repositoryName(" Qwen/Qwen3-0.6B ")).toBe("Qwen/Qwen3-0.6B");
+  expect(repositoryName("https://huggingface.co/Qwen/Qwen3-0.6B")).toBe("Qwen/Qwen3-0.6B");
+  expect(repositoryName("https://huggingface.co/Qwen/Qwen3-0.6B/tree/main?x=1")).toBe("Qwen/Qwen3-0.6B");
+  expect(repositoryName("gpt2/")).toBe("gpt2");
+});
+
+it("suggests the last part of a place as the name", () => {
+  expect(nameOf("Qwen/Qwen3-0.6B")).toBe("Qwen3-0.6B");
+  expect(nameOf("s3://bucket/models/one/")).toBe("one");
+  expect(nameOf("/models/starter")).toBe("starter");
+  expect(nameOf("s3://")).toBe("");
+  expect(nameOf("")).toBe("");
+});
+
+it("tells what an import does and how far it is", () => {
+  expect(progressText(ROW)).toBe("Fetches: 512 B of 2.0 KiB, 3 of 9 files");
+  expect(progressText({ ...ROW, state: "verifying" })).toBe("Compares checksums: 512 B of 2.0 KiB, 3 of 9 files");
+  expect(progressText({ ...ROW, bytes_total: 0 })).toBe("Looks at the files");
+  expect(progressText({ ...ROW, state: "queued" })).toBe("Waits for its turn");
+  expect(progressText({ ...ROW, state: "queued", error: "The connection failed." })).toBe("Waits for the network");
+  expect(percent(ROW)).toBe(25);
+  expect(percent({ bytes_done: 5, bytes_total: 0 })).toBeNull();
+});
+
+it("shows what is on its way or needs somebody", () => {
+  const states = ["queued", "downloading", "verifying", "ready", "failed", "cancelled"] as const;
+  const rows = states.map(state => ({ ...ROW, state }));
+  expect(shown(rows).map(row => row.state)).toEqual(["queued", "downloading", "verifying", "failed"]);
+});
