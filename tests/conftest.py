@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.support.hub_server import HubServer
 from tests.support.installation import Installation
 
 TESTS = Path(__file__).parent
@@ -50,7 +51,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def installation() -> Iterator[Installation]:
+def hub_server() -> Iterator[HubServer]:
+    """The hub that the installation imports policies from; tests put repositories into it."""
+    server = HubServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def installation(hub_server: HubServer) -> Iterator[Installation]:
     """A whole installation, started once: chaos and browser tests train short runs of their own in it."""
-    with Installation() as up:
+    with Installation(HF_ENDPOINT=hub_server.url) as up:
         yield up

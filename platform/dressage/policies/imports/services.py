@@ -23,7 +23,7 @@ from dressage.policies.models import ACTIVE, OPEN, ImportState, Policy, PolicyIm
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
-SILENT_S = 30
+SILENT_S = 15
 """Seconds after which a worker that has not written is believed dead."""
 MAX_ACTIVE = 2
 """Imports that are worked on at once in the installation; the others wait for their turn."""

@@ -1,7 +1,7 @@
 """A hub on the loopback with one small policy, and a team whose folder lies in a folder of the test's own."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,28 +58,21 @@ def write_policy(folder: Path, **config: Any) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def served() -> Iterator[HubServer]:
-    server = HubServer()
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def hub(served: HubServer, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HubServer:
+def hub(hub_server: HubServer, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HubServer:
     """The hub with the policy ``tiny/policy``, as it is without faults."""
-    served.repositories.clear()
-    served.asked.clear()
-    served.faults = Faults()
-    served.holding.clear()
-    served.add(NAME, write_policy(tmp_path / "upstream"))
-    settings.HUB_ENDPOINT = served.url
+    hub_server.repositories.clear()
+    hub_server.asked.clear()
+    hub_server.faults = Faults()
+    hub_server.holding.clear()
+    hub_server.add(NAME, write_policy(tmp_path / "upstream"))
+    settings.HUB_ENDPOINT = hub_server.url
     settings.TEAM_POLICY_ROOT = tmp_path / "team-policies"
     monkeypatch.setattr("dressage.policies.imports.hub_connections.PIECE_BYTES", 10_000)
     _guard_once.cache_clear()
     # The client waits a second before it goes on after a cut.
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
-    return served
+    return hub_server
 
 
 @pytest.fixture
