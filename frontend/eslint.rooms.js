@@ -18,7 +18,7 @@ export const FLOORS = [
   ["features/charts", "features/rollouts"],
   ["features/rewards/rubric"],
   ["features/rewards/definition"],
-  ["features/rewards/bench", "features/rewards/proposals"],
+  ["features/rewards/bench", "features/rewards/proposals", "features/rehearsals"],
   // Pages. Only the router knows them.
   [
     "features/account",

@@ -96,6 +96,14 @@ export const bench = {
   create: (body: BenchBody) => api.createRewardBench(body, key()),
 };
 
+export const rehearsals = {
+  list: (signal: Signal) => api.listRehearsals({ limit: 20 }, { signal }),
+  read: (id: string, signal: Signal) => api.getRehearsal(id, { signal }),
+  create: (body: { spec: Spec; prompts: number; samples: number }, idempotencyKey: string) =>
+    api.createRehearsal(body, key(idempotencyKey)),
+  cancel: (id: string) => api.cancelRehearsal(id, key()),
+};
+
 export const proposals = {
   list: (reward: string, state: G.RubricProposal["state"] | undefined, signal: Signal) =>
     api.listRubricProposals(reward, { limit: 200, ...(state ? { state } : {}) }, { signal }),

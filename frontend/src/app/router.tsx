@@ -100,6 +100,12 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("@/features/runs/page/RunPage"), "RunPage"),
 });
 
+const rehearsal = createRoute({
+  getParentRoute: () => app,
+  path: "/rehearsals/$rehearsalId",
+  component: lazyRouteComponent(() => import("@/features/rehearsals/RehearsalPage"), "RehearsalPage"),
+});
+
 const datasets = createRoute({
   getParentRoute: () => app,
   path: "/datasets",
@@ -166,6 +172,7 @@ export const router = createRouter({
       runs,
       newRun,
       run,
+      rehearsal,
       datasets,
       dataset,
       rewards,

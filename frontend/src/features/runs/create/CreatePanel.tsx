@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
 import type { Spec } from "@/api/model";
+import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
 import { MemoryPanel } from "@/features/runs/forecast/MemoryPanel";
 import { PlanPanel } from "@/features/runs/forecast/PlanPanel";
@@ -75,6 +76,7 @@ export function CreatePanel(props: Props) {
         </Paper>
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={accepted} />
+        <RehearsePanel spec={spec} ready={accepted} />
         <ExplainPanel explanation={checked.validation?.explanation} />
         <MemoryPanel memory={checked.validation?.explanation?.memory} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>

@@ -1,0 +1,80 @@
+/** A rehearsal on its way: what it is at, for how long, and the button that ends it; or why it has ended. */
+import { Alert, Button, Group, Loader, Progress, Text } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { rehearsals } from "@/api/client";
+import type { Rehearsal } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { formatDuration } from "@/lib/format";
+import { useNow } from "@/lib/useNow";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+import { rehearsalQuery } from "./queries";
+import { phaseOf } from "./rehearsal";
+
+export function Held({ rehearsal }: { rehearsal: Rehearsal }) {
+  const now = useNow();
+  const client = useQueryClient();
+  const editor = useCan("editor");
+  const cancel = useSubmit({
+    mutationFn: () => rehearsals.cancel(rehearsal.id),
+    onSuccess: ended => client.setQueryData(rehearsalQuery(rehearsal.id).queryKey, ended),
+    onError: () => void client.invalidateQueries({ queryKey: rehearsalQuery(rehearsal.id).queryKey }),
+  });
+  const since = (Date.parse(rehearsal.started_at ?? rehearsal.created_at) || now) / 1000;
+  const { progress } = rehearsal;
+  return (
+    <div data-testid="rehearsal-held">
+      <Group gap="sm" wrap="nowrap" align="flex-start" role="status">
+        <Loader size={16} mt={3} />
+        <div style={{ minWidth: 0 }}>
+          <Text size="sm" fw={550}>
+            {phaseOf(rehearsal)}
+          </Text>
+          <Text size="xs" c="dimmed" className="num">
+            {formatDuration(Math.max(0, Math.floor(now / 1000 - since)))}
+          </Text>
+        </div>
+      </Group>
+      {progress && progress.total > 0 && (
+        <Progress value={(100 * progress.done) / progress.total} size={6} mt={8} aria-label="Done so far" />
+      )}
+      {editor && (
+        <Button
+          size="xs"
+          variant="default"
+          mt={8}
+          onClick={() => cancel.mutate()}
+          loading={cancel.isPending}
+          data-testid="cancel-rehearsal"
+        >
+          Cancel the rehearsal
+        </Button>
+      )}
+      {cancel.error !== null && <ErrorState error={cancel.error} />}
+    </div>
+  );
+}
+
+export function Ended({ rehearsal }: { rehearsal: Rehearsal }) {
+  if (rehearsal.state === "cancelled") {
+    return (
+      <Text size="sm" c="dimmed" role="status">
+        The rehearsal was cancelled.
+      </Text>
+    );
+  }
+  return (
+    <Alert
+      color="red"
+      p="xs"
+      icon={<IconAlertTriangle size={18} />}
+      title="The rehearsal could not be held"
+      role="alert"
+    >
+      <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+        {rehearsal.error ?? "The worker gave no reason."}
+      </Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,38 @@
+import { Progress, Stack, Text } from "@mantine/core";
+import type { Rehearsal, RehearsalReport } from "@/api/model";
+import { Findings } from "./Findings";
+import { signalSentence, stepSentence } from "./rehearsal";
+
+/** What a rehearsal has found: warnings first, then the share of groups with a signal and the time of a step. */
+export function Outcome({ rehearsal, report }: { rehearsal: Rehearsal; report: RehearsalReport }) {
+  const sentence = stepSentence(rehearsal);
+  return (
+    <Stack gap="sm">
+      <Findings findings={report.findings} />
+      <SignalBar share={report.signal_share} groups={report.groups.length} />
+      {sentence && (
+        <Text size="sm" data-testid="step-time">
+          {sentence}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function SignalBar({ share, groups }: { share: number; groups: number }) {
+  const sentence = signalSentence(share, groups);
+  return (
+    <div data-testid="signal-share">
+      <Progress
+        value={share * 100}
+        color={share === 0 ? "red" : "petrol"}
+        size={8}
+        aria-label={sentence}
+        style={{ background: "var(--c-border)" }}
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        {sentence}
+      </Text>
+    </div>
+  );
+}

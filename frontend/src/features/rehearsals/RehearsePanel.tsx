@@ -1,0 +1,132 @@
+/** A few prompts of the spec at hand, sampled and graded before its run is created. */
+import { Alert, Anchor, Button, Group, NumberInput, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { rehearsals } from "@/api/client";
+import type { Rehearsal, Spec } from "@/api/model";
+import { useCan } from "@/features/session/session";
+import { useRequestKey } from "@/lib/useRequestKey";
+import { useSubmit } from "@/lib/useSubmit";
+import { ErrorState } from "@/ui/ErrorState";
+import { Loaded } from "@/ui/Loaded";
+import { Ended, Held } from "./Held";
+import { Outcome } from "./Outcome";
+import { isOpen, rehearsalQuery } from "./queries";
+
+const NOTE = "rehearse-note";
+
+interface Asked {
+  id: string;
+  spec: Spec;
+}
+
+export function RehearsePanel({ spec, ready }: { spec: Spec; ready: boolean }) {
+  const client = useQueryClient();
+  const editor = useCan("editor");
+  const keyFor = useRequestKey();
+  const [prompts, setPrompts] = useState<number | string>(8);
+  const [samples, setSamples] = useState<number | string>(4);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  /** How often one was asked for: another try of an equal request is another rehearsal. */
+  const [tries, setTries] = useState(0);
+  const create = useSubmit({
+    mutationFn: () => {
+      const body = { spec, prompts: Number(prompts), samples: Number(samples) };
+      return rehearsals.create(body, keyFor({ body, tries }));
+    },
+    onSuccess: made => {
+      client.setQueryData(rehearsalQuery(made.id).queryKey, made);
+      setAsked({ id: made.id, spec });
+      setTries(tries + 1);
+    },
+  });
+  const found = useQuery({ ...rehearsalQuery(asked?.id ?? ""), enabled: asked !== null });
+  const busy = create.isPending || (found.data !== undefined && isOpen(found.data));
+  return (
+    <Paper p="sm" component="section" aria-label="Rehearsal" data-testid="rehearse">
+      <Title order={3} mb={6}>
+        Rehearsal
+      </Title>
+      <Text size="xs" c="dimmed" mb={8} id={NOTE}>
+        {editor
+          ? "The cluster samples and grades a few prompts, as the run would. No run is created."
+          : "Rehearsing needs the role of editor."}
+      </Text>
+      <Group gap="xs" grow mb={8}>
+        <Amount label="Prompts" value={prompts} onChange={setPrompts} />
+        <Amount label="Samples of each" value={samples} onChange={setSamples} />
+      </Group>
+      <Button
+        fullWidth
+        variant="default"
+        leftSection={<IconPlayerTrackNext size={15} />}
+        disabled={!ready || !editor || busy || prompts === "" || samples === ""}
+        loading={create.isPending}
+        onClick={() => create.mutate()}
+        aria-describedby={NOTE}
+        data-testid="rehearse-start"
+      >
+        Rehearse
+      </Button>
+      {create.error !== null && (
+        <div style={{ marginTop: 8 }}>
+          <ErrorState error={create.error} />
+        </div>
+      )}
+      {asked && (
+        <div style={{ marginTop: 12 }}>
+          <Loaded query={found} skeleton={<Skeleton height={60} aria-label="Loading" />}>
+            {rehearsal => <Found rehearsal={rehearsal} stale={asked.spec !== spec} />}
+          </Loaded>
+        </div>
+      )}
+    </Paper>
+  );
+}
+
+interface AmountProps {
+  label: string;
+  value: number | string;
+  onChange: (value: number | string) => void;
+}
+
+function Amount({ label, value, onChange }: AmountProps) {
+  return (
+    <NumberInput
+      label={label}
+      size="xs"
+      min={1}
+      max={32}
+      allowDecimal={false}
+      clampBehavior="blur"
+      value={value}
+      onChange={onChange}
+    />
+  );
+}
+
+function Found({ rehearsal, stale }: { rehearsal: Rehearsal; stale: boolean }) {
+  return (
+    <Stack gap="sm" data-testid="rehearsal" data-state={rehearsal.state}>
+      {stale && (
+        <Alert color="gray" p="xs">
+          <Text size="xs">The spec has changed since. Rehearse again to see what that does.</Text>
+        </Alert>
+      )}
+      {isOpen(rehearsal) && <Held rehearsal={rehearsal} />}
+      {(rehearsal.state === "failed" || rehearsal.state === "cancelled") && <Ended rehearsal={rehearsal} />}
+      {rehearsal.report && <Outcome rehearsal={rehearsal} report={rehearsal.report} />}
+      <Anchor
+        href={`/rehearsals/${rehearsal.id}`}
+        target="_blank"
+        rel="noreferrer"
+        size="sm"
+        data-testid="rehearsal-link"
+        style={{ display: "inline-flex", alignItems: "center", gap: 4 }}
+      >
+        {rehearsal.report ? "Prompts, samples and grades" : "The rehearsal’s own page"} <IconExternalLink size={13} />
+      </Anchor>
+    </Stack>
+  );
+}

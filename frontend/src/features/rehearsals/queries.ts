@@ -1,0 +1,13 @@
+import { queryOptions } from "@tanstack/react-query";
+import { rehearsals } from "@/api/client";
+import type { Rehearsal } from "@/api/model";
+
+export const isOpen = ({ state }: Pick<Rehearsal, "state">) => state === "queued" || state === "running";
+
+/** One rehearsal; asked for again and again until it has ended. */
+export const rehearsalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["rehearsals", id],
+    queryFn: ({ signal }) => rehearsals.read(id, signal),
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 1000 : false),
+  });

@@ -1,0 +1,68 @@
+/** Words and figures of a rehearsal. */
+import type { PromptPiece, Rehearsal, RehearsalSample } from "@/api/model";
+import { formatDuration, formatPercent } from "@/lib/format";
+
+export interface Part {
+  text: string;
+  control: boolean;
+  /** Tokens that are joined in it. */
+  tokens: number;
+}
+
+/** The pieces of a prompt, those that are text joined: what is read as one is shown as one. */
+export function joined(pieces: PromptPiece[]): Part[] {
+  const found: Part[] = [];
+  for (const { text, control } of pieces) {
+    const last = found.at(-1);
+    if (last && !control && !last.control) {
+      last.text += text;
+      last.tokens += 1;
+    } else found.push({ text, control, tokens: 1 });
+  }
+  return found;
+}
+
+/** Text in which nothing is invisible: spaces at the end of lines and tabs have signs. */
+export function visible(text: string): string {
+  return text
+    .replaceAll("\t", "⇥\t")
+    .replace(/ +$/gm, spaces => "·".repeat(spaces.length))
+    .replaceAll("\n", "↵\n");
+}
+
+const ENDS: Record<string, string> = {
+  stop: "ended by itself",
+  length: "cut at the limit",
+  repetition: "stopped for repeating itself",
+  pruned: "given up for the others",
+  aborted: "broken off",
+};
+
+export function endOf({ finish_reason: reason }: Pick<RehearsalSample, "finish_reason">): string {
+  return ENDS[reason] ?? reason;
+}
+
+/** What it is at, as half a sentence. */
+export function phaseOf({ state, progress, ahead }: Pick<Rehearsal, "state" | "progress" | "ahead">): string {
+  if (state === "queued") {
+    if (ahead === 0) return "Waiting for a worker";
+    return ahead === 1 ? "Waiting for one rehearsal before it" : `Waiting for ${ahead} rehearsals before it`;
+  }
+  if (progress?.phase === "generating") return `Sampling and grading, ${progress.done} of ${progress.total} prompts`;
+  return "Loading the policy and the graders";
+}
+
+/** The expected time of a step, as a sentence. */
+export function stepSentence({ step_time: time }: Pick<Rehearsal, "step_time">): string | null {
+  if (!time) return null;
+  if (time.step_seconds === null) {
+    const generating = formatDuration(Math.max(1, Math.round(time.generate_seconds)));
+    return `A step generates for about ${generating}; how long it learns, the first run with this policy will show.`;
+  }
+  return `A step takes about ${formatDuration(Math.max(1, Math.round(time.step_seconds)))}, by ${time.source}.`;
+}
+
+export function signalSentence(share: number, groups: number): string {
+  const some = Math.round(share * groups);
+  return `${some} of ${groups} groups (${formatPercent(share)}) have a signal: their rewards differ.`;
+}
