@@ -1,11 +1,11 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it } from "vitest";
-import type { Rehearsal } from "@/api/model";
+import type { Rehearsal, RehearsalSample } from "@/api/model";
 import { renderWith } from "@/test/render";
 import { RehearsalView } from "./RehearsalPage";
 
-const sample = (text: string, reward: number | null, more: object = {}) => ({
+const sample = (text: string, reward: number | null, more: Partial<RehearsalSample> = {}): RehearsalSample => ({
   text,
   tokens: 5,
   thinking_tokens: 2,
