@@ -17,7 +17,6 @@ from worker.engine import EngineConfig, InferenceEngine
 TOLERANCE = 1e-3
 SEQUENCES = drawn([3, 40, 100])
 """The longest takes several steps of 64 tokens, and is longer than every window."""
-GROUPS: dict[str, Any] = {"n_group": 4, "topk_group": 2}
 YARN = {
     "rope_type": "yarn",
     "rope_theta": 10_000.0,
@@ -32,13 +31,20 @@ MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen3_moe": ("qwen3_moe", {}),
     # 48 is no multiple of the kernel's 32: its weights are padded when they are packed.
     "qwen3_moe, padded and tied": ("qwen3_moe", {"moe_intermediate_size": 48, "tie_word_embeddings": True}),
+    # Sizes that vLLM's kernel does not take.
+    "mixtral, plain": ("mixtral", {"hidden_size": 80}),
+    "gpt_oss, plain": ("gpt_oss", {"intermediate_size": 48}),
     "mixtral": ("mixtral", {}),
-    "gpt_oss": ("gpt_oss", {}),
     "gpt_oss, tied": ("gpt_oss", {"tie_word_embeddings": True}),
     "deepseek_v2": ("deepseek_v2", {"n_group": None, "topk_group": None}),
-    "deepseek_v2, grouped": ("deepseek_v2", {**GROUPS, "topk_method": "group_limited_greedy", "norm_topk_prob": True}),
-    "deepseek_v3": ("deepseek_v3", {**GROUPS}),
-    "deepseek_v3, long and tied": ("deepseek_v3", {**GROUPS, "rope_parameters": YARN, "tie_word_embeddings": True}),
+    "deepseek_v2, grouped": (
+        "deepseek_v2",
+        {"n_group": 4, "topk_group": 1, "topk_method": "group_limited_greedy", "norm_topk_prob": True},
+    ),
+    "deepseek_v3, long and tied": (
+        "deepseek_v3",
+        {"n_group": 4, "topk_group": 2, "rope_parameters": YARN, "tie_word_embeddings": True},
+    ),
 }
 
 Mixture = tuple[InferenceEngine, list[Path], list[list[torch.Tensor]]]
