@@ -11,7 +11,7 @@ from typing import Any
 
 SEPARATE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
-LATENT = ("kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+LATENT = ("kv_a_proj_with_mqa", "kv_b_proj", "o_proj")
 
 _BY_TRANSFORMERS = "The engine computes it with transformers' own class: slower than an architecture that vLLM knows."
 _WINDOWS = "Sliding windows are computed exactly."
@@ -21,7 +21,6 @@ _ROUTES = (
     "In bfloat16 one or two routes in a hundred differ between engine and learner, and with them some tokens by a nat: "
     "policy.routing.replay takes the engine's."
 )
-_DENSE_PARTS = "LoRA adapts the attention, the dense layers and the shared experts: the others rest."
 _PREDICTION = "Layers that predict further tokens (num_nextn_predict_layers) are neither trained nor exported."
 _LATENT_HEADS = "On CPUs the engine keeps latent attention with expanded heads, which take more of its cache."
 
@@ -117,7 +116,7 @@ ARCHITECTURES: Mapping[str, Support] = {
         experts=True,
         routes=True,
         fp8=False,
-        remarks=(_LATENT_HEADS, _ROUTES, _DENSE_PARTS),
+        remarks=(_LATENT_HEADS, _ROUTES, _EXPERTS),
     ),
     "DeepseekV3ForCausalLM": Support(
         "DeepSeek V3, R1",
@@ -127,7 +126,7 @@ ARCHITECTURES: Mapping[str, Support] = {
         biased=True,
         routes=True,
         fp8=False,
-        remarks=(_LATENT_HEADS, _PREDICTION, _ROUTES, _DENSE_PARTS),
+        remarks=(_LATENT_HEADS, _PREDICTION, _ROUTES, _EXPERTS),
     ),
     "MiniMaxForCausalLM": Support(
         "MiniMax-Text-01, MiniMax-M1",

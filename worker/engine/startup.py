@@ -77,11 +77,12 @@ def build_core(config: EngineConfig) -> CoreParts:
         _leave_classes_of_transformers()
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
-        from worker.engine.cpu_kernels import rotate_safely_in_torch, use_compiled_norms
+        from worker.engine.cpu_kernels import forget_rotations, rotate_safely_in_torch, use_compiled_norms
         from worker.engine.models.plain_experts import use_plain_experts
 
         op_priority = use_compiled_norms()
         rotate_safely_in_torch()
+        forget_rotations()
         use_plain_experts()
         # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
         os.environ["VLLM_MLA_DISABLE"] = "1"

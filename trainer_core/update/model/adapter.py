@@ -17,6 +17,7 @@ from transformers import PreTrainedModel
 
 from trainer_core.spec.learner.adapter import Adapter as AdapterSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter, NoAdapter
+from trainer_core.update.hybrid.routing import experts_per_token
 from trainer_core.update.packed.attention import UnsupportedPolicy
 
 FOLDER = "adapter"
@@ -133,9 +134,15 @@ def _wide(tensor: Tensor) -> Tensor:
 
 
 def _targets(model: PreTrainedModel, wanted: tuple[str, ...]) -> list[str]:
-    """Last names of the linear layers to adapt."""
+    """Last names of the linear layers to adapt; of a mixture of experts the attention's alone.
+
+    Of names that experts had in older files, peft adapts the joint tensors that they are in now, and not the layers
+    that still have them, such as those of shared experts.
+    """
     output = model.get_output_embeddings()
     linear = {name for name, module in model.named_modules() if isinstance(module, nn.Linear) and module is not output}
+    if experts_per_token(model) is not None:
+        linear = {name for name in linear if ".mlp." not in name}
     known = sorted({name.rpartition(".")[2] for name in linear})
     for name in wanted:
         if not any(one == name or one.endswith(f".{name}") for one in linear):

@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
-from tests.worker.engine.mixtures import drawn, largest_difference, make_mixture
+from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture
 from tests.worker.engine.mixtures import own_logprobs as plain_logprobs
 from trainer_core.update.hybrid.router import BIAS, routers
 from trainer_core.update.learner import Learner
@@ -92,12 +92,13 @@ def test_adapters_stand_beside_attention_and_joint_experts_rest(mixture: tuple[s
     spec = make_spec(policy={"base": name, "adapter": {"type": "lora", "rank": 4}})
     learner = Learner(folder, spec)
     before = learner.weights()
+    assert before.keys() == files(folder).keys()
     learner.update(make_groups(1), spec, 1)
     moved = {key for key, value in learner.weights().items() if (value != before[key]).any()}
     assert any(key.endswith(f"{KEY[name]}.weight") for key in moved)
     assert not any(".experts." in key for key in moved)
-    wanted = make_spec(policy={"base": name, "adapter": {"type": "lora", "target_modules": ["w1"]}})
-    with pytest.raises(UnsupportedPolicy, match=r"no linear layer 'w1' to adapt; it has .*o_proj"):
+    wanted = make_spec(policy={"base": name, "adapter": {"type": "lora", "target_modules": ["up_proj"]}})
+    with pytest.raises(UnsupportedPolicy, match=r"no linear layer 'up_proj' to adapt; it has .*o_proj"):
         Learner(folder, wanted)
 
 
