@@ -33,7 +33,7 @@ def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
             if policy not in engines:
                 make_tiny(name, policy, tied=case.head == "tied", dtype=case.dtype)
                 try:
-                    engines[policy] = start_engine(policy, case.dtype)
+                    engines[policy] = start_engine(policy, case.dtype, routes=case.routed)
                 except Exception as error:
                     engines[policy] = None
                     reason = f"the engine does not start: {type(error).__name__}: {error}"

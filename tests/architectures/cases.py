@@ -8,6 +8,7 @@ from itertools import cycle, product
 from typing import Literal, get_args
 
 from trainer_core.starter.architectures import ARCHITECTURES
+from trainer_core.support import ARCHITECTURES as SUPPORTED
 
 Head = Literal["tied", "untied"]
 Kind = Literal["float32", "bfloat16", "lora"]
@@ -32,6 +33,20 @@ class Case:
     def dtype(self) -> Literal["float32", "bfloat16"]:
         """Number type of the files, the engine and the learner."""
         return "bfloat16" if self.kind == "bfloat16" else "float32"
+
+    @property
+    def routed(self) -> bool:
+        """Whether it is a mixture of experts whose engine tells routes."""
+        return SUPPORTED[ARCHITECTURES[self.architecture].model].routes
+
+    @property
+    def replays(self) -> bool:
+        """Whether the learner sends sampled tokens where the engine has sent them.
+
+        Where weights change in the midst, what came before is computed again, and keeps its first routes in the
+        learner: they are those behind the tokens that were drawn.
+        """
+        return self.routed and self.mode == "sync"
 
     def __str__(self) -> str:
         return "-".join((self.architecture, self.head, self.kind, self.mode))

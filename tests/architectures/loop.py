@@ -31,8 +31,8 @@ Texts = list[list[int]]
 Scores = Sequence[Sequence[float]]
 
 
-def start_engine(policy: Path, dtype: str) -> InferenceEngine:
-    """An engine as runs start it, with a small cache."""
+def start_engine(policy: Path, dtype: str, *, routes: bool = False) -> InferenceEngine:
+    """An engine as runs start it, with a small cache; of a mixture of experts it may tell the routes."""
     return InferenceEngine(
         EngineConfig(
             str(policy),
@@ -43,13 +43,14 @@ def start_engine(policy: Path, dtype: str) -> InferenceEngine:
             max_num_batched_tokens=256,
             kv_cache_gib=0.02,
             stop_at_eos=False,
+            routes=routes,
         )
     )
 
 
 def make_spec(case: Case) -> RunSpec:
     """The spec of a case."""
-    policy: dict[str, Any] = {"base": "tiny", "dtype": case.dtype}
+    policy: dict[str, Any] = {"base": "tiny", "dtype": case.dtype, "routing": {"replay": case.replays}}
     if case.kind == "lora":
         policy["adapter"] = {"type": "lora", "rank": 4, "alpha": 8}
     engine = {"max_model_len": 128, "dtype": case.dtype, "lm_head_dtype": "float32"}
@@ -194,6 +195,7 @@ def _trajectory(completion: Completion, reward: float, advantage: float) -> Traj
         temperature=1.0,
         reward=reward,
         advantage=advantage,
+        routes=completion.routes,
     )
 
 

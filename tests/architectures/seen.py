@@ -11,6 +11,9 @@ LARGEST = {"float32": 1e-4, "bfloat16": 0.5}
 """Nats between engine and learner at one token. Both round in the same places in float32; in bfloat16 they do not."""
 MEAN = {"float32": 1e-5, "bfloat16": 0.04}
 """Nats between engine and learner, mean over tokens."""
+FLIPPED_LARGEST, FLIPPED_MEAN = 3.0, 0.15
+"""The same for a mixture of experts in bfloat16 where routes are not replayed: one or two of a hundred differ, and a
+random expert says something else altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +23,11 @@ class Difference:
     largest: float
     mean: float
 
-    def within(self, dtype: str) -> bool:
-        """Whether it is rounding in ``dtype``; not-a-number never is."""
-        return self.largest <= LARGEST[dtype] and self.mean <= MEAN[dtype]
+    def within(self, dtype: str, *, flips: bool = False) -> bool:
+        """Whether it is rounding in ``dtype``, where routes may have flipped or not; not-a-number never is."""
+        flips = flips and dtype == "bfloat16"
+        largest, mean = (FLIPPED_LARGEST, FLIPPED_MEAN) if flips else (LARGEST[dtype], MEAN[dtype])
+        return self.largest <= largest and self.mean <= mean
 
 
 @dataclass(slots=True)
@@ -54,15 +59,15 @@ class Seen:
         """Reasons why the case does not count as working."""
         if self.failure:
             return [self.failure]
-        dtype = self.case.dtype
+        dtype, routed = self.case.dtype, self.case.routed
         found: list[str] = []
         for name, one in (("start", self.start), ("sampled", self.sampled), ("export", self.export)):
-            if one is None or not one.within(dtype):
+            if one is None or not one.within(dtype, flips=routed and not (name == "sampled" and self.case.replays)):
                 found.append(f"{name}: {one}")
         if self.case.kind == "lora" and (self.adapter is None or not self.adapter.within(dtype)):
             found.append(f"adapter: {self.adapter}")
         for step, (probe, moved) in enumerate(zip(self.probes, self.moved, strict=True), 1):
-            if not probe.within(dtype):
+            if not probe.within(dtype, flips=routed):
                 found.append(f"after update {step}: {probe}")
             if not moved > 2 * probe.mean:
                 found.append(f"update {step} moved log-probabilities by {moved:.2g} only: the probe shows nothing")
