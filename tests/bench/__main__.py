@@ -18,6 +18,7 @@ from tests.bench import (
     staleness,
     time_to_reward,
     web_memory,
+    weight_travel,
     weight_update,
 )
 from tests.bench.report import Figure, show
@@ -53,6 +54,7 @@ ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "kernels": ("Operations of kernels/, one core", kernels.measure),
     "learner": ("Learner's step, one core", learner_step.measure),
     "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
+    "travel": ("Weights of 134.5 M parameters on their way to an engine, one core", weight_travel.measure),
     "gpu": ("Kernels and learner on a GPU", gpu.measure),
 }
 """Benchmarks without a platform."""

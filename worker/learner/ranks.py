@@ -149,7 +149,7 @@ class LearnerWorker:
                 pass  # every rank has its share in each
             self._learner.score(sequences)
             return []
-        return [publish(self._learner, sequences, self._publication)]
+        return [publish(self._learner, sequences, self._publication if _several_hosts() else None)]
 
     @_at_work
     def rescore(
@@ -166,6 +166,14 @@ class LearnerWorker:
         """Load a checkpoint; returns its version and the caller's state."""
         extra = self._learner.load(folder)
         return self._learner.version, extra
+
+
+def _several_hosts() -> bool:
+    """Whether an engine may be on another host, to which all bytes travel.
+
+    On one host the whole weights are mapped: to find, apply and prove changes takes longer there than to copy them.
+    """
+    return sum(node["Alive"] for node in ray.nodes()) > 1
 
 
 def _found(groups: Sequence[Group]) -> Found:

@@ -8,14 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import ray
+import torch
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.update.learner import Learner, NonFiniteUpdate
+from trainer_core.update.model.naming import layer_of
 from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
 from worker.errors import LearnerLost
+from worker.learner.publication import Publication
 from worker.learner.ranks import LearnerGroup
-from worker.learner.weights import WeightBundle
+from worker.learner.transport.object_store import ObjectStore
+from worker.learner.weights import WeightBundle, publish
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 """With Adam's usual epsilon the first updates are signs of gradients, and rounding decides those near zero."""
@@ -135,6 +139,27 @@ def test_a_dead_rank_is_named(policy_dir: Path, ranks: int) -> None:
     with pytest.raises(LearnerLost, match=f"learner rank {ranks - 1} died in update"):
         group.update(make_groups(2), spec, 2)
     group.close()
+
+
+def test_layers_stand_in_the_store_one_by_one_with_the_changes_since(
+    policy_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.learner.transport.object_store.IN_BUNDLE", 0)
+    spec = make_spec(policy={"base": "tiny", "dtype": "bfloat16"}, optimizer={"learning_rate": 1e-6})
+    learner, publication = Learner(policy_dir, spec), Publication(ObjectStore(), smallest=0)
+    for step in (1, 2, 3):
+        learner.update(make_groups(step), spec, step)
+        sent = ray.get(publish(learner, [[1, 2]], publication))
+        assert len(sent.changes) == step - 1
+        assert isinstance(sent.tensors, tuple)
+        assert {layer_of(name) for name in sent.tensors[1].names} == {layer_of(sent.tensors[1].names[0])}
+        found, expected = sent.unpacked(), learner.weights()
+        assert set(found) == set(expected)
+        for name, tensor in found.items():
+            assert tensor.dtype == torch.bfloat16
+            assert np.array_equal(tensor.float().numpy(), expected[name])
+    small = sum(one.size for one in publication.chain)
+    assert 0 < small < 0.3 * 2 * sum(weight.size for weight in expected.values())
 
 
 def test_the_store_shares_weights_without_a_copy(policy_dir: Path) -> None:
