@@ -169,8 +169,9 @@ class Engine(SpecModel):
     concurrency: Concurrency = FixedConcurrency()
     """How many sequences run, up to ``max_num_seqs``."""
     lm_head_dtype: Literal["model", "float32"] = "model"
-    """Number type of the projection to logits. With ``float32`` a narrower engine computes them from float32 weights,
-    as the learner does, and the mismatch of log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
+    """Number type of the projection to logits: the one switch of a float32 head. With ``float32`` a narrower engine
+    multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of
+    log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
     probe_tolerance: float | None = field(None, gt=0.0, le=5.0, unit="nats")
     """Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
     scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
