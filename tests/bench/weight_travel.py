@@ -5,7 +5,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +93,7 @@ class Mover:
         for _, layer in groupby(sorted(self.tensors.items()), lambda one: layer_of(one[0])):
             yield dict(layer)
 
-    def score(self, sequences: list[list[int]]) -> list[list[float]]:
+    def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Nothing: no forward pass is measured here."""
         return [[0.0] * (len(sequence) - 1) for sequence in sequences]
 
