@@ -2,12 +2,22 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import type { RehearsalFinding } from "@/api/model";
 
+/** Answers below which the platform looks for no faults. */
+const LEAST_ANSWERS = 8;
+
 /** What is wrong, with the cause in figures and what to change. */
-export function Findings({ findings }: { findings: RehearsalFinding[] }) {
+export function Findings({ findings, answers }: { findings: RehearsalFinding[]; answers: number }) {
+  if (findings.length === 0 && answers < LEAST_ANSWERS) {
+    return (
+      <Alert color="gray" p="xs" data-testid="too-few">
+        <Text size="sm">Too few answers to look for faults: it takes {LEAST_ANSWERS}.</Text>
+      </Alert>
+    );
+  }
   if (findings.length === 0) {
     return (
       <Alert color="green" p="xs" icon={<IconCircleCheck size={18} />} data-testid="no-findings">
-        <Text size="sm">Nothing is wrong with these answers.</Text>
+        <Text size="sm">No fault was found in these answers.</Text>
       </Alert>
     );
   }

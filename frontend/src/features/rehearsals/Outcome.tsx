@@ -6,9 +6,10 @@ import { signalSentence, stepSentence } from "./rehearsal";
 /** What a rehearsal has found: warnings first, then the share of groups with a signal and the time of a step. */
 export function Outcome({ rehearsal, report }: { rehearsal: Rehearsal; report: RehearsalReport }) {
   const sentence = stepSentence(rehearsal);
+  const answers = report.groups.reduce((sum, group) => sum + group.samples.length, 0);
   return (
     <Stack gap="sm">
-      <Findings findings={report.findings} />
+      <Findings findings={report.findings} answers={answers} />
       <SignalBar share={report.signal_share} groups={report.groups.length} />
       {sentence && (
         <Text size="sm" data-testid="step-time">

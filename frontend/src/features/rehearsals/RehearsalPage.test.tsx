@@ -65,7 +65,8 @@ const DONE: Rehearsal = {
 it("shows prompts as the policy sees them, and every grade with its reason", async () => {
   renderWith(<RehearsalView rehearsal={DONE} />);
   expect(screen.getByRole("heading", { name: "Rehearsal of small" })).toBeTruthy();
-  expect(screen.getByTestId("no-findings")).toBeTruthy();
+  expect(screen.getByTestId("too-few")).toBeTruthy();
+  expect(screen.queryByTestId("no-findings")).toBeNull();
   expect(screen.getByTestId("rehearsal-group").textContent).toContain("add, row 7");
   const prompt = screen.getByRole("region", { name: "Prompt" });
   expect(prompt.textContent).toContain("<s>1+1↵");
