@@ -84,12 +84,17 @@ class PolicyTokenizer:
         return self._rendered(row, form, begun=True) if "messages" in row else str(row["prompt"])
 
     def adds_generation_prompt(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> bool:
-        """Whether the chat template begins the assistant's turn behind a row's messages. True for a row without any,
-        and for one whose last message is the assistant's."""
+        """Whether the chat template begins the assistant's turn where it has ended another.
+
+        True for a row without messages, for one whose last message is the assistant's, and for a template that ends no
+        turn: the policy then goes on with the text itself.
+        """
         messages = row.get("messages")
         if not messages or messages[-1]["role"] == "assistant":
             return True
-        return self._rendered(row, form, begun=True) != self._rendered(row, form, begun=False)
+        begun = self._rendered(row, form, begun=True)
+        ends_no_turn = begun.rstrip().endswith(str(messages[-1]["content"]).rstrip())
+        return ends_no_turn or begun != self._rendered(row, form, begun=False)
 
     def _rendered(self, row: Mapping[str, Any], form: PromptFormat, *, begun: bool) -> str:
         """The messages as text; ``begun``: with the beginning of the assistant's turn."""

@@ -70,6 +70,7 @@ class Startup:
     def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
         self.bundle, self._platform, self._notify = bundle, platform, notify
         self._closers = ExitStack()
+        self._told_template = False
 
     def run(self, tick: Tick) -> RunParts:
         """Start everything and wait for it.
@@ -303,8 +304,9 @@ class Startup:
     def _tell_template(
         self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer, asked: list[dict[str, Any]]
     ) -> None:
-        """Tell where prompts end with the user's turn."""
-        if asked and not tokenizer.adds_generation_prompt(asked[0], form):
+        """Tell once where prompts end with the user's turn."""
+        if asked and not self._told_template and not tokenizer.adds_generation_prompt(asked[0], form):
+            self._told_template = True
             found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, asked with {name},")
             self._notify(found.title, f"{found.message} {found.advice}")
 

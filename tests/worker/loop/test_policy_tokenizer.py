@@ -101,10 +101,11 @@ def test_tags_of_the_policy_are_found() -> None:
     assert PolicyTokenizer(POLICY).thinking == FoundThinking("<think>", "</think>")
 
 
-IGNORES = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+IGNORES = "{% for message in messages %}<|im_start|>{{ message['content'] }}<|im_end|>\n{% endfor %}"
+CONTINUES = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 
 
-@pytest.mark.parametrize(("template", "adds"), [(CHATML, True), (IGNORES, False)])
+@pytest.mark.parametrize(("template", "adds"), [(CHATML, True), (IGNORES, False), (CONTINUES, True)])
 def test_a_template_that_adds_no_generation_prompt_is_known(tmp_path: Path, template: str, adds: bool) -> None:
     mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), template))
     asked = [{"role": "user", "content": "The quick dog"}]
