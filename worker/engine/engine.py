@@ -44,7 +44,10 @@ from worker.engine.types import (
 if TYPE_CHECKING:
     import numpy as np
     import torch
+    from numpy.typing import NDArray
     from vllm.v1.engine import EngineCoreOutputs
+
+    from worker.engine.readback import ReadBack
 
 
 class Halted(NamedTuple):
@@ -252,6 +255,20 @@ class InferenceEngine:
         except NoRoomError:
             self.drop_kv()
             return score_sequences(self._core, sequences, self._max_model_len)
+
+    def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
+        """Values of the serving weights, asked of the kernels: columns of matrices by their width, and vectors whole.
+
+        Tensors of the checkpoint that no kernel holds as they are do not come.
+        """
+        if self._broken is not None:
+            raise EngineError(self._broken)
+        return self._weights.reader.read(columns)
+
+    @property
+    def read_share(self) -> float:
+        """Share of the checkpoint's values that lie in tensors which ``read_weights`` can read."""
+        return self._weights.reader.share
 
     def drop_kv(self) -> None:
         """Forget every cached key and value; running requests are preempted and recomputed, no token is lost."""

@@ -20,6 +20,7 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
 from worker.engine.models.mixtures import follow_transformers, predicts_further_tokens
+from worker.engine.readback import Samples
 from worker.engine.types import Fp8Config
 
 LOAD_FORMAT = "dressage"
@@ -47,6 +48,8 @@ class WeightRecord:
     """Tensors that an update may bring though the loaded files lack them, as the model's class says."""
     head: torch.Tensor | None = None
     """The checkpoint's output head (the embedding where tied), kept where the model does not compute in float32."""
+    samples: Samples = field(default_factory=Samples)
+    """Values by which the tensors are recognised in the kernels, until that is done."""
 
 
 @register_model_loader(LOAD_FORMAT)
@@ -63,6 +66,7 @@ class PlainWeightLoader(DefaultModelLoader):
         super().__init__(load_config)
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._heads: dict[str, torch.Tensor] = {}
+        self._samples = Samples()
 
     def get_all_weights(
         self, model_config: ModelConfig, model: torch.nn.Module
@@ -73,7 +77,9 @@ class PlainWeightLoader(DefaultModelLoader):
                 self._shapes[name] = tuple(tensor.shape)
             if name.endswith((HEAD, EMBEDDING_SUFFIX)) and model_config.dtype != torch.float32:
                 self._heads[name] = tensor
-            yield name, tensor if self._simulated is None else rounded_weight(name, tensor, self._simulated.scales)
+            held = tensor if self._simulated is None else rounded_weight(name, tensor, self._simulated.scales)
+            self._samples.take(name, held)
+            yield name, held
 
     def load_weights(self, model: torch.nn.Module, model_config: ModelConfig) -> None:
         follow_transformers(model, model_config.hf_config)
@@ -81,6 +87,7 @@ class PlainWeightLoader(DefaultModelLoader):
         if self._simulated is not None:
             simulate(model, self._simulated)
         record = WeightRecord(shapes=self._shapes, optional=dict(getattr(model, "optional_weights", {})))
+        record.samples, self._samples = self._samples, Samples()
         if self._heads:
             record.head = self._heads[head_name(self._heads)]
             self._heads = {}

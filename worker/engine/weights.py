@@ -21,6 +21,7 @@ from worker.engine.head import Float32Head
 from worker.engine.landings import LandingWatch, owners
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
 from worker.engine.models.mixtures import forget_packed_experts
+from worker.engine.readback import Samples, WeightReader
 from worker.engine.types import EngineError, WeightsRefusedError
 
 Tensors = Mapping[str, "np.ndarray | torch.Tensor"]
@@ -56,6 +57,9 @@ class WeightStore:
         record.head = None
         self._places: dict[str, torch.Tensor] | None = None
         """Flat views of the plain parameters by Hugging Face name; found at the first load."""
+        self.reader = WeightReader(model, model_config.dtype, device, record.samples, self._head is not None)
+        """Reads back what the kernels hold."""
+        record.samples = Samples()
         self._tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
 
     @property
