@@ -25,3 +25,7 @@ class LearnerLost(RuntimeError):
 
 class RolloutError(RuntimeError):
     """The engines cannot do their work; the message is a sentence for a person."""
+
+
+class WeightsRefused(RolloutError):
+    """An engine does not compute with the weights it was given, twice. The run pauses: a fresh engine is no cure."""

@@ -29,7 +29,8 @@ from trainer_core.update.learner import Learner
 from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
 from worker.engine.startup import eos_token_ids
 from worker.engine.tokenizer import PolicyTokenizer
-from worker.learner.probe import apply_and_probe, probe_sequences
+from worker.learner.probe.check import apply_and_probe
+from worker.learner.probe.sequences import probe_sequences
 from worker.learner.weights import bundle
 from worker.loop.advantages import assign_advantages
 from worker.messages.chunk import pack, unpack
@@ -97,7 +98,8 @@ class Loop:
         metrics = self._learner.update(groups, self.spec, step)
         metrics |= step_metrics(groups, self.spec, version=step - 1)
         weights = bundle(self._learner, self._probes)
-        metrics["probe/max_abs_diff"] = apply_and_probe(self._engine, weights, self.spec.rollout.engine.tolerance)
+        found = apply_and_probe(self._engine, weights, self.spec.rollout.engine.tolerance)
+        metrics["probe/max_abs_diff"] = found.largest
         return metrics
 
     def _grade(self, trajectory: Trajectory, item: dict[str, Any]) -> None:

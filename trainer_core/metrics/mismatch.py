@@ -139,7 +139,28 @@ ENTRIES = (
     Metric("staleness/max", "Largest staleness", "versions", "largest age of a token's weights", "mismatch"),
     Metric("staleness/share/<age>", "Tokens of an age", "share", "sampled tokens of weights that old", "mismatch"),
     Metric(
-        "probe/max_abs_diff", "Probe", "nats", "largest difference on fixed tokens after a weight update", "mismatch"
+        "probe/mean_abs_diff",
+        "Probe, mean",
+        "nats",
+        "mean difference between engine and learner on the probe's text after a weight update, without the largest of "
+        "each fifty tokens",
+        "mismatch",
+    ),
+    Metric("probe/p95_abs_diff", "Probe, 95 % quantile", "nats", "95 % quantile of the differences on it", "mismatch"),
+    Metric("probe/max_abs_diff", "Probe, largest", "nats", "largest difference on it", "mismatch"),
+    Metric(
+        "probe/noise_floor",
+        "Probe, noise",
+        "nats",
+        "the mean difference at the start, at the same weights, grown with the learner's own rounding since",
+        "mismatch",
+    ),
+    Metric(
+        "probe/weights_read_share",
+        "Weights read back",
+        "share",
+        "weights in tensors of which the engines' kernels were asked for columns, which were compared bit for bit",
+        "mismatch",
     ),
     *(Metric(*entry, "mismatch") for entry in _CAUSES_AND_SPREAD),
 )

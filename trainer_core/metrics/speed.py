@@ -22,6 +22,7 @@ ENTRIES = (
     ),
     Metric("timing_s/reward", "Rewards", "s", "time of rewards while nothing was generated", "speed"),
     Metric("timing_s/learn", "Learning", "s", "time of the update", "speed"),
+    Metric("timing_s/probe", "Weight probe", "s", "the part of the sync in which engines prove their weights", "speed"),
     Metric("timing_s/sync", "Weight sync", "s", "from the update's end to the probe's", "speed"),
     Metric(
         "timing_s/paused",

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.formats.precision import as_engine
+from trainer_core.update.formats.precision import as_engine, rounds_as_engine
+from trainer_core.update.formats.quantise import Scales
 from trainer_core.update.formats.travel import travel_type
 from trainer_core.update.gradients import GradientAccumulator
 from trainer_core.update.model.naming import as_in_files
@@ -96,6 +97,9 @@ class Learner:
             self._parts, rank, world_size, self._packing, self._device, between or (lambda: None)
         )
         self._torn: str | None = None
+        quantization = spec.rollout.engine.quantization
+        self.engine_fp8: Scales | None = None if quantization is None else quantization.scales
+        """Scales of the matrices that the rollout engines hold in FP8; None where they hold none."""
         self._streamed: StreamedStep | None = None
 
     @property
@@ -247,13 +251,12 @@ class Learner:
 
         In the formats in which the rollout engines compute. Every rank scores all sequences.
         """
-        self._require_whole()
-        probes = [as_trajectory(sequence) for sequence in sequences]
-        for batch in pack(probes, self._packing):
-            moved = batch.to(self._device)
-            with as_engine(self._engine.forward):
-                record(probes, moved, *score(self._engine.forward, moved))
-        return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
+        return self._score(sequences, exactly=False)
+
+    @torch.no_grad()
+    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
+        """The same in float32; None where the engines' formats are float32 too. Every rank scores all sequences."""
+        return self._score(sequences, exactly=True) if rounds_as_engine(self._engine.forward) else None
 
     def rescore(
         self,
@@ -307,6 +310,15 @@ class Learner:
         self._parts.restore(restored.held, restored.counters)
         self._torn = None
         return restored.extra
+
+    def _score(self, sequences: Sequence[Sequence[int]], *, exactly: bool) -> list[list[float]]:
+        self._require_whole()
+        probes = [as_trajectory(sequence) for sequence in sequences]
+        for batch in pack(probes, self._packing):
+            moved = batch.to(self._device)
+            with as_engine(self._engine.forward, exactly=exactly):
+                record(probes, moved, *score(self._engine.forward, moved))
+        return [[] if probe.learner_logprobs is None else probe.learner_logprobs.tolist() for probe in probes]
 
     # ── the parts of a step ──
 

@@ -23,7 +23,8 @@ from worker.cluster.cores import CorePlace, CoreShare, usable_cores
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
 from worker.learner.peak import measure_peaks
-from worker.learner.probe import probe_sequences
+from worker.learner.probe.evidence import Witness
+from worker.learner.probe.sequences import probe_sequences
 from worker.learner.publication import Publication
 from worker.learner.transport import PUBLISHED_BY, TRANSPORTS
 from worker.learner.weights import WeightBundle, publish
@@ -88,6 +89,7 @@ class LearnerWorker:
         self._publication = Publication(TRANSPORTS[PUBLISHED_BY])
         self._rank = rank
         self._world_size = world_size
+        self._witness = Witness()
 
     def rendezvous(self) -> str:
         """An address that is free on this machine, for all ranks to meet at."""
@@ -148,8 +150,10 @@ class LearnerWorker:
             for _ in self._learner.layers():
                 pass  # every rank has its share in each
             self._learner.score(sequences)
+            self._learner.score_exactly(sequences)
             return []
-        return [publish(self._learner, sequences, self._publication if _several_hosts() else None)]
+        publication = self._publication if _several_hosts() else None
+        return [publish(self._learner, sequences, publication, self._witness)]
 
     @_at_work
     def rescore(
@@ -266,6 +270,10 @@ class LearnerGroup:
         metrics: dict[str, float]
         metrics, self.version = self._call("finish")[0]
         return metrics
+
+    def probe_with(self, sequences: list[list[int]]) -> None:
+        """Score these from now on, whenever weights are published."""
+        self._probe = sequences
 
     def publish(self) -> ray.ObjectRef[WeightBundle]:
         """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""

@@ -74,6 +74,10 @@ class LearningStage:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
         return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores)
 
+    def probe_with(self, sequences: list[list[int]]) -> None:
+        """Probe with these token sequences from now on."""
+        self._thread.submit(lambda: self._learner.probe_with(sequences))
+
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
         return self._thread.submit(lambda: self._learner.publish())

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import ray
 
+from trainer_core.update.formats.quantise import Scales
+from worker.learner.probe.evidence import Evidence, Sampler, Witness
 from worker.learner.publication import Changes, Publication
 from worker.learner.transport import PUBLISHED_BY, TRANSPORTS, Tensors
 from worker.learner.transport.object_store import ObjectStore
@@ -62,6 +64,8 @@ class WeightBundle:
     """Key of the weights in ``tensors``; empty where no changes will ever refer to them."""
     changes: tuple[Changes, ...] = ()
     """Changes between ``tensors`` and this version, in their order."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """Sampled values of the tensors, and what else the probe judges by."""
 
     def unpacked(self) -> Tensors:
         """This version's weights by Hugging Face name.
@@ -121,6 +125,8 @@ class Publisher(Protocol):
     """Interface that ``publish`` needs of a learner."""
 
     version: int
+    engine_fp8: Scales | None
+    """Scales of the matrices that the engines hold in FP8; None where they hold none."""
 
     def layers(self) -> Iterator[Tensors]:
         """All weights, layer by layer; a layer's may be read until the next is asked for."""
@@ -128,26 +134,41 @@ class Publisher(Protocol):
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
 
+    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
+        """The same in float32; None where ``score`` is that already."""
 
-def bundle(learner: Publisher, sequences: list[list[int]], publication: Publication | None = None) -> WeightBundle:
+
+def bundle(
+    learner: Publisher,
+    sequences: list[list[int]],
+    publication: Publication | None = None,
+    witness: Witness | None = None,
+) -> WeightBundle:
     """The learner's weights as they are now, with the probe scored by the same version.
 
     Args:
         learner: gives weights and scores.
         sequences: the probe.
         publication: what was published before, which it adds to; without one the weights are whole.
+        witness: what was testified of the version before; without one nothing is known of it.
     """
+    sampler = Sampler(learner.version, learner.engine_fp8)
+    layers = sampler.following(learner.layers())
     if publication is None:
-        tensors = TRANSPORTS[PUBLISHED_BY].pack(learner.version, learner.layers())
-        return WeightBundle(learner.version, tensors, sequences, learner.score(sequences), PUBLISHED_BY)
-    publication.add(learner.version, learner.layers())
-    scored = learner.score(sequences)
-    base, key, chain = publication.base, publication.base_key, publication.chain
-    return WeightBundle(learner.version, base, sequences, scored, PUBLISHED_BY, key, chain)
+        base, key, chain = TRANSPORTS[PUBLISHED_BY].pack(learner.version, layers), "", ()
+    else:
+        publication.add(learner.version, layers)
+        base, key, chain = publication.base, publication.base_key, publication.chain
+    scores, exact = learner.score(sequences), learner.score_exactly(sequences)
+    evidence = (witness or Witness()).testify(learner.version, sampler.sample, sequences, scores, exact)
+    return WeightBundle(learner.version, base, sequences, scores, PUBLISHED_BY, key, chain, evidence)
 
 
 def publish(
-    learner: Publisher, sequences: list[list[int]], publication: Publication | None = None
+    learner: Publisher,
+    sequences: list[list[int]],
+    publication: Publication | None = None,
+    witness: Witness | None = None,
 ) -> ray.ObjectRef[WeightBundle]:
     """Put the learner's weights into Ray's object store; readers map them without a copy."""
-    return ray.put(bundle(learner, sequences, publication))
+    return ray.put(bundle(learner, sequences, publication, witness))

@@ -33,7 +33,7 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from trainer_core.link.events import PLACE_GIVEN_BACK, AlertData, AlertLevel, LogData, ReportedState, StateData
 from worker.cluster.private_files import keep_new_files_private
-from worker.errors import ClusterError, FencedError, PlaceReleased, StartError
+from worker.errors import ClusterError, FencedError, PlaceReleased, StartError, WeightsRefused
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
@@ -60,7 +60,14 @@ class Stopped(Exception):
 
 
 def train(run: ActiveRun) -> None:
-    """The run, from its first (or next) step to its last."""
+    """The run, from its first (or next) step to its last. It stands still where an engine has other weights."""
+    try:
+        _train(run)
+    except WeightsRefused as refused:
+        run.stand_refused(refused)
+
+
+def _train(run: ActiveRun) -> None:
     run.begin()
     for step in range(run.first_step, run.last_step + 1):
         run.dispatch(step)

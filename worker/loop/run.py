@@ -23,7 +23,8 @@ from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from trainer_core.update.saving.integrity import CheckpointError
 from worker.engine import KvOnUpdate
-from worker.errors import PlaceReleased
+from worker.errors import PlaceReleased, WeightsRefused
+from worker.learner.probe.sequences import probe_text
 from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
@@ -41,8 +42,10 @@ from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.loop.updates import Updates
+from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
+from worker.seeds import derive_seed
 
 POLL_S = 0.2
 """Seconds between two looks of a wait whether the run shall end."""
@@ -102,8 +105,13 @@ class ActiveRun:
         first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
         evaluated = bool(state.get("evaluated_at_start"))
         self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
-        self._sync: Future[float] | None = None
-        self._sync_from, self._sync_s, self._probe = 0.0, 0.0, 0.0
+        self._sync: Future[ProbeFigures] | None = None
+        self._sync_from, self._sync_s = 0.0, 0.0
+        self._probe: ProbeFigures | None = None
+        """Figures of the last probe of the engines."""
+        self._probe_text: list[list[int]] = state.get("probe_text", [])
+        self._whole_after: int | None = None
+        """Step after which the learner and all that the loop keeps are of one state; None while it is in between."""
         self._metrics: dict[str, float] = {}
         """Metrics of the step in hand, as far as they are known."""
         self._starved = False
@@ -121,8 +129,10 @@ class ActiveRun:
 
     def begin(self) -> None:
         """Prove that the engines serve the learner's weights; evaluate."""
+        self._choose_probe_text()
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
+        self._whole_after = self._version
         if self.first_step == 1 and not self._evaluator.has_result:
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
@@ -164,6 +174,7 @@ class ActiveRun:
 
     def learn(self, batch: Batch) -> Future[Learned]:
         """Hand the batch to the learner, or what it has not got yet. Controls of the optimizer step apply here."""
+        self._whole_after = None
         update = self._updates.learn(batch, self._version)
         self._link.phase("learn", batch.step)
         return update
@@ -219,7 +230,7 @@ class ActiveRun:
             **self._parts.generation.judge_metrics(),
             "timing_s/learn": learned.learn_s,
             "timing_s/sync": self._sync_s + learned.publish_s,
-            "probe/max_abs_diff": self._probe,
+            **({} if self._probe is None else self._probe.metrics()),
             "training/policy_version": float(step),
             "training/tokens_total": float(self._tokens_total),
         }
@@ -244,6 +255,7 @@ class ActiveRun:
             self._link.emit(metric_alert("Guard", alert), step)
             if alert.action == "pause":
                 self._hold = alert.message
+        self._whole_after = step
 
     def evaluate_if_due(self, step: int) -> None:
         """Have the weights after ``step`` evaluated; the result is reported when it is there."""
@@ -304,6 +316,45 @@ class ActiveRun:
             return
         if self._link.release_place and self._link.desired_state == "paused":
             raise PlaceReleased
+
+    def stand_refused(self, refused: WeightsRefused) -> None:
+        """Pause over engines that do not compute with the learner's weights, with what was learned in a checkpoint.
+
+        The engines are of no use any more: the attempt ends when people resume the run, or its place is wanted, and
+        the next one begins anew from the checkpoint.
+
+        Raises:
+            PlaceReleased: that time has come.
+        """
+        step = self._version if self._whole_after is None else self._whole_after
+        kept = self._save_refused()
+        reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
+        self._link.emit(AlertData(level="error", title="An engine has other weights than the learner", message=reason))
+        self._link.emit(StateData(state="paused", reason=reason, by_request=False), step)
+        noted = False
+        while True:
+            self._interrupt()
+            self._link.phase("waiting", step)
+            # The platform sets its wish to a pause once it has read the event; until then it still says "running".
+            noted = noted or self._link.desired_state == "paused"
+            if noted and (self._link.desired_state == "running" or self._link.release_place):
+                raise PlaceReleased
+            time.sleep(POLL_S)
+
+    def _save_refused(self) -> str:
+        """Save the run where its state is whole. Returns a sentence that says from where it goes on."""
+        step = self._whole_after
+        if step is None:
+            return "It goes on from its last checkpoint: the learner was in the middle of a step."
+        try:
+            saved = self._saving.secure(step, self._state)
+            while not saved.done():
+                self._interrupt()
+                time.sleep(POLL_S)
+            saved.result()
+        except (OSError, CheckpointError) as error:
+            return f"It could not be saved after step {step} ({error}), and goes on from its last checkpoint."
+        return f"The checkpoint after step {step} is safe."
 
     def _tell_trouble(self, step: int) -> None:
         """Tell of a checkpoint that could not be written while the run stands still: once, until the reason changes."""
@@ -398,9 +449,28 @@ class ActiveRun:
             "evaluated_at_start": self._evaluator.has_result,
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
+            "probe_text": self._probe_text,
         }
 
-    def _time_sync(self, sync: Future[float]) -> None:
+    def _choose_probe_text(self) -> None:
+        """Have engines and learner probed with ends of this run's prompts and what the policy says next.
+
+        A run that goes on probes with the text it has begun with.
+        """
+        if not self._probe_text:
+            prompts = [prompt for data in self._parts.sources.values() for prompt in data.prompts]
+            spec, engines = self._steering.spec, self._parts.generation.engines
+            seed = derive_seed(spec.schedule.seed, "probe")
+            self._probe_text = probe_text(
+                prompts,
+                lambda begun, tokens: engines.sample(begun, tokens, seed),
+                spec.rollout.engine.max_model_len,
+                seed,
+            )
+        if self._probe_text:
+            self._parts.learning.probe_with(self._probe_text)
+
+    def _time_sync(self, sync: Future[ProbeFigures]) -> None:
         self._sync_s = time.perf_counter() - self._sync_from
         if not sync.cancelled() and sync.exception() is None:
             self._probe = sync.result()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from worker.engine.types import Completion, PartialCompletion, Sampling
 from worker.messages.chunk import Chunk
+from worker.messages.probe import ProbeFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +110,4 @@ class Updated:
     """A worker's answer to new weights."""
 
     version: int
-    max_abs_diff: float
-    """Largest difference of the probe, in nats."""
+    probe: ProbeFigures

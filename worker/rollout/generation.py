@@ -24,6 +24,7 @@ from worker.judge.use import Tally, Use
 from worker.judge.use import metrics as judge_metrics
 from worker.messages.chunk import repack, unpack
 from worker.messages.jobs import Collected, Parked
+from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch, Ticket
 from worker.rewards.pool import PendingScores, RewardPool
 from worker.rewards.worker import Scored
@@ -104,8 +105,8 @@ class GenerationStage:
             found.append(self._scored.popleft())
         return found
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
-        """Bring new weights to the engines; see ``Router.update``. Result: largest probe difference in nats."""
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
+        """Bring new weights to the engines; see ``Router.update``."""
         started = time.time()
         with self._lock:
             self._updating = not self._out

@@ -1,9 +1,12 @@
 """The rollout workers as the loop sees them: groups go in, finished ones come out, dead and hung engines are replaced.
 
 A group's samples stay on one worker, which computes their common prompt once; new groups go where the fewest tokens
-run. A thread per worker waits for what it has finished. A worker that dies, hangs or fails its probe is replaced: the
-fresh engine gets the present weights (with the probe) and the groups that its predecessor had not finished. Where even
-the fresh one cannot work, it is retired and its groups go to the others; the last one's failure is the run's.
+run. A thread per worker waits for what it has finished. A worker that dies or hangs is replaced: the fresh engine gets
+the present weights (with the probe) and the groups that its predecessor had not finished. Where even the fresh one
+cannot work, it is retired and its groups go to the others; the last one's failure is the run's.
+
+A worker that fails its probe, twice, is not replaced. It generates nothing more, and neither do the others: the cause
+lies in the weights, in their transfer or in the engine's code, which a fresh process shares. People decide.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import reduce
 
 import ray
 from ray.actor import ActorHandle
@@ -20,8 +24,10 @@ from ray.exceptions import RayError, RayTaskError
 
 from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
-from worker.errors import RolloutError
+from worker.errors import RolloutError, WeightsRefused
+from worker.learner.probe.errors import ProbeFailed
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Parked, Submission, Updated
+from worker.messages.probe import Floor, ProbeFigures
 from worker.rollout import health as watch
 from worker.rollout.health import HealthWatch, reason
 
@@ -49,7 +55,8 @@ class _Slot:
     load: EngineLoad | None = None
     sent: int = 0
     """Prompt tokens sent since ``load``."""
-    difference: float = 0.0
+    probe: ProbeFigures | None = None
+    """Figures of its last probe."""
     failures: int = 0
 
 
@@ -71,7 +78,7 @@ class Router:
             spawn: makes an actor, given (index, generation); the engine of ``config`` is built in it at once.
             size: number of workers.
             config: the config of each engine.
-            tolerance: the tolerance of the probe, in nats.
+            tolerance: largest mean difference that may count as noise, in nats.
             batch: groups in a batch: a quarter of a worker's share travels in one message.
             notify: told what becomes of workers.
         """
@@ -83,6 +90,8 @@ class Router:
         self._changed = threading.Condition(threading.RLock())
         self._bundle: ray.ObjectRef | None = None
         self._version, self._seed = -1, 0
+        self._floor: Floor | None = None
+        """Noise between engines and learner, measured with the first weights that all have served."""
         self._closed = False
         self._failure: RolloutError | None = None
         self._updates = ThreadPoolExecutor(1, thread_name_prefix="weights")
@@ -127,15 +136,16 @@ class Router:
                 if slot.up:
                     slot.handle.submit.remote(Submission(tuple(part), seed + index, alone, self._flush))
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
         """Bring all workers to new weights. What is submitted from now on is sampled by them.
 
-        Result: the largest probe difference in nats, once every worker has proved that it serves them.
+        Result: figures of the probes, once every worker has proved that it serves them; ``WeightsRefused`` where one
+        has failed to.
         """
         with self._changed:
             self._bundle, self._version = bundle, version
             asked = [
-                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, kv, alone))
+                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, self._floor, kv, alone))
                 for slot in self._slots
                 if slot.up and not slot.retired
             ]
@@ -154,6 +164,18 @@ class Router:
                 return refused
             answer: Future[list[list[float]]] = slot.handle.score.remote(sequences).future()
         return answer
+
+    def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
+        """What the policy says next, at temperature 1; asked of the first worker, before it has anything to do.
+
+        Raises:
+            RolloutError: it has died.
+        """
+        try:
+            said: list[list[int]] = ray.get(self._slots[0].handle.sample.remote(prompts, max_tokens, seed))
+        except RayError as error:
+            raise RolloutError(f"Rollout worker 0 {reason(error)} while it sampled text for the probe.") from error
+        return said
 
     def park(self) -> dict[str, Parked]:
         """Stop all groups and take back those that have not finished; the others are delivered as ever."""
@@ -186,7 +208,7 @@ class Router:
     def _attend(self, slot: _Slot) -> None:
         observed = HealthWatch()
         try:
-            while not self._closed and not slot.retired:
+            while not self._closed and not slot.retired and self._failure is None:
                 # The first answer of an engine comes at once: its load is what later ones are compared with.
                 patience = watch.WATCH_S if slot.load is not None else 0.0
                 try:
@@ -227,6 +249,8 @@ class Router:
             try:
                 return self._bring_up(slot)
             except RayError as error:
+                if (refused := _refusal(slot, error)) is not None:
+                    return self._give_up(refused)
                 why = reason(error)
 
     def _bring_up(self, slot: _Slot) -> None:
@@ -243,8 +267,8 @@ class Router:
                         slot.handle.submit.remote(Submission(jobs, self._seed + slot.index, False, self._flush))
                     self._changed.notify_all()
                     return
-            answer: Updated = ray.get(slot.handle.update.remote(bundle, self._tolerance, "recompute", False))
-            slot.serving, slot.difference = answer.version, answer.max_abs_diff
+            asked = slot.handle.update.remote(bundle, self._tolerance, self._floor, "recompute", False)
+            self._passed(slot, ray.get(asked))
 
     def _retire(self, slot: _Slot, why: str) -> None:
         """Give the slot up. Called with the lock."""
@@ -261,11 +285,22 @@ class Router:
         self._changed.notify_all()
 
     def _give_up(self, error: RolloutError) -> None:
-        self._failure = error
-        self._changed.notify_all()
+        with self._changed:
+            self._failure = self._failure or error
+            self._changed.notify_all()
         self._failed()
 
-    def _await_update(self, version: int, asked: list[tuple[_Slot, int, ray.ObjectRef]]) -> float:
+    def _passed(self, slot: _Slot, answer: Updated) -> None:
+        """Note what a worker serves, and tell of a probe that only a second loading has passed."""
+        slot.serving, slot.probe = answer.version, answer.probe
+        if answer.probe.retried:
+            message = (
+                f"Rollout worker {slot.index} failed its probe ({answer.probe.retried}). It was given all weights "
+                "again and passes."
+            )
+            self._notify("Weights were loaded a second time", message)
+
+    def _await_update(self, version: int, asked: list[tuple[_Slot, int, ray.ObjectRef]]) -> ProbeFigures:
         for slot, generation, ref in asked:
             try:
                 answer: Updated = ray.get(ref)
@@ -274,17 +309,24 @@ class Router:
                 continue
             with self._changed:
                 if slot.generation == generation:
-                    slot.serving, slot.difference = answer.version, answer.max_abs_diff
+                    self._passed(slot, answer)
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._failure is not None or self._all_serve(version))
             self.check()
-            return max((slot.difference for slot in self._slots if not slot.retired), default=0.0)
+            passed = [slot.probe for slot in self._slots if slot.probe is not None and not slot.retired]
+            if not passed:
+                raise RolloutError("The engines were closed while they were given new weights.")
+            figures = reduce(ProbeFigures.worst, passed)
+            self._floor = self._floor or figures.floor
+            return figures
 
     def _all_serve(self, version: int) -> bool:
         return all(slot.retired or (slot.serving is not None and slot.serving >= version) for slot in self._slots)
 
     def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
         """New weights did not arrive: send the worker nothing more. Its thread finds it dead, and replaces it."""
+        if (refused := _refusal(slot, error)) is not None:
+            return self._give_up(refused)
         with self._changed:
             if slot.generation != generation or self._closed:
                 return
@@ -292,6 +334,14 @@ class Router:
             if isinstance(error, RayTaskError):
                 self._notify("A rollout worker was drained", f"Rollout worker {slot.index} {reason(error)}.")
                 ray.kill(slot.handle, no_restart=True)
+
+
+def _refusal(slot: _Slot, error: RayError) -> WeightsRefused | None:
+    """The failure of a probe as what it means for the run; None of any other error."""
+    cause = getattr(error, "cause", None)
+    if not isinstance(cause, ProbeFailed):
+        return None
+    return WeightsRefused(f"Rollout worker {slot.index} does not compute with the new weights: {cause}")
 
 
 def _weight(job: GroupJob) -> int:

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from worker.cluster.cores import CorePlace, CoreShare
-from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup
+from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup, Sampling
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
 from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
     from worker.learner.weights import WeightBundle
+    from worker.messages.probe import Floor, ProbeFigures
 
 FLUSH_S = 0.02
 """A finished group travels at the latest after this time: until then others may finish and share its message."""
@@ -80,6 +81,8 @@ class RolloutWorker:
         self._spans: list[EngineSpan] = []
         self._since: float | None = None
         """Start of the present stretch of generation."""
+        self._unproved = False
+        """Whether the engine holds weights that have not passed their probe."""
 
     def start(self, config: EngineConfig) -> float:
         """Build the engine. Returns the seconds it took; raises ``EngineError`` with a sentence."""
@@ -90,17 +93,28 @@ class RolloutWorker:
         """Sample these groups; they come out of ``collect``."""
         self._enqueue(lambda: self._begin(submission), submission.alone)
 
-    def update(self, bundle: WeightBundle, tolerance: float, kv: KvOnUpdate, alone: bool) -> Updated:
-        """Serve new weights and prove it. Raises ``ProbeFailed``.
+    def update(
+        self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate, alone: bool
+    ) -> Updated:
+        """Serve new weights and prove it; once more with all of them where a first probe fails.
 
         Args:
             bundle: the version.
-            tolerance: the tolerance of the probe, in nats.
+            tolerance: largest mean difference that may count as noise, in nats.
+            floor: the noise of the start; None measures it.
             kv: what becomes of the keys and values of running sequences.
             alone: wait for the running sequences to finish.
+
+        Raises:
+            ProbeFailed: the second probe has failed too. Nothing is generated until an update passes.
         """
-        answer: Updated = self._enqueue(lambda: self._update(bundle, tolerance, kv), alone).result()
+        answer: Updated = self._enqueue(lambda: self._update(bundle, tolerance, floor, kv), alone).result()
         return answer
+
+    def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
+        """What the policy says next, at temperature 1, without joining what is generated for the run."""
+        said: list[list[int]] = self._enqueue(lambda: self._sample(prompts, max_tokens, seed), True).result()
+        return said
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability, at temperature 1, of each token but the first, by the weights that serve in its turn."""
@@ -167,11 +181,12 @@ class RolloutWorker:
         while True:
             with self._turn:
                 self._ticks += 1
-                while not self._inbox and not self._live:
+                while not self._inbox and (self._unproved or not self._live):
                     self._rest()
                     self._turn.wait()
                     self._ticks += 1
-                if not self._inbox or (self._inbox[0].alone and self._live):
+                waits = bool(self._inbox) and self._inbox[0].alone and bool(self._live) and not self._unproved
+                if not self._inbox or waits:
                     return
                 item = self._inbox.popleft()
             try:
@@ -243,18 +258,39 @@ class RolloutWorker:
                 with self._turn:
                     self._hand_over(live)
 
-    def _update(self, bundle: WeightBundle, tolerance: float, kv: KvOnUpdate) -> Updated:
-        from worker.learner.probe import apply_and_probe
-
+    def _update(self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate) -> Updated:
         running, began, at = bool(self._live), time.perf_counter(), time.time()
         self._close_span(at)
         self._work()
-        difference = apply_and_probe(self._engine, bundle, tolerance, kv=kv)
+        self._unproved = True  # until the probe is passed nothing is generated, whatever happens here
+        found = self._apply(bundle, tolerance, floor, kv)
+        self._unproved = False
         if running:
             self._paused_at = began
         with self._turn:
             self._spans.append(EngineSpan("update", at, time.time()))
-        return Updated(bundle.version, difference)
+        return Updated(bundle.version, found)
+
+    def _apply(self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate) -> ProbeFigures:
+        """Load and probe, twice at most: what was lost on the way once does not stop a run."""
+        from worker.learner.probe.check import apply_and_probe
+        from worker.learner.probe.errors import ProbeFailed
+
+        try:
+            return apply_and_probe(self._engine, bundle, tolerance, floor, kv=kv)
+        except ProbeFailed as first:
+            # What ran meanwhile has keys and values of nobody's weights.
+            found = apply_and_probe(self._engine, bundle, tolerance, floor, kv="recompute", whole=True)
+            return replace(found, retried=str(first))
+
+    def _sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
+        said: dict[str, list[int]] = {}
+        for number, prompt in enumerate(prompts):
+            sampling = Sampling(1.0, max_tokens=max_tokens, seed=derive_seed(seed, number) // 2)
+            self._engine.submit(Request(f"probe-{number}", tuple(prompt), sampling))
+        while len(said) < len(prompts):
+            said |= {done.request_id: [int(token) for token in done.token_ids] for done in self._engine.step()}
+        return [said[f"probe-{number}"] for number in range(len(prompts))]
 
     def _park(self) -> dict[str, Parked]:
         partials = {partial.request_id: partial for partial in self._engine.park()}
@@ -316,7 +352,7 @@ class RolloutWorker:
             at=stats.at,
             busy_s=stats.busy_s,
             ticks=self._ticks,
-            idle=not self._live,
+            idle=self._unproved or not self._live,
             running_tokens=stats.running_tokens,
             running_sum=self._running_sum,
             steps=self._steps,

@@ -21,7 +21,9 @@ from trainer_core.update.learner import Learner
 from worker.engine import EngineError, Fp8Config, InferenceEngine, Request, Sampling
 from worker.engine.fp8 import execution, refusal, simulate
 from worker.engine.types import EngineConfig
-from worker.learner.probe import ProbeFailed, apply_and_probe, probe_sequences
+from worker.learner.probe.check import apply_and_probe
+from worker.learner.probe.errors import ProbeFailed
+from worker.learner.probe.sequences import probe_sequences
 from worker.learner.weights import bundle
 from worker.loop.rescoring import combine
 
@@ -145,7 +147,7 @@ def test_the_probe_is_sharp_whatever_the_learner_trains_in(
     assert tolerance == 0.05
     for learner in learners.values():
         weights = bundle(learner, PROBES)
-        assert apply_and_probe(fp8_engine, weights, tolerance) < 1e-4
+        assert apply_and_probe(fp8_engine, weights, tolerance).largest < 1e-4
         for name, tensor in state(perturbed(tied_policy[1], seed=1)).items():
             weights.tensors[name] = tensor
         with pytest.raises(ProbeFailed):
@@ -191,7 +193,8 @@ def test_float16_is_nearer_to_the_learner_than_bfloat16(shared_engine: Inference
         engine = start(tied_policy[0], **settings)
         learner = Learner(tied_policy[0], made("unified", settings))
         weights = bundle(learner, PROBES)
-        worst[dtype] = apply_and_probe(engine, weights, made("unified", settings).rollout.engine.tolerance)
+        tolerance = made("unified", settings).rollout.engine.tolerance
+        worst[dtype] = apply_and_probe(engine, weights, tolerance).largest
         engine.load_weights(1, state(other))
         engine.submit(Request("r", (3, 4, 5), Sampling(1.0, max_tokens=8)))
         done = [completion for _ in range(8) for completion in engine.step()]

@@ -19,7 +19,8 @@ from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed.packing import pack
 from trainer_core.update.recording import as_trajectory as plain
 from worker.engine import Completion, EngineConfig, EngineError, InferenceEngine, Request, Sampling, WeightsRefusedError
-from worker.learner.probe import apply_and_probe, probe_sequences
+from worker.learner.probe.check import apply_and_probe
+from worker.learner.probe.sequences import probe_sequences
 from worker.learner.weights import WeightBundle
 
 TOLERANCE = 1e-3
@@ -135,7 +136,7 @@ def test_new_weights_pass_the_probe_while_requests_run(
     [batch] = pack([plain(ids) for ids in probes], 4096)
     scores = score(after, batch)[0].detach()
     expected = [scores[batch.sequence == index].tolist() for index in range(len(probes))]
-    assert apply_and_probe(engine, WeightBundle(1, files(after), probes, expected), TOLERANCE) < TOLERANCE
+    assert apply_and_probe(engine, WeightBundle(1, files(after), probes, expected), TOLERANCE).largest < TOLERANCE
     done = finish(engine)
     assert len(done) == 3
     for completion in done:

@@ -2,21 +2,30 @@
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from worker.engine.readback import ReadBack
 from worker.learner import weights
-from worker.learner.probe import ProbeFailed, apply_and_probe
+from worker.learner.probe.check import apply_and_probe
+from worker.learner.probe.errors import ProbeFailed
+from worker.learner.probe.evidence import Evidence
 from worker.learner.transport import TRANSPORTS
 from worker.learner.weights import bundle
 
 
 class ToyPolicy:
     """Scores a token by the product of two weights: learner and engine in one."""
+
+    engine_fp8 = None
+    read_share = 1.0
 
     def __init__(self, seed: int) -> None:
         self.version = seed
@@ -35,6 +44,16 @@ class ToyPolicy:
 
     def load_weights(self, version: int, tensors: Mapping[str, Tensor], *, kv: str) -> None:
         self.version, self.tensors = version, {name: tensor.clone() for name, tensor in tensors.items()}
+
+    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> None:
+        """The scores are exact."""
+
+    def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:
+        return [
+            ReadBack(name, name, tensor.dtype, tensor[:, torch.from_numpy(columns[tensor.shape[1]])].float().numpy())
+            for name, tensor in self.tensors.items()
+            if tensor.shape[1] in columns
+        ]
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         rows = (self.tensors["embed.weight"].float() @ self.tensors["head.weight"]).log_softmax(dim=1)
@@ -57,7 +76,7 @@ def test_what_is_packed_arrives_whole(transport: str) -> None:
     for learner in (ToyPolicy(1), ToyPolicy(2)):
         sent = carried(learner)
         assert (sent.version, sent.transport) == (learner.version, transport)
-        assert apply_and_probe(engine, sent, 1e-9) == 0.0
+        assert apply_and_probe(engine, sent, 1e-9).largest == 0.0
         assert engine.version == learner.version
         for name, weight in learner.tensors.items():
             assert engine.tensors[name].dtype == weight.dtype
@@ -67,11 +86,13 @@ def test_what_is_packed_arrives_whole(transport: str) -> None:
 def test_a_version_is_unpacked_again_for_an_engine_that_was_replaced(transport: str) -> None:
     sent = carried(ToyPolicy(3))
     for engine in (ToyPolicy(4), ToyPolicy(5)):
-        assert apply_and_probe(engine, sent, 1e-9) == 0.0
+        assert apply_and_probe(engine, sent, 1e-9).largest == 0.0
 
 
 def test_weights_of_another_version_are_found_by_the_probe(transport: str) -> None:
     old, new = carried(ToyPolicy(6)), carried(ToyPolicy(7))
-    mixed = weights.WeightBundle(7, old.tensors, new.probe_sequences, new.probe_logprobs, transport)
-    with pytest.raises(ProbeFailed, match="weights 7: engine and learner differ by"):
+    mixed = replace(new, tensors=old.tensors)
+    with pytest.raises(ProbeFailed, match=r"weights 7: 2 of 2 tensors in the engine are not as published: embed"):
         apply_and_probe(ToyPolicy(8), mixed, 1e-3)
+    with pytest.raises(ProbeFailed, match=r"weights 7: engine and learner differ by .* nats on average"):
+        apply_and_probe(ToyPolicy(8), replace(mixed, evidence=Evidence()), 1e-3)

@@ -173,13 +173,14 @@ class Engine(SpecModel):
     multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of
     log-probabilities shrinks (MiniMax-M1, arXiv 2506.13585)."""
     probe_tolerance: float | None = field(None, gt=0.0, le=5.0, unit="nats")
-    """Largest accepted difference between engine and learner log-probabilities after a weight update; the learner
-    scores the probe in the engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for
-    bfloat16, twice that where the output layer is not float32, and 0.5 more where activations are in FP8."""
+    """Largest mean difference between engine and learner log-probabilities that may count as noise at the start, when
+    both have the same weights; updates are judged by the noise that was found. The learner scores the probe in the
+    engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for bfloat16, twice that where
+    the output layer is not float32, and 0.5 more where activations are in FP8."""
 
     @property
     def tolerance(self) -> float:
-        """Tolerance of the probe, in nats."""
+        """Largest mean difference of the probe that may count as noise at the start, in nats."""
         if self.probe_tolerance is not None:
             return self.probe_tolerance
         return probe_tolerance(self.dtype, self.lm_head_dtype, self.quantization)

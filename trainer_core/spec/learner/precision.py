@@ -95,7 +95,7 @@ learner, and by an eighth of itself; all later layers hear of it."""
 
 
 def probe_tolerance(dtype: str, lm_head_dtype: str, fp8: Fp8 | None) -> float:
-    """Largest accepted difference between engine and learner after a weight update, in nats.
+    """Largest mean difference between engine and learner at the same weights that may count as noise, in nats.
 
     Both compute in the engine's precision when the probe is scored, whatever the learner trains in: what is left is
     the order of sums, and where a rounding falls differently in consequence.

@@ -119,15 +119,24 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
     model.flows, model.switch = flows, switch
 
 
+def rounds_as_engine(model: nn.Module) -> bool:
+    """Whether ``as_engine`` makes a difference to float32."""
+    policy: Any = getattr(model, "module", model)
+    return getattr(policy, "switch", None) is not None and policy.flows.engine != Flow()
+
+
 @contextmanager
-def as_engine(model: nn.Module) -> Iterator[None]:
-    """Makes the policy (or the engine around it) compute in the formats of the rollout engines while it is open."""
+def as_engine(model: nn.Module, *, exactly: bool = False) -> Iterator[None]:
+    """Makes the policy (or the engine around it) compute in the formats of the rollout engines while it is open.
+
+    ``exactly``: in float32 instead, which tells what those formats do to it.
+    """
     policy: Any = getattr(model, "module", model)
     switch = getattr(policy, "switch", None)
     if switch is None:
         yield
         return
-    switch.flow = policy.flows.engine
+    switch.flow = Flow() if exactly else policy.flows.engine
     try:
         yield
     finally:

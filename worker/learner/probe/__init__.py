@@ -1,7 +1,11 @@
-"""The probe: proof, after each transfer of weights, that an engine computes with what the learner has published."""
+"""The probe: proof, after each transfer of weights, that an engine computes with what the learner has published.
 
-from worker.learner.probe.check import apply_and_probe
-from worker.learner.probe.errors import ProbeFailed
-from worker.learner.probe.sequences import probe_sequences
+Two questions are asked, because neither answers the other:
 
-__all__ = ["ProbeFailed", "apply_and_probe", "probe_sequences"]
+- *Which weights do the kernels hold?* Columns of every matrix are asked of the very kernels that multiply with it, by
+  unit vectors, and compared bit for bit (``readback``). There is no noise in it and so no tolerance: an update of one
+  part in a million is seen, in any number format, however soft or sharp the policy is. It names the tensor.
+- *Does it all make the policy's log-probabilities?* Both sides score text that the policy itself finds plausible, and
+  what differs is judged by the noise that the same weights had at the start (``verdict``). That sees what a kernel
+  cannot be asked: experts, caches, positions, the learner's own way from its weights to what it publishes.
+"""

@@ -1,9 +1,18 @@
 """Loading a version into an engine, and proving that it is what the engine computes with."""
 
-from typing import TYPE_CHECKING, Literal, Protocol
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from worker.learner.probe.verdict import judge
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.learner.probe.errors import ProbeFailed
+from worker.learner.probe.evidence import trimmed_mean
+from worker.learner.probe.readback import compare, sentence
+from worker.learner.probe.verdict import differences, floor_of, grown, place, quantile, text_findings
 from worker.learner.transport import Tensors
+from worker.messages.probe import Floor, ProbeFigures
 
 if TYPE_CHECKING:
     from worker.learner.weights import WeightBundle
@@ -12,31 +21,89 @@ if TYPE_CHECKING:
 class Receiver(Protocol):
     """Interface that ``apply_and_probe`` needs of an engine."""
 
+    @property
+    def read_share(self) -> float:
+        """Share of the weights that can be read back."""
+
     def load_weights(self, version: int, tensors: Tensors, *, kv: Literal["keep", "recompute"]) -> None:
         """Serve these weights from now on."""
 
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
 
+    def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[Any]:
+        """Values of the serving weights; see ``readback.Held``."""
+
 
 def apply_and_probe(
-    engine: Receiver, weights: "WeightBundle", tolerance: float, *, kv: Literal["keep", "recompute"] = "recompute"
-) -> float:
+    engine: Receiver,
+    weights: "WeightBundle",
+    tolerance: float,
+    floor: Floor | None = None,
+    *,
+    kv: Literal["keep", "recompute"] = "recompute",
+    whole: bool = False,
+) -> ProbeFigures:
     """Load a version into the engine and prove that it is what the engine computes with.
 
     Args:
         engine: the rollout engine.
         weights: the version.
-        tolerance: largest accepted difference of log-probabilities, in nats.
+        tolerance: largest mean difference that may count as noise, in nats.
+        floor: the noise measured at the start; None measures it now.
         kv: what becomes of the keys and values of running sequences.
-
-    Returns:
-        The largest absolute difference found.
+        whole: whether all weights shall be loaded, where what has changed would do.
 
     Raises:
-        ProbeFailed: a difference is above the tolerance or not a number. The engine then holds weights that nobody
-            vouches for: apply the last good bundle again, or drain the worker.
+        ProbeFailed: a tensor is not as it was published, or the scores differ by more than noise, or are no numbers.
+            The engine then holds weights that nobody vouches for: apply the bundle again, or let it not generate.
     """
-    weights.load_into(engine, kv=kv)
-    scored = engine.score(weights.probe_sequences)
-    return judge(weights.version, scored, weights.probe_logprobs, tolerance)
+    weights.load_into(engine, kv=kv, whole=whole)
+    return probe(engine, weights, tolerance, floor)
+
+
+def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Floor | None) -> ProbeFigures:
+    """Prove that the engine computes with a version that it has loaded; see ``apply_and_probe``."""
+    started = time.perf_counter()
+    evidence, expected = weights.evidence, weights.probe_logprobs
+    held = [one for one in engine.read_weights(evidence.sample.columns) if one.name in evidence.sample.values]
+    findings = []
+    if faults := compare(held, evidence):
+        findings.append(sentence(faults, len(held)))
+    found = differences(engine.score(weights.probe_sequences), expected)
+    if not np.isfinite(found).all():
+        where = place(int(np.argmin(np.isfinite(found))), expected)
+        raise ProbeFailed(weights.version, (*findings, f"a score is not a number, at {where}"))
+    if floor is None:
+        noise = _measured(engine, weights, found)
+        if noise.mean > tolerance:
+            findings.append(
+                f"engine and learner differ by {noise.mean:.3g} nats on average at the start, more than the "
+                f"{tolerance:g} that may be noise"
+            )
+    else:
+        noise = grown(floor, evidence.rounding)
+        findings += text_findings(found, noise, evidence, expected)
+    if findings:
+        raise ProbeFailed(weights.version, tuple(findings))
+    sizes = np.abs(found)
+    largest = float(sizes.max()) if len(sizes) else 0.0
+    read_share = engine.read_share if held else 0.0
+    seconds = time.perf_counter() - started
+    return ProbeFigures(trimmed_mean(sizes), quantile(sizes), largest, noise, read_share, seconds)
+
+
+def _measured(engine: Receiver, weights: "WeightBundle", found: NDArray[np.float64]) -> Floor:
+    """Noise at the same weights over three shapes of the engine's batches: all together, one by one, and halves."""
+    sequences, rounding = weights.probe_sequences, weights.evidence.rounding
+    noise = floor_of(found, rounding)
+    half = len(sequences) // 2
+    cuts = [[[one] for one in sequences], [sequences[half:], sequences[:half]] if half else []]
+    for number, cut in enumerate(cuts):
+        if not cut:
+            continue
+        scored = [score for part in cut for score in engine.score(part)]
+        if number:
+            scored = scored[len(sequences) - half :] + scored[: len(sequences) - half]
+        noise = noise.at_least(floor_of(differences(scored, weights.probe_logprobs), rounding))
+    return noise

@@ -1,39 +1,100 @@
-"""The comparison of what engine and learner say about the same tokens."""
+"""The comparison of what engine and learner say about the same text, judged by the noise of the start.
 
-import math
+The noise is heavy-tailed: most tokens differ by the rounding of their logits, a few by much more, and which they are
+changes with every bit of the weights. So no single token decides. The mean without the largest two of a hundred and the
+95 % quantile are compared with the same figures at the start, when both sides had the same weights beyond doubt, and
+may be a few times as large. The noise follows the policy: where it becomes sharper, rounding moves its
+log-probabilities more. The learner measures that alone, as the difference of its scores in the engine's formats and in
+float32, and the floor grows with it. No answer of an engine enters the floor after the start.
+"""
+
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from worker.learner.probe.errors import ProbeFailed
+from worker.learner.probe.evidence import Evidence, flat, trimmed_mean
+from worker.messages.probe import Floor
+
+MEAN_TIMES, QUANTILE_TIMES = 4.0, 6.0
+"""Multiples of the floor's mean and quantile that pass."""
+LEAST = 1e-4
+"""Nats that always pass: float32's noise is so small that it may grow tenfold without meaning anything."""
+STALE_SHARE, STALE_SIGMAS = 0.5, 8.0
+"""Share of the last update that must be missing, and its size in standard errors, to call an engine stale."""
 
 
-def judge(
-    version: int, scored: Sequence[Sequence[float]], expected: Sequence[Sequence[float]], tolerance: float
-) -> float:
-    """Compare an engine's log-probabilities with the learner's.
+def differences(scored: Sequence[Sequence[float]], expected: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Engine minus learner, for all tokens in one row."""
+    return flat([list(one) for one in scored]) - flat([list(one) for one in expected])
 
-    Args:
-        version: the version that was probed.
-        scored: the engine's, one list per sequence.
-        expected: the learner's, of the same lengths.
-        tolerance: largest accepted difference of log-probabilities, in nats.
 
-    Returns:
-        The largest absolute difference found.
+def floor_of(found: NDArray[np.float64], rounding: float) -> Floor:
+    """Noise of one comparison at the same weights."""
+    size = np.abs(found)
+    return Floor(trimmed_mean(size), quantile(size), float(np.sqrt(trimmed_mean(size**2))), rounding)
 
-    Raises:
-        ProbeFailed: a difference is above the tolerance or not a number.
+
+def quantile(sizes: NDArray[np.float64]) -> float:
+    """The 95 % quantile."""
+    return float(np.quantile(sizes, 0.95)) if len(sizes) else 0.0
+
+
+def grown(floor: Floor, rounding: float) -> Floor:
+    """The floor of the start at the rounding that the learner measures now; it never falls."""
+    times = max(1.0, rounding / floor.rounding) if floor.rounding > 0.0 else 1.0
+    return Floor(floor.mean * times, floor.quantile * times, floor.spread * times, max(rounding, floor.rounding))
+
+
+def text_findings(
+    found: NDArray[np.float64],
+    floor: Floor,
+    evidence: Evidence,
+    expected: Sequence[Sequence[float]],
+) -> list[str]:
+    """Sentences about what is more than noise; none where all is well."""
+    sizes, findings = np.abs(found), []
+    mean, high = trimmed_mean(sizes), quantile(sizes)
+    where = place(int(np.argmax(sizes)), expected) if len(sizes) else ""
+    if mean > MEAN_TIMES * floor.mean + LEAST:
+        findings.append(
+            f"engine and learner differ by {mean:.3g} nats on average, where the noise is {floor.mean:.3g}, most at "
+            f"{where}"
+        )
+    elif high > QUANTILE_TIMES * floor.quantile + LEAST:
+        findings.append(
+            f"one token in twenty differs by {high:.3g} nats or more between engine and learner, where the noise is "
+            f"{floor.quantile:.3g}, most at {where}"
+        )
+    share = stale_share(found, floor, evidence, expected)
+    if share is not None and evidence.before is not None:
+        findings.append(f"the engine's answers lack {share:.0%} of what version {evidence.before[0]} did not have yet")
+    return findings
+
+
+def stale_share(
+    found: NDArray[np.float64], floor: Floor, evidence: Evidence, expected: Sequence[Sequence[float]]
+) -> float | None:
+    """Share of the last update that an engine's answers lack, where that is beyond the noise; else None.
+
+    The update has moved the learner's own scores by ``s``. An engine that still has the version before differs by
+    ``−s``: the projection finds that in the sum over all tokens, where each alone would be lost in the noise.
     """
-    worst, where = 0.0, ""
-    for number, (mine, theirs) in enumerate(zip(scored, expected, strict=True)):
-        difference = np.abs(np.asarray(mine, dtype=np.float64) - np.asarray(theirs, dtype=np.float64))
-        token = int(np.argmax(np.nan_to_num(difference, nan=np.inf)))
-        found = float(difference[token])
-        if math.isnan(found) or found > worst:
-            worst, where = found, f"token {token + 1} of probe {number}"
-        if math.isnan(worst):
-            break
-    if not worst <= tolerance:
-        raise ProbeFailed(version, worst, tolerance, where)
-    return worst
+    if evidence.before is None:
+        return None
+    moved = flat([list(one) for one in expected]) - flat(evidence.before[2])
+    size = float(np.linalg.norm(moved))
+    noise = max(floor.spread, LEAST)
+    if size <= STALE_SIGMAS * noise:
+        return None
+    share = float(-(found @ moved) / size**2)
+    return share if share > STALE_SHARE and share * size / noise > STALE_SIGMAS else None
+
+
+def place(index: int, expected: Sequence[Sequence[float]]) -> str:
+    """Name of a token by its index in the row of all tokens."""
+    for number, scores in enumerate(expected):
+        if index < len(scores):
+            return f"token {index + 1} of probe {number}"
+        index -= len(scores)
+    raise IndexError(index)

@@ -84,7 +84,9 @@ export const CHARTS: ChartSpec[] = [
     lines: lines(
       { key: "rollout_corr/k3_kl", label: "KL", color: 0 },
       { key: "rollout_corr/max_abs_logp_diff", label: "max |Δ log p|", color: 1 },
-      { key: "probe/max_abs_diff", label: "probe", color: 2 },
+      { key: "probe/max_abs_diff", label: "probe, largest", color: 2 },
+      { key: "probe/mean_abs_diff", label: "probe, mean", color: 3 },
+      { key: "probe/noise_floor", label: "probe, noise", color: 4 },
     ),
   },
   {

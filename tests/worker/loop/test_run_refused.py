@@ -1,0 +1,83 @@
+"""An engine that does not compute with the new weights: the run pauses, saved, and goes on with new engines."""
+
+from collections.abc import Callable
+from typing import Any
+
+import ray
+
+from tests.worker.loop.platform_double import PlatformDouble
+from worker.cluster.actors import NAMESPACE
+
+LAYER = "model.layers.1.mlp.down_proj.weight"
+
+
+def lose_a_layer(worker: Any) -> None:
+    """From now on one tensor of each update does not reach the kernels."""
+    weights = worker._engine._weights
+    load, kept = weights.load, {}
+
+    def half(tensors: dict[str, Any]) -> None:
+        kept.setdefault(LAYER, tensors[LAYER].clone())
+        load({**tensors, LAYER: kept[LAYER]})
+
+    weights.load = half
+
+
+def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_checkpoint(
+    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    launcher.prepare(
+        spec(
+            schedule__steps=6,
+            schedule__prompts_per_step=4,
+            checkpoint__every_steps=100,
+            evaluation__every_steps=100,
+        )
+    )
+    platform.stop_after = {1: "paused"}
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] == ["paused"])
+    stood = platform.steps()[-1]
+    (name,) = [name for name in launcher.actors() if "rollout" in name]
+    engine = ray.get_actor(name, namespace=NAMESPACE)
+    ray.get(engine.__ray_call__.remote(lose_a_layer))
+    platform.desired_state = "running"
+    platform.wait(lambda: platform.states() == ["starting", "running", "paused", "running", "paused"])
+    refused = platform.of("state")[-1]
+    step = refused["step"]
+    # The first version that it is given still sets what is kept: the second is refused, at once.
+    assert step == platform.steps()[-1] == stood + 2
+    reason = refused["data"]["reason"]
+    assert reason.startswith(
+        f"Rollout worker 0 does not compute with the new weights: weights {step}: 1 of 25 tensors in the engine is not "
+        f"as published: {LAYER} (it holds those of version {step - 1})"
+    ), reason
+    assert reason.endswith(
+        f"The checkpoint after step {step} is safe. Resume the run to start it from there with new engines."
+    )
+    assert refused["data"]["by_request"] is False
+    [saved] = platform.of("checkpoint")
+    assert saved["step"] == step
+    alerts = platform.of("alert")
+    assert [(a["data"]["level"], a["data"]["title"]) for a in alerts] == [
+        ("error", "An engine has other weights than the learner")
+    ]
+    assert [name for name in launcher.actors() if "rollout" in name] == [name], "no engine was replaced"
+
+    platform.desired_state = "paused"  # as the platform takes note of the pause
+    syncs = platform.syncs
+    platform.wait(lambda: platform.syncs > syncs + 2)
+    assert platform.states()[-1] == "paused", "nobody has resumed it"
+    platform.desired_state = "running"
+    platform.wait(lambda: platform.states()[-1:] == ["suspended"])
+    launcher.until_gone()
+
+    again = PlatformDouble()
+    again.files = platform.files
+    resume = {"step": step, "path": saved["data"]["path"], "manifest_sha256": saved["data"]["manifest_sha256"]}
+    again.bundle = {**platform.bundle, "attempt": 2, "resume": resume}
+    launcher.platform = again
+    launcher.start()
+    again.wait(lambda: again.states()[-1:] == ["succeeded"])
+    assert again.steps() == list(range(step + 1, 7)) and again.of("alert") == []
+    again.close()

@@ -1,0 +1,67 @@
+"""Figures of a probe. Imports neither torch nor vLLM."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Noise between engine and learner at the same weights, in nats per token of the probe's text."""
+
+    mean: float
+    """Mean absolute difference, without the largest of each fifty."""
+    quantile: float
+    """The 95 % quantile of the absolute differences."""
+    spread: float
+    """Root of the mean square difference, without the largest of each fifty."""
+    rounding: float = 0.0
+    """Mean absolute change that the engine's number formats make to the learner's own scores, at these weights."""
+
+    def at_least(self, other: "Floor") -> "Floor":
+        """The larger of two, figure by figure."""
+        return Floor(
+            max(self.mean, other.mean),
+            max(self.quantile, other.quantile),
+            max(self.spread, other.spread),
+            max(self.rounding, other.rounding),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFigures:
+    """Result of a probe that was passed."""
+
+    mean: float
+    """Mean absolute difference of the log-probabilities, as in ``Floor``."""
+    quantile: float
+    largest: float
+    floor: Floor
+    """Noise by which it was judged: of the start, grown with the learner's own rounding."""
+    read_share: float
+    """Share of the weights that lie in tensors of which columns were compared bit for bit."""
+    seconds: float = 0.0
+    """Time of the probe alone, without the loading."""
+    retried: str = ""
+    """What a first probe of this version has found, where a second one, after loading everything anew, was passed."""
+
+    def metrics(self) -> dict[str, float]:
+        """The ``probe/…`` metrics."""
+        return {
+            "probe/mean_abs_diff": self.mean,
+            "probe/p95_abs_diff": self.quantile,
+            "probe/max_abs_diff": self.largest,
+            "probe/noise_floor": self.floor.mean,
+            "probe/weights_read_share": self.read_share,
+            "timing_s/probe": self.seconds,
+        }
+
+    def worst(self, other: "ProbeFigures") -> "ProbeFigures":
+        """The figures of two engines as one."""
+        return ProbeFigures(
+            max(self.mean, other.mean),
+            max(self.quantile, other.quantile),
+            max(self.largest, other.largest),
+            self.floor.at_least(other.floor),
+            min(self.read_share, other.read_share),
+            max(self.seconds, other.seconds),
+            self.retried or other.retried,
+        )
