@@ -324,7 +324,7 @@ class ActiveRun:
         the next one begins anew from the checkpoint.
 
         Raises:
-            PlaceReleased: that time has come.
+            PlaceReleased: people have resumed the run, or its place is wanted.
         """
         step = self._version if self._whole_after is None else self._whole_after
         kept = self._save_refused()

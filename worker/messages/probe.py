@@ -41,7 +41,7 @@ class ProbeFigures:
     seconds: float = 0.0
     """Time of the probe alone, without the loading."""
     retried: str = ""
-    """What a first probe of this version has found, where a second one, after loading everything anew, was passed."""
+    """Findings of a first probe of this version, where a second one, after loading everything anew, was passed."""
 
     def metrics(self) -> dict[str, float]:
         """The ``probe/…`` metrics."""

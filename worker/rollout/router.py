@@ -166,7 +166,7 @@ class Router:
         return answer
 
     def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
-        """What the policy says next, at temperature 1; asked of the first worker, before it has anything to do.
+        """Tokens that the policy says next, at temperature 1; asked of the first worker, before it has anything to do.
 
         Raises:
             RolloutError: it has died.

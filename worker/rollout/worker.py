@@ -112,7 +112,7 @@ class RolloutWorker:
         return answer
 
     def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
-        """What the policy says next, at temperature 1, without joining what is generated for the run."""
+        """Tokens that the policy says next, at temperature 1, without joining what is generated for the run."""
         said: list[list[int]] = self._enqueue(lambda: self._sample(prompts, max_tokens, seed), True).result()
         return said
 
