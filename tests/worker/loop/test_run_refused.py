@@ -49,7 +49,7 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     assert step == platform.steps()[-1] == stood + 2
     reason = refused["data"]["reason"]
     assert reason.startswith(
-        f"Rollout worker 0 does not compute with the new weights: weights {step}: 1 of 25 tensors in the engine is not "
+        f"Rollout worker 0 does not compute with the new weights: weights {step}: 1 of 47 tensors in the engine is not "
         f"as published: {LAYER} (it holds those of version {step - 1})"
     ), reason
     assert reason.endswith(

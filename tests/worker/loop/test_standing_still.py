@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from trainer_core.link.events import AlertData, EventData, StateData
+from worker.errors import PlaceReleased, WeightsRefused
 from worker.loop import run as module
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.evaluation import Evaluator
@@ -24,7 +25,7 @@ class PlatformSide:
         self.desired_state, self.release_place, self.acked_seq = "paused", False, 0
         self.told: list[EventData] = []
 
-    def emit(self, data: EventData, step: int) -> int:
+    def emit(self, data: EventData, step: int | None = None) -> int:
         self.told.append(data)
         return len(self.told)
 
@@ -150,7 +151,46 @@ def test_an_evaluation_of_an_earlier_attempt_is_not_forgotten(
     evaluator.last = last
     assert evaluator.has_result == (before or result)
     run: Any = ActiveRun.__new__(ActiveRun)
-    run._evaluator, run._tokens_total = evaluator, 0
+    run._evaluator, run._tokens_total, run._probe_text = evaluator, 0, []
     run._guards = run._experience = run._rewards = SimpleNamespace(state=dict)
     run._steering, run._parts = SimpleNamespace(revision=0), SimpleNamespace(timeline=SimpleNamespace(elapsed_s=0.0))
     assert run._state()["evaluated_at_start"] == (before or result)
+
+
+@pytest.mark.parametrize(
+    ("whole", "kept"),
+    [
+        (7, "It could not be saved after step 7 (disk full), and goes on from its last checkpoint."),
+        (None, "It goes on from its last checkpoint: the learner was in the middle of a step."),
+    ],
+)
+def test_refused_weights_hold_the_run_until_people_resume_it(
+    still: tuple[Any, Any, Any], whole: int | None, kept: str
+) -> None:
+    run, link, learning = still
+    run._whole_after, run._version = whole, 7
+    link.desired_state = "running"
+
+    def nothing() -> None:
+        pass
+
+    def note() -> None:
+        link.desired_state = "paused"
+
+    def resume() -> None:
+        link.desired_state = "running"
+
+    # Until the platform has taken note of the pause it still says "running": that resumes nothing.
+    script(run, nothing, nothing, note, nothing, resume)
+    with pytest.raises(PlaceReleased):
+        run.stand_refused(
+            WeightsRefused("Rollout worker 0 does not compute with the new weights: weights 7: all differ")
+        )
+    reason = (
+        f"Rollout worker 0 does not compute with the new weights: weights 7: all differ. {kept} "
+        "Resume the run to start it from there with new engines."
+    )
+    assert link.alerts == [reason]
+    (state,) = [event for event in link.told if isinstance(event, StateData)]
+    assert (state.state, state.reason, state.by_request) == ("paused", reason, False)
+    assert learning.tries == (0 if whole is None else 1)
