@@ -20,9 +20,9 @@ class WeightSample:
     """Values of every tensor of a version: the same columns of all matrices of a width, and vectors whole."""
 
     columns: dict[int, NDArray[np.int64]] = field(default_factory=dict)
-    """By width; the first ``FIXED`` are those of every version."""
+    """Columns by the width of the matrix; the first ``FIXED`` are those of every version."""
     values: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """By name in the checkpoint: [N, C] of a matrix, [N] of a vector."""
+    """Values by the name in the checkpoint: [N, C] of a matrix, [N] of a vector."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def compare(held: Iterable[Any], evidence: Evidence) -> list[TensorFault]:
 
 
 def sentence(faults: Sequence[TensorFault], compared: int) -> str:
-    """What differs, and where."""
+    """Sentence that says which tensors differ, and by what."""
     named = ", ".join(map(str, faults[:NAMED]))
     more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
     verb = "is" if len(faults) == 1 else "are"
