@@ -154,8 +154,9 @@ def bundle(
     """
     sampler = Sampler(learner.version, learner.engine_fp8)
     layers = sampler.following(learner.layers())
+    base, key, chain = None, "", tuple[Changes, ...]()
     if publication is None:
-        base, key, chain = TRANSPORTS[PUBLISHED_BY].pack(learner.version, layers), "", ()
+        base = TRANSPORTS[PUBLISHED_BY].pack(learner.version, layers)
     else:
         publication.add(learner.version, layers)
         base, key, chain = publication.base, publication.base_key, publication.chain
