@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import ray
-from safetensors.numpy import load_file
+import torch
+from safetensors.torch import load_file
 
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.processes import ray_processes
 from worker.cluster import actors as ray_cluster
 from worker.engine import EngineConfig, Sampling
 from worker.errors import WeightsRefused
-from worker.learner.probe.evidence import Evidence, sample_weights
+from worker.learner.probe.evidence import Evidence, Sampler
+from worker.learner.transport.object_store import ObjectStore
 from worker.learner.weights import WeightBundle
 from worker.messages.jobs import Collected, GroupJob
 from worker.rollout import health as watch
@@ -131,22 +133,21 @@ def test_a_worker_that_fails_its_probe_twice_generates_nothing_more_and_is_not_r
     ray.get(router.started)
     router.serve(delivered, delivered.failed.set)
     (pid,) = ray_processes("RolloutWorker")
-    tensors = {
-        name: values.astype(np.float32)
-        for file in POLICY.glob("*.safetensors")
-        for name, values in load_file(file).items()
-    }
+    tensors = {name: values for file in POLICY.glob("*.safetensors") for name, values in load_file(file).items()}
+    sampler = Sampler(1)
+    for sampled, values in tensors.items():
+        sampler.take(sampled, values)
     said = router.sample([[5, 16, 7], [19]], 6, seed=3)
     assert said == router.sample([[5, 16, 7], [19]], 6, seed=3) and all(1 <= len(line) <= 6 for line in said)
     text = [[5, 16, 7, 19]]
     scores = router.score(text).result(60)
-    right = WeightBundle(1, tensors, text, scores, evidence=Evidence(sample_weights(tensors, 1)))
+    right = WeightBundle(1, ObjectStore().pack(1, [tensors]), text, scores, evidence=Evidence(sampler.sample))
     figures = router.update(ray.put(right), 1, "recompute", False).result(60)
     assert figures.read_share == 1.0 and figures.largest < 1e-4 and told == []
 
     name = "model.layers.1.mlp.down_proj.weight"
-    torn = {**tensors, name: np.concatenate([tensors[name][:40], tensors[name][40:] * np.float32(1.01)])}
-    wrong = replace(right, version=2, tensors=torn)
+    torn = {**tensors, name: torch.cat([tensors[name][:40], tensors[name][40:] * 1.01])}
+    wrong = replace(right, version=2, tensors=ObjectStore().pack(2, [torn]))
     update = router.update(ray.put(wrong), 2, "recompute", False)
     router.submit(jobs(2), seed=1, alone=False)
     with pytest.raises(WeightsRefused, match=rf"Rollout worker 0 does not compute with .* weights 2: 1 of .*: {name} "):
