@@ -13,11 +13,10 @@ import tempfile
 from pathlib import Path
 
 from tests.architectures.cases import Case, all_cases
+from tests.architectures.page import RESULTS, write
 from tests.architectures.seen import Seen
 from trainer_core.starter.architectures import ARCHITECTURES, make_tiny
 from worker.engine import InferenceEngine
-
-RESULTS = Path(__file__).with_name("seen.json")
 
 
 def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
@@ -25,23 +24,33 @@ def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
     from tests.architectures.loop import run_case, start_engine
 
     found: list[Seen] = []
-    engines: dict[Path, InferenceEngine | None] = {}
+    engines: dict[object, InferenceEngine | None] = {}
     reason = ""
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             policy = Path(folder) / f"{case.head}-{case.dtype}"
-            if policy not in engines:
+            if not policy.exists():
                 make_tiny(name, policy, tied=case.head == "tied", dtype=case.dtype)
+            if case.served not in engines:
                 try:
-                    engines[policy] = start_engine(policy, case.dtype, routes=case.routed)
+                    engines[case.served] = start_engine(policy, case)
                 except Exception as error:
-                    engines[policy] = None
+                    engines[case.served] = None
                     reason = f"the engine does not start: {type(error).__name__}: {error}"
-            engine = engines[policy]
+            engine = engines[case.served]
             seen = Seen(case, failure=reason) if engine is None else run_case(case, engine, policy, policy / str(case))
             print(f"{case}: {'; '.join(seen.complaints())[:300] or 'works'} ({seen.seconds:.1f} s)", flush=True)
             found.append(seen)
     return found
+
+
+def as_text(results: dict[str, list[dict[str, object]]]) -> str:
+    """JSON with one case a line, so that a change of one is a change of one line."""
+    parts = (
+        f"{json.dumps(name)}: [\n" + ",\n".join(json.dumps(one) for one in found) + "\n]"
+        for name, found in results.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def main() -> int:
@@ -67,7 +76,9 @@ def main() -> int:
         broken |= any(one["complaints"] for one in results[name])
         if not given.show:
             ordered = {key: results[key] for key in ARCHITECTURES if key in results}
-            RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+            RESULTS.write_text(as_text(ordered))
+            if len(ordered) == len(ARCHITECTURES):
+                write()
     return int(broken)
 
 

@@ -11,10 +11,12 @@ from trainer_core.starter.architectures import ARCHITECTURES
 from trainer_core.support import ARCHITECTURES as SUPPORTED
 
 Head = Literal["tied", "untied"]
-Kind = Literal["float32", "bfloat16", "lora"]
+Kind = Literal["float32", "bfloat16", "lora", "fp8"]
 Mode = Literal["sync", "in_flight"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MODES: tuple[Mode, ...] = get_args(Mode)
+UPDATES = 3
+"""Updates of a case before its checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +27,19 @@ class Case:
     """A key of ``ARCHITECTURES``."""
     head: Head
     kind: Kind
-    """Number type of engine and learner, or an adapter in float32."""
+    """Number type of engine and learner, an adapter in float32, or simulated FP8 in both."""
     mode: Mode
     """Whether weights change between rollouts or in their midst."""
 
     @property
     def dtype(self) -> Literal["float32", "bfloat16"]:
-        """Number type of the files, the engine and the learner."""
+        """Number type of the files, and of the learner's weights."""
         return "bfloat16" if self.kind == "bfloat16" else "float32"
 
     @property
-    def routed(self) -> bool:
-        """Whether it is a mixture of experts whose engine tells routes."""
-        return SUPPORTED[ARCHITECTURES[self.architecture].model].routes
-
-    @property
-    def replays(self) -> bool:
-        """Whether the learner sends sampled tokens where the engine has sent them.
-
-        Where weights change in the midst, what came before is computed again, and keeps its first routes in the
-        learner: they are those behind the tokens that were drawn.
-        """
-        return self.routed and self.mode == "sync"
+    def served(self) -> tuple[Head, Literal["float32", "bfloat16"], bool]:
+        """Head, number type and FP8 of an engine that can serve it."""
+        return self.head, "float32" if self.kind in ("float32", "lora") else "bfloat16", self.kind == "fp8"
 
     def __str__(self) -> str:
         return "-".join((self.architecture, self.head, self.kind, self.mode))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForCausalLM
 
-from tests.architectures.cases import Case
+from tests.architectures.cases import UPDATES, Case
 from tests.architectures.seen import Difference, Seen
 from trainer_core.spec import RunSpec
 from trainer_core.starter.architectures import WINDOW
@@ -19,8 +19,8 @@ from trainer_core.starter.chats import VOCABULARY
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.engine import Completion, EngineConfig, InferenceEngine, Request, Sampling
+from worker.engine.types import Fp8Config
 
-UPDATES = 3
 PROMPTS, SAMPLES = 2, 4
 LONGEST = 2 * WINDOW + 8
 """Sampled tokens: windows bite."""
@@ -31,12 +31,14 @@ Texts = list[list[int]]
 Scores = Sequence[Sequence[float]]
 
 
-def start_engine(policy: Path, dtype: str, *, routes: bool = False) -> InferenceEngine:
-    """An engine as runs start it, with a small cache; of a mixture of experts it may tell the routes."""
+def start_engine(policy: Path, case: Case) -> InferenceEngine:
+    """An engine as runs start it, with a small cache."""
+    _, dtype, fp8 = case.served
     return InferenceEngine(
         EngineConfig(
             str(policy),
             dtype=dtype,
+            fp8=Fp8Config("block", True, "simulated") if fp8 else None,
             lm_head_dtype="float32",
             max_model_len=128,
             max_num_seqs=16,
@@ -53,7 +55,10 @@ def make_spec(case: Case) -> RunSpec:
     policy: dict[str, Any] = {"base": "tiny", "dtype": case.dtype, "routing": {"replay": case.replays}}
     if case.kind == "lora":
         policy["adapter"] = {"type": "lora", "rank": 4, "alpha": 8}
-    engine = {"max_model_len": 128, "dtype": case.dtype, "lm_head_dtype": "float32"}
+    _, dtype, fp8 = case.served
+    engine: dict[str, Any] = {"max_model_len": 128, "dtype": dtype, "lm_head_dtype": "float32"}
+    if fp8:
+        engine["quantization"] = {"type": "fp8", "execution": "simulated"}
     return RunSpec.model_validate(
         {
             "policy": policy,
@@ -62,12 +67,13 @@ def make_spec(case: Case) -> RunSpec:
             "rollout": {"group_size": SAMPLES, "max_tokens": LONGEST, "engine": engine},
             "schedule": {"steps": 10, "prompts_per_step": PROMPTS},
             "optimizer": {"learning_rate": 1e-2 if case.kind == "lora" else 3e-3},
+            "precision": {"type": "unified" if fp8 else "float32"},
             "parallelism": {"zero_stage": 2 if case.kind == "bfloat16" else 0},
         }
     )
 
 
-def run_case(case: Case, engine: InferenceEngine, policy: Path, folder: Path) -> Seen:
+def run_case(case: Case, engine: InferenceEngine, policy: Path, folder: Path, updates: int = UPDATES) -> Seen:
     """Send a policy through a whole loop; an error ends it and is told in ``failure``.
 
     Args:
@@ -75,10 +81,11 @@ def run_case(case: Case, engine: InferenceEngine, policy: Path, folder: Path) ->
         engine: serves ``policy``, whatever weights it holds.
         policy: the base policy's folder.
         folder: empty; checkpoints go there.
+        updates: how many, each with its probe.
     """
     seen, started = Seen(case), time.perf_counter()
     try:
-        _Loop(case, engine, policy).run(seen, folder)
+        _Loop(case, engine, policy).run(seen, folder, updates)
     except Exception as error:
         seen.failure = f"{type(error).__name__}: {error}"
     finally:
@@ -97,13 +104,13 @@ class _Loop:
         self._running = 0
         self._gaps: list[np.ndarray] = []
 
-    def run(self, seen: Seen, folder: Path) -> None:
+    def run(self, seen: Seen, folder: Path, updates: int) -> None:
         engine, learner = self._engine, self._learner
         engine.load_weights(0, learner.weights())
         before = learner.score(self._texts)
         seen.start = difference(engine.score(self._texts), before)
         groups = self._finish(self._begin())
-        for step in range(1, UPDATES + 1):
+        for step in range(1, updates + 1):
             coming = self._begin() if self._case.mode == "in_flight" else None
             for _ in range(SWITCH_AFTER if coming else 0):
                 engine.step()
@@ -123,7 +130,9 @@ class _Loop:
         """Save, let transformers read it, and go on from it beside the learner that was never interrupted."""
         learner, expected = self._learner, self._learner.score(self._texts)
         learner.save(checkpoint)
-        seen.export = difference(_score(_read(checkpoint, self._case.dtype), self._texts), expected)
+        if self._case.kind != "fp8":
+            read = _read(checkpoint, self._case.dtype)
+            seen.export = difference(_score(read, self._texts), expected)
         if self._case.kind == "lora":
             from peft import PeftModel
 
@@ -131,8 +140,9 @@ class _Loop:
             seen.adapter = difference(_score(adapted, self._texts), expected)
         resumed = Learner(self._policy, self._spec)
         resumed.load(checkpoint)
+        step = learner.version + 1
         for one in (learner, resumed):
-            one.update(groups, self._spec, UPDATES + 1)
+            one.update(groups, self._spec, step)
         theirs = resumed.weights()
         seen.resumed = max(float(np.abs(mine - theirs[name]).max()) for name, mine in learner.weights().items())
 

@@ -1,0 +1,23 @@
+"""Each architecture through one update, its probe, a checkpoint, a resume and an export: a slice of the matrix.
+
+``make architectures`` runs the whole matrix and writes docs/architectures.md.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.architectures.cases import Case, slice_of_cases
+from tests.architectures.loop import run_case, start_engine
+from trainer_core.starter.architectures import make_tiny
+from worker.engine import InferenceEngine
+
+
+@pytest.mark.parametrize("case", slice_of_cases(), ids=str)
+def test_an_architecture_goes_through_the_loop(case: Case, shared_engine: InferenceEngine, tmp_path: Path) -> None:
+    """Leaves vLLM's process-wide parts to the shared engine."""
+    policy = make_tiny(case.architecture, tmp_path / "policy", tied=case.head == "tied", dtype=case.dtype)
+    seen = run_case(case, start_engine(policy, case), policy, tmp_path / "run", updates=1)
+    assert seen.complaints() == []
