@@ -35,9 +35,13 @@ bench-recipes: ## train every recipe on the demo's task, and write docs/benchmar
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench.recipes
 
+architectures: ## put every architecture through a whole loop, and write docs/architectures.md
+	@scripts/setup.sh dev
+	@$(PY) -m tests.architectures $(ARGS)
+
 docs: ## write the method reference and draw the rooms from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test lint lock bench bench-learner bench-recipes docs
+.PHONY: help demo test lint lock bench bench-learner bench-recipes architectures docs

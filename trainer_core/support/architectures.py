@@ -16,7 +16,7 @@ LATENT = ("kv_a_proj_with_mqa", "kv_b_proj", "o_proj")
 _BY_TRANSFORMERS = "The engine computes it with transformers' own class: slower than an architecture that vLLM knows."
 _WINDOWS = "Sliding windows are computed exactly."
 _CAPPING = "Score capping is computed exactly, on a slower path."
-_EXPERTS = "LoRA adapts the attention alone: the experts rest."
+_EXPERTS = "LoRA adapts the attention alone: experts, shared ones and dense layers among them rest."
 _ROUTES = (
     "In bfloat16 one or two routes in a hundred differ between engine and learner, and with them some tokens by a nat: "
     "policy.routing.replay takes the engine's."

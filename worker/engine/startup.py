@@ -73,6 +73,7 @@ def build_core(config: EngineConfig) -> CoreParts:
     needed = engine_options(hf_config, routes=config.routes)
     register_own(architectures)
     _register_architectures(architectures)
+    _forget_rotary_tables()
     if config.enforce_eager:
         _leave_classes_of_transformers()
     op_priority: dict[str, list[str]] = {}
@@ -155,6 +156,13 @@ def _register_architectures(architectures: list[str]) -> None:
         known = ModelRegistry.models.get(architecture)
         if isinstance(known, _LazyRegisteredModel):
             ModelRegistry.register_model(architecture, known.load_model_cls())
+
+
+def _forget_rotary_tables() -> None:
+    """Let an engine make its own: in 16 bits it rounds them in place, and an engine in float32 would find them so."""
+    from vllm.model_executor.layers import rotary_embedding
+
+    rotary_embedding._ROPE_DICT.clear()
 
 
 def _leave_classes_of_transformers() -> None:

@@ -11,12 +11,14 @@ import pytest
 import torch
 from peft import PeftModel
 from pydantic import ValidationError
+from safetensors.torch import load_file
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
+from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.auxiliary.bare import BareBackbone
 from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.learner import Learner
@@ -268,3 +270,12 @@ def test_rounding_that_knows_no_adapter_is_refused() -> None:
 def test_a_reference_that_cannot_be_renewed_is_refused() -> None:
     with pytest.raises(ValidationError, match="the reference is the policy's own resting weights"):
         lora_spec(kl={"coefficient": 0.1, "reset_steps": 3})
+
+
+def test_experts_rest_where_other_layers_have_the_names_of_theirs(tmp_path: Path) -> None:
+    """peft takes ``down_proj`` of a dense layer for a joint tensor of experts, which nobody could merge."""
+    base = make_tiny("deepseek_v2", tmp_path / "mixture")
+    learner = Learner(base, lora_spec(0))
+    assert set(learner.weights()) == set(load_file(base / "model.safetensors"))
+    with pytest.raises(UnsupportedPolicy, match="no linear layer 'down_proj' to adapt; it has kv_a_proj_with_mqa"):
+        Learner(base, lora_spec(policy={"base": "tiny", "adapter": {**LORA, "target_modules": ["down_proj"]}}))

@@ -21,3 +21,12 @@ def test_an_architecture_goes_through_the_loop(case: Case, shared_engine: Infere
     policy = make_tiny(case.architecture, tmp_path / "policy", tied=case.head == "tied", dtype=case.dtype)
     seen = run_case(case, start_engine(policy, case), policy, tmp_path / "run", updates=1)
     assert seen.complaints() == []
+
+
+def test_an_engine_in_16_bits_leaves_another_as_it_is(shared_engine: InferenceEngine, tmp_path: Path) -> None:
+    """Both rotate by tables of float32, which one of them rounds."""
+    policy, text = make_tiny("gpt_oss", tmp_path), [list(range(40, 90))]
+    wide = start_engine(policy, Case("gpt_oss", "untied", "float32", "sync"))
+    before = wide.score(text)
+    start_engine(policy, Case("gpt_oss", "untied", "bfloat16", "sync")).score(text)
+    assert wide.score(text) == before
