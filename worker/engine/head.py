@@ -25,7 +25,10 @@ class Float32Head:
     def __init__(self, model: torch.nn.Module, weight: torch.Tensor, device: torch.device) -> None:
         processors = [module for module in model.modules() if isinstance(module, LogitsProcessor)]
         if len(processors) != 1:
-            raise EngineError(f"lm_head_dtype float32 needs a model with one output head, found {len(processors)}")
+            raise EngineError(
+                f"lm_head_dtype float32 needs a model with one output head, found {len(processors)}: "
+                "set rollout.engine.lm_head_dtype to model"
+            )
         self._weight = weight.to(device=device, dtype=torch.float32, copy=True)
         self._name = ""
         processors[0]._apply_head = self._project

@@ -38,7 +38,10 @@ def prepare(model: PreTrainedModel, folder: Path) -> None:
     """
     layers = getattr(model.config, "layer_types", None) or ()
     if use_packed_lightning(model) != sum(kind in mixing_types(model.config) for kind in layers):
-        raise UnsupportedPolicy(f"{type(model).__name__} has layers that would mix packed sequences")
+        raise UnsupportedPolicy(
+            f"{type(model).__name__} has layers that would mix packed sequences: choose a "
+            "policy of an architecture in docs/architectures.md"
+        )
     adapt_routers(model)
     take_biases(model, read_biases(folder))
 

@@ -149,5 +149,8 @@ def _targets(model: PreTrainedModel, wanted: tuple[str, ...]) -> list[str]:
     known = sorted({name.rpartition(".")[2] for name in linear})
     for name in wanted:
         if not any(one == name or one.endswith(f".{name}") for one in linear):
-            raise UnsupportedPolicy(f"the policy has no linear layer {name!r} to adapt; it has {', '.join(known)}")
+            raise UnsupportedPolicy(
+                f"the policy has no linear layer {name!r} to adapt; it has {', '.join(known)}: name some of these in "
+                "policy.adapter.target_modules, or none for all of them"
+            )
     return list(wanted) or known

@@ -20,6 +20,7 @@ from trainer_core.update.packed.packing import TokenBatch, pack
 from trainer_core.update.recording import as_trajectory
 
 ATTENTION_TYPES = {"full_attention", "sliding_attention"}
+CHOOSE = "choose a policy of an architecture in docs/architectures.md"
 NOISE = ("attention_dropout", "hidden_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop", "router_jitter_noise")
 
 
@@ -43,7 +44,7 @@ def load_policy(
     config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)  # nosec B615
     mixed = set(getattr(config, "layer_types", None) or ()) - ATTENTION_TYPES - mixing_types(config)
     if mixed:
-        raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences")
+        raise UnsupportedPolicy(f"layers of type {', '.join(sorted(mixed))} would mix packed sequences: {CHOOSE}")
     for name in NOISE:
         if getattr(config, name, None):
             setattr(config, name, 0.0)
@@ -57,7 +58,7 @@ def load_policy(
         attn_implementation=attention.register(),
     )
     if not getattr(model, "_supports_attention_backend", False):
-        raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention")
+        raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention: {CHOOSE}")
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
