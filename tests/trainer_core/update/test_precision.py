@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralForCausalLM, PreTrainedModel
 
 from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.formats import precision
 from trainer_core.update.formats.precision import Flow, Flows, as_engine
 from trainer_core.update.formats.quantise import Scales, activation_tile, rounded, weight_tile
@@ -214,3 +215,14 @@ def test_a_learner_learns_in_its_format(policy_dir: Path, parts: dict[str, Any])
     assert all(bool((after[name] != before[name]).any()) for name in before)
     if "kl" in parts:  # the reference is rounded as the policy is, and so the two begin as one
         assert metrics["actor/kl_loss"] == pytest.approx(0.0, abs=1e-6)
+
+
+@torch.no_grad()
+def test_scaled_embeddings_stay_scaled_in_fewer_bits(tmp_path: Path) -> None:
+    """Gemma's embedding multiplies what it looks up; an engine's formats must not lose that."""
+    model = load_policy(make_tiny("gemma3", tmp_path / "gemma"), flows=Flows(Flow(), Flow(torch.bfloat16)))
+    (batch,) = pack([as_trajectory(ids) for ids in SEQUENCES], 128)
+    wide, _ = score(model, batch)
+    with as_engine(model):
+        narrow, _ = score(model, batch)
+    assert 0 < (wide - narrow).abs().mean() < 0.05

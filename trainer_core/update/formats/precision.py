@@ -178,7 +178,9 @@ def _linear(self: Any, x: Tensor) -> Tensor:
 
 
 def _embedding(self: Any, ids: Tensor) -> Tensor:
-    return _narrow(functional.embedding(ids, self.weight, self.padding_idx), self.switch)
+    found = _narrow(functional.embedding(ids, self.weight, self.padding_idx), self.switch)
+    scale = getattr(self, "embed_scale", None)  # Gemma's, which engines apply to the rounded embedding as well
+    return found if scale is None else found * scale.to(found.dtype)
 
 
 def _norm(self: Any, x: Tensor) -> Tensor:
