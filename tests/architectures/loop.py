@@ -33,6 +33,11 @@ Scores = Sequence[Sequence[float]]
 
 def start_engine(policy: Path, case: Case) -> InferenceEngine:
     """An engine as runs start it, with a small cache."""
+    from vllm.distributed import parallel_state
+
+    if parallel_state.model_parallel_is_initialized() and parallel_state._EP is None:
+        # vLLM makes its groups of processes once, by what the first engine needs: here perhaps a dense one.
+        parallel_state._EP = parallel_state.get_tp_group()
     _, dtype, fp8 = case.served
     return InferenceEngine(
         EngineConfig(
