@@ -41,6 +41,20 @@ class Case:
         """Head, number type and FP8 of an engine that can serve it."""
         return self.head, "float32" if self.kind in ("float32", "lora") else "bfloat16", self.kind == "fp8"
 
+    @property
+    def routed(self) -> bool:
+        """Whether it is a mixture of experts whose engine tells routes."""
+        return SUPPORTED[ARCHITECTURES[self.architecture].model].routes
+
+    @property
+    def replays(self) -> bool:
+        """Whether the learner sends sampled tokens where the engine has sent them.
+
+        Where weights change in the midst, what came before is computed again, and keeps its first routes in the
+        learner: they are those behind the tokens that were drawn.
+        """
+        return self.routed and self.mode == "sync"
+
     def __str__(self) -> str:
         return "-".join((self.architecture, self.head, self.kind, self.mode))
 

@@ -50,7 +50,7 @@ def start_engine(policy: Path, case: Case) -> InferenceEngine:
             max_num_batched_tokens=256,
             kv_cache_gib=0.02,
             stop_at_eos=False,
-            routes=routes,
+            routes=case.routed,
         )
     )
 

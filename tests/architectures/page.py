@@ -28,7 +28,8 @@ policy for your own tests.
   sampled tokens, heads and modes. A line counts as working where it is at most {LARGEST["float32"]:g} in float32 and
   with LoRA, {LARGEST["bfloat16"]:g} in bfloat16 (with a float32 output layer) and {LARGEST["fp8"]:g} in FP8, and the
   mean at most {MEAN["float32"]:g}, {MEAN["bfloat16"]:g} and {MEAN["fp8"]:g}. Mixtures of experts have {FLIPS:g} times
-  that below float32: experts that a router scores alike may change places between engine and learner.
+  that below float32, but for tokens whose routes were replayed (`sync`): experts that a router scores alike may change
+  places between engine and learner.
 - **KL** is `rollout_corr/k3_kl` of the tokens sampled in bfloat16.
 - **Export** is the largest difference in float32 between the learner and `AutoModelForCausalLM`, loaded from its
   checkpoint; with LoRA peft's own model was compared as well.

@@ -25,10 +25,6 @@ FOLDER = "adapter"
 FILE = "adapter_model.safetensors"
 IN_FILES = "base_model.model."
 """Prefix that peft puts before the names of weights."""
-JOINT = 3
-"""Dimensions of a tensor that holds all experts of a layer."""
-OF_EXPERTS = {"gate", "gate_proj", "up_proj", "down_proj", "w1", "w2", "w3"}
-"""Names that peft looks for among experts."""
 BASE, DOWN, UP = ".base_layer.", ".lora_A.default.weight", ".lora_B.default.weight"
 
 
@@ -138,14 +134,15 @@ def _wide(tensor: Tensor) -> Tensor:
 
 
 def _targets(model: PreTrainedModel, wanted: tuple[str, ...]) -> list[str]:
-    """Last names of the linear layers to adapt.
+    """Last names of the linear layers to adapt; of a mixture of experts the attention's alone.
 
-    In a mixture of experts none that its experts have too: peft would take the name for theirs, which rest.
+    Of names that experts had in older files, peft adapts the joint tensors that they are in now, and not the layers
+    that still have them, such as those of shared experts.
     """
     output = model.get_output_embeddings()
     linear = {name for name, module in model.named_modules() if isinstance(module, nn.Linear) and module is not output}
-    if any(parameter.ndim == JOINT for parameter in model.parameters()):
-        linear = {name for name in linear if name.rpartition(".")[2] not in OF_EXPERTS}
+    if experts_per_token(model) is not None:
+        linear = {name for name in linear if ".mlp." not in name}
     known = sorted({name.rpartition(".")[2] for name in linear})
     for name in wanted:
         if not any(one == name or one.endswith(f".{name}") for one in linear):
