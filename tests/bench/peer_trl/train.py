@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--max-model-len", type=int, default=96)
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--max-seconds", type=float, default=float("inf"))
+    parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32", help="on float32 weights")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
@@ -93,7 +94,7 @@ def main() -> None:
         save_strategy="no",
         report_to="none",
         use_cpu=True,
-        bf16=False,
+        bf16=args.precision == "bfloat16",
         gradient_checkpointing=False,
         disable_tqdm=True,
         seed=args.seed,
