@@ -104,7 +104,7 @@ def _fill_in(page: Page) -> None:
 
 
 def _rehearse(page: Page) -> None:
-    page.get_by_test_id("rehearse").click()
-    result = page.get_by_test_id("rehearsal-result")
-    expect(result).to_be_visible(timeout=180_000)
-    expect(result).to_contain_text("apples")
+    page.get_by_test_id("rehearse-start").click()
+    rehearsal = page.get_by_test_id("rehearsal")
+    expect(rehearsal).to_have_attribute("data-state", "done", timeout=180_000)
+    expect(rehearsal.get_by_test_id("signal-share")).to_be_visible()

@@ -1,5 +1,7 @@
 """Cores go to those who work: all to one alone, shares by load to several."""
 
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from worker.cluster.cores import CorePlace, CoreShare
+from worker.cluster import cores as module
+from worker.cluster.cores import CoreShare, usable_cores
 from worker.learner.ranks import LearnerWorker
 from worker.rollout.worker import RolloutWorker
 
@@ -31,10 +34,11 @@ def clock() -> Clock:
 @pytest.fixture
 def make(tmp_path: Path, clock: Clock) -> Make:
     def shares(count: int, cores: int) -> list[CoreShare]:
-        return [
-            CoreShare(CorePlace(str(tmp_path / "board"), place, count), lambda _: None, cores=cores, clock=clock)
-            for place in range(count)
-        ]
+        board = str(tmp_path / "board")
+        living = (os.getppid(), *range(1, 99)) if os.getppid() > 99 else range(1, 99)
+        processes = [number for number in living if module._is_alive(number)][:count]
+        assert len(processes) == count, "this machine has too few processes to play with"
+        return [CoreShare(board, lambda _: None, cores=cores, clock=clock, process=number) for number in processes]
 
     return shares
 
@@ -86,19 +90,46 @@ def test_everybody_has_a_core_at_least(make: Make, clock: Clock) -> None:
     assert [share.threads for share in shares] == [1] * 5
 
 
-def test_a_successor_takes_the_place_of_a_process_that_died_at_work(make: Make) -> None:
-    engine, learner = make(2, 4)
+def test_a_process_that_died_at_work_gives_its_cores_and_its_line_back(tmp_path: Path, make: Make) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead = CoreShare(str(tmp_path / "board"), lambda _: None, cores=4, process=gone.pid)
+    dead.work()
+    (engine,) = make(1, 4)
     engine.work()
-    learner.work()
-    assert learner.threads == 2
-    make(1, 4)  # the engine's place, of a board that is longer
-    learner.work()
-    assert learner.threads == 4
+    assert (engine.threads, engine._line) == (4, dead._line)
+
+
+def test_several_runs_share_one_host(make: Make) -> None:
+    first, second, third = make(3, 6)
+    for share in (first, second, third, first, second, third):
+        share.work()
+    assert [first.threads, second.threads, third.threads] == [2, 2, 2]
+
+
+def test_a_full_board_leaves_one_thread(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINES", 1)
+    first, late = make(2, 4)
+    first.work()
+    late.work()
+    assert (first.threads, late.threads) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("quota", "expected"), [("200000 100000", 2), ("50000 100000", 1), ("max 100000", 64), ("?", 64)]
+)
+def test_a_containers_quota_bounds_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, expected: int
+) -> None:
+    (tmp_path / "cpu.max").write_text(quota)
+    monkeypatch.setattr(module, "_QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
+    assert usable_cores() == expected
 
 
 def test_threads_are_set_only_where_they_change(tmp_path: Path) -> None:
     told: list[int] = []
-    share = CoreShare(CorePlace(str(tmp_path / "board"), 0, 1), told.append, cores=4)
+    share = CoreShare(str(tmp_path / "board"), told.append, cores=4)
     for _ in range(3):
         with share.working():
             pass

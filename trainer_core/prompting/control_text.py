@@ -38,13 +38,13 @@ class ControlText:
         self._sentinels = {text: f"\ue000{nonce}s{index}\ue001" for index, text in enumerate(self.tokens)}
         self._masks = {text: f"\ue000{nonce}m{index}\ue001" for index, text in enumerate(self.tokens)}
 
-    def find(self, row: Mapping[str, Any]) -> list[str]:
-        """The control tokens that stand in a row's prompt or messages as text; see ``mask``."""
-        return sorted({token for text, control in self._parts(row) for token in control.findall(text)})
+    def find(self, row: Mapping[str, Any], chat: bool = False) -> list[str]:
+        """The control tokens that stand in a row's prompt or messages as text; in a ``chat`` a prompt is a message."""
+        return sorted({token for text, control in self._parts(row, chat) for token in control.findall(text)})
 
-    def mask(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The row with masks in the place of control tokens, for the template to be applied to."""
-        masked = [control.sub(lambda found: self._masks[found[0]], text) for text, control in self._parts(row)]
+    def mask(self, row: Mapping[str, Any], chat: bool = False) -> dict[str, Any]:
+        """The row with masks in the place of what ``find`` finds, for the template to be applied to."""
+        masked = [control.sub(lambda found: self._masks[found[0]], text) for text, control in self._parts(row, chat)]
         if "messages" not in row:
             return {**row, "prompt": masked[0]}
         messages = [{**message, "content": text} for message, text in zip(row["messages"], masked, strict=True)]
@@ -72,10 +72,10 @@ class ControlText:
             model["unk_token"] = self._sentinels[model["unk_token"]]
         return json.dumps(document)
 
-    def _parts(self, row: Mapping[str, Any]) -> list[tuple[str, re.Pattern[str]]]:
+    def _parts(self, row: Mapping[str, Any], chat: bool) -> list[tuple[str, re.Pattern[str]]]:
         """(text, the control tokens that are looked for in it) of the prompt, or of each message."""
         if "messages" not in row:
-            return [(str(row.get("prompt", "")), self._but_tags)]
+            return [(str(row.get("prompt", "")), self._all if chat else self._but_tags)]
         return [
             (str(message["content"]), self._but_tags if message["role"] == SPARED_ROLE else self._all)
             for message in row["messages"]

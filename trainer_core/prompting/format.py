@@ -1,5 +1,6 @@
 """Rows of a dataset as a source's format puts them to the policy."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from trainer_core.prompting.plan import with_text
@@ -7,8 +8,9 @@ from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
 from trainer_core.spec.run import RunSpec
 
 
-def present(row: dict[str, Any], form: PromptFormat) -> dict[str, Any]:
+def present(row: Mapping[str, Any], form: PromptFormat) -> dict[str, Any]:
     """The row as the policy is asked: a chat where the format wants one, with its system message and its suffix."""
+    row = dict(row)
     if form.chat and "messages" not in row:
         row = {**row, "messages": [{"role": "user", "content": str(row["prompt"])}]}
     if form.system is not None and all(message["role"] != "system" for message in row["messages"]):

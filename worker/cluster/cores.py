@@ -1,4 +1,4 @@
-"""Cores of a host that the engines and learner ranks of one run share: all for whoever works alone, shares by load for
+"""Cores of a host that the engines and learner ranks of its runs share: all for whoever works alone, shares by load for
 those who work at the same time.
 
 Each process has a line on a board, a small file that all of them map. It says whether the process works, and how much
@@ -7,13 +7,13 @@ it has worked lately; everybody sets its own number of threads by what stands th
 
 from __future__ import annotations
 
+import fcntl
 import math
 import mmap
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import Struct
 
@@ -21,29 +21,26 @@ HALF_LIFE_S = 30.0
 """Seconds in which what a process has worked counts half."""
 LEAST_PARAMETERS = 8_000_000
 """Parameters of a policy from which several threads are worth the time in which they wait for one another."""
-_LINE = Struct("=?7xd")
-"""Whether the process works; its load, in core-seconds of the recent past."""
+LINES = 256
+"""Processes that a board has room for."""
+_LINE = Struct("=q?7xd")
+"""Number of the process, whether it works, and its load: core-seconds of the recent past."""
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""Processor time that a container may have: microseconds, or ``max``, and of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorePlace:
-    """A process's place on a board."""
-
-    board: str
-    """Path of the file."""
-    place: int
-    places: int
-    """Processes of the run that may share the host."""
-
-    @classmethod
-    def on(cls, folder: Path, place: int, places: int) -> CorePlace:
-        """The place on the board of a run's folder: one board for each host, since files of several are not shared."""
-        return cls(str(folder / f"cores-{os.uname().nodename}"), place, places)
+def board(folder: Path) -> str:
+    """Path of the board in a folder of all runs: one for each host, since hosts do not share what is mapped."""
+    return str(folder / f"cores-{os.uname().nodename}")
 
 
 def usable_cores() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0))
+    """Cores that this process may use: those that it may run on, no more than a container's quota."""
+    cores = len(os.sched_getaffinity(0))
+    with suppress(OSError, ValueError):
+        most, period = _QUOTA.read_text().split()
+        cores = min(cores, max(1, int(most) // int(period)))
+    return cores
 
 
 class CoreShare:
@@ -51,35 +48,40 @@ class CoreShare:
 
     def __init__(
         self,
-        place: CorePlace,
+        path: str,
         set_threads: Callable[[int], None],
         *,
         cores: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        process: int | None = None,
     ) -> None:
-        """Take the place, whoever had it before.
+        """Take a line of the board that nobody alive has.
 
         Args:
-            place: the place.
+            path: the board.
             set_threads: sets the number of threads of the calling thread's computations.
-            cores: cores that are shared; those that this process may run on.
+            cores: cores that are shared; those that this process may use.
             clock: seconds.
+            process: number of the process; this one's.
         """
         self._set_threads, self._clock = set_threads, clock
         self._cores = usable_cores() if cores is None else cores
-        self._place, self._places = place.place, place.places
-        size = _LINE.size * place.places
-        descriptor = os.open(place.board, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._process = os.getpid() if process is None else process
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            size = _LINE.size * LINES
             if os.fstat(descriptor).st_size < size:
                 os.ftruncate(descriptor, size)
             self._board = mmap.mmap(descriptor, size)
+            self._working, self._load, self._at = False, 0.0, clock()
+            self._line = self._free_line()
+            self._write()
         finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # what is mapped keeps the file open, and with it the lock
             os.close(descriptor)
-        self._working, self._load, self._at = False, 0.0, clock()
         self.threads = 1
         self._set_threads(1)
-        self._write()
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -109,18 +111,21 @@ class CoreShare:
             self._write()
 
     def _share(self) -> int:
-        loads = {place: load for place, (working, load) in enumerate(self._lines()) if working}
-        others = len(loads) - 1
-        if others == 0:
+        if self._line is None:
+            return 1
+        others = [
+            load for number, (process, working, load) in self._lines() if working and self._lives(number, process)
+        ]
+        if not others:
             return self._cores
-        if others >= self._cores:
+        if len(others) >= self._cores:
             return 1
         # Who has not worked yet counts as much as the rest on average.
-        known = [load for load in loads.values() if load > 0]
+        known = [load for load in (self._load, *others) if load > 0]
         usual = sum(known) / len(known) if known else 1.0
-        weights = {place: load or usual for place, load in loads.items()}
-        share = self._cores * weights[self._place] / sum(weights.values())
-        return min(max(1, math.floor(share + 0.5)), self._cores - others)
+        mine = self._load or usual
+        share = self._cores * mine / (mine + sum(load or usual for load in others))
+        return min(max(1, math.floor(share + 0.5)), self._cores - len(others))
 
     def _count(self) -> None:
         now = self._clock()
@@ -129,8 +134,29 @@ class CoreShare:
         if self._working:
             self._load += passed * self.threads
 
-    def _lines(self) -> list[tuple[bool, float]]:
-        return [_LINE.unpack_from(self._board, place * _LINE.size) for place in range(self._places)]
+    def _lines(self) -> Iterator[tuple[int, tuple[int, bool, float]]]:
+        return enumerate(_LINE.iter_unpack(self._board))
+
+    def _lives(self, number: int, process: int) -> bool:
+        """Whether another process has that line, and is there."""
+        return number != self._line and process > 0 and _is_alive(process)
+
+    def _free_line(self) -> int | None:
+        """A line of nobody; None on a full board: then one thread does."""
+        taken = {process for _, (process, _, _) in self._lines() if process > 0}
+        dead = {process for process in taken if process == self._process or not _is_alive(process)}
+        return next((number for number, (process, _, _) in self._lines() if process <= 0 or process in dead), None)
 
     def _write(self) -> None:
-        _LINE.pack_into(self._board, self._place * _LINE.size, self._working, self._load)
+        if self._line is not None:
+            _LINE.pack_into(self._board, self._line * _LINE.size, self._process, self._working, self._load)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # another user's
+    return True

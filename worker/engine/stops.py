@@ -6,6 +6,7 @@ Only a token that could complete a stop string is looked at more closely, so tha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import commonprefix
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -41,9 +42,11 @@ class StopStrings:
     def ends(self, token_ids: Sequence[int]) -> bool:
         """Whether the last of ``token_ids`` completes a stop string."""
         tail = token_ids[-self._window :]
-        text, before = self._text(tail), len(self._text(tail[:-1]))
-        # Bytes that become a character only with the last token may be shown as several signs before it.
-        return any(text.find(string, max(0, before - len(string) - 3)) >= 0 for string in self._strings)
+        text = self._text(tail)
+        # What was there before, such as text that the engine has written itself, completes nothing. Bytes that become
+        # a character only with the last token are shown as other signs before it.
+        before = len(commonprefix([text, self._text(tail[:-1])]))  # noqa: RUF071 - characters are meant
+        return any(text.find(string, max(0, before - len(string) + 1)) >= 0 for string in self._strings)
 
     def _may_complete(self, text: str) -> bool:
         if UNFINISHED in text:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from trainer_core.prompting.control_text import ControlText
+from trainer_core.prompting.format import present
+from trainer_core.prompting.plan import with_text
 from trainer_core.prompting.tags import FoundThinking, find_thinking
 from trainer_core.prompting.template import read_template, template_sha256
 from trainer_core.spec.data.prompt_format import PLAIN, PromptFormat
@@ -45,43 +47,55 @@ class PolicyTokenizer:
         except Exception as error:  # the library raises nothing more specific
             raise StartError(f"The policy folder {folder} has no usable tokenizer: {error}") from error
 
-    def encode_rows(self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN) -> list[NDArray[np.int32]]:
+    def encode_rows(
+        self, rows: Sequence[Mapping[str, Any]], form: PromptFormat = PLAIN, texts: Sequence[str] | None = None
+    ) -> list[NDArray[np.int32]]:
         """Token ids of each row's prompt, shape [P] each.
 
-        ``prompt`` is taken as it stands (with the special tokens the tokenizer itself adds); ``messages`` go through
-        the chat template, which brings its own. Text that looks like control tokens stays text, unless the format says
-        otherwise.
+        A plain prompt is taken as it stands (with the special tokens the tokenizer itself adds); chats go through the
+        chat template, which brings its own. Text in rows that looks like control tokens stays text, unless the format
+        says otherwise; the format's own text may hold control tokens.
+
+        Args:
+            rows: bare rows.
+            form: their source's format.
+            texts: a text behind each prompt.
         """
+        behind = [""] * len(rows) if texts is None else texts
         ids: dict[int, NDArray[np.int32]] = {}
-        strange = self.control_rows(rows) if form.control_tokens == "text" else {}
+        strange = self.control_rows(rows, form.chat) if form.control_tokens == "text" else {}
         for chats, sealed in product((False, True), repeat=2):
             places = [
-                place for place, row in enumerate(rows) if ("messages" in row) is chats and (place in strange) is sealed
+                place
+                for place, row in enumerate(rows)
+                if (form.chat or "messages" in row) is chats and (place in strange) is sealed
             ]
             if not places:
                 continue
+            read = [self._control.mask(rows[place], form.chat) if sealed else rows[place] for place in places]
+            prompts = [self.prompt_text(row, form, behind[place]) for row, place in zip(read, places, strict=True)]
             if sealed:
-                masked = [self._control.mask(rows[place]) for place in places]
-                texts = [self._control.sealed(self.prompt_text(row, form)) for row in masked]
-            else:
-                texts = [self.prompt_text(rows[place], form) for place in places]
+                prompts = [self._control.sealed(prompt) for prompt in prompts]
             backend = self._sealing_backend if sealed else self._backend
-            encoded = backend.encode_batch_fast(texts, add_special_tokens=not chats)
+            encoded = backend.encode_batch_fast(prompts, add_special_tokens=not chats)
             ids.update((place, np.array(one.ids, np.int32)) for place, one in zip(places, encoded, strict=True))
         return [ids[place] for place in range(len(rows))]
 
-    def control_rows(self, rows: Sequence[Mapping[str, Any]]) -> dict[int, list[str]]:
-        """Texts that look like control tokens, by the place of the row that holds them."""
-        found = {place: self._control.find(row) for place, row in enumerate(rows)}
+    def control_rows(self, rows: Sequence[Mapping[str, Any]], chat: bool = False) -> dict[int, list[str]]:
+        """Texts that look like control tokens, by the place of the row that holds them; see ``ControlText.find``."""
+        found = {place: self._control.find(row, chat) for place, row in enumerate(rows)}
         return {place: tokens for place, tokens in found.items() if tokens}
 
-    def prompt_text(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> str:
-        """The text that the policy continues.
+    def prompt_text(self, row: Mapping[str, Any], form: PromptFormat = PLAIN, text: str = "") -> str:
+        """The text that the policy continues: a bare row in its source's format, with ``text`` behind the prompt.
 
         Raises:
             StartError: the policy has no chat template, or it refuses the row's messages.
         """
-        return self._rendered(row, form, begun=True) if "messages" in row else str(row["prompt"])
+        asked = present(row, form)
+        if text:
+            asked = with_text(asked, text)
+        return self._rendered(asked, form, begun=True) if "messages" in asked else str(asked["prompt"])
 
     def adds_generation_prompt(self, row: Mapping[str, Any], form: PromptFormat = PLAIN) -> bool:
         """Whether the chat template begins the assistant's turn where it has ended another.
@@ -89,6 +103,7 @@ class PolicyTokenizer:
         True for a row without messages, for one whose last message is the assistant's, and for a template that ends no
         turn: the policy then goes on with the text itself.
         """
+        row = present(row, form)
         messages = row.get("messages")
         if not messages or messages[-1]["role"] == "assistant":
             return True
@@ -105,10 +120,12 @@ class PolicyTokenizer:
         if form.effort is not None:
             options["reasoning_effort"] = form.effort
         try:
-            text = template.apply_chat_template(row["messages"], tokenize=False, add_generation_prompt=begun, **options)
+            rendered = template.apply_chat_template(
+                row["messages"], tokenize=False, add_generation_prompt=begun, **options
+            )
         except TemplateError as error:
             raise StartError(f"The policy's chat template refuses a row's messages: {error}") from error
-        return str(text)
+        return str(rendered)
 
     @cached_property
     def template_sha256(self) -> str | None:

@@ -19,7 +19,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
-from worker.cluster.cores import CorePlace, CoreShare, usable_cores
+from worker.cluster.cores import CoreShare, usable_cores
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
 from worker.learner.peak import measure_peaks
@@ -69,14 +69,14 @@ def _at_work(method: Callable[Concatenate[LearnerWorker, P], R]) -> Callable[Con
 class LearnerWorker:
     """One rank. Runs as a Ray actor; imports torch and DeepSpeed only there."""
 
-    def __init__(self, rank: int, world_size: int, threads: int, cores: CorePlace | None) -> None:
+    def __init__(self, rank: int, world_size: int, threads: int, cores: str | None) -> None:
         """Claim the process.
 
         Args:
             rank: the rank of this actor.
             world_size: number of ranks.
             threads: CPU threads; one by default, because the rollout engine has the other core.
-            cores: place among the processes that share the host's cores, where they do: then that decides.
+            cores: the board of those who share the host's cores, where they do: then that decides.
         """
         keep_new_files_private()  # it writes checkpoints
         os.environ["LOCAL_RANK"] = str(rank)
@@ -208,7 +208,7 @@ class LearnerGroup:
         *,
         device: str = "cpu",
         threads: int = 1,
-        cores: Callable[[int], CorePlace | None] = lambda rank: None,
+        cores: str | None = None,
         actor_options: Mapping[str, Any] | None = None,
         teacher: str | Path | None = None,
     ) -> None:
@@ -219,7 +219,7 @@ class LearnerGroup:
             spec: as the run starts.
             device: "cpu", or "cuda" with one device per actor.
             threads: CPU threads of each rank.
-            cores: each rank's place among the processes that share the host's cores, where they do.
+            cores: the board of those who share a host's cores, where they do.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
 
@@ -230,7 +230,7 @@ class LearnerGroup:
         # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
         remote = ray.remote(LearnerWorker).options(**options)
-        self.workers = [remote.remote(rank, world, threads, cores(rank)) for rank in range(world)]
+        self.workers = [remote.remote(rank, world, threads, cores) for rank in range(world)]
         self.version = 0
         address = self._call_one(0, "rendezvous") if world > 1 else None
         asked = None if teacher is None else str(teacher)

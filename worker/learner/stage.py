@@ -7,7 +7,7 @@ state before it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,6 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.precision import HalfPrecision, UnifiedPrecision
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
-from worker.cluster.cores import CorePlace
 from worker.learner.ranks import LearnerGroup
 
 if TYPE_CHECKING:
@@ -57,8 +56,6 @@ class LearningStage:
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
         self._streamed_s = 0.0
-        self.peaks: dict[str, float] = {}
-        """Peak operations per second of a rank's device, by number type; known once it has started."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
     def start(
@@ -69,7 +66,7 @@ class LearningStage:
         checkpoint: Path | None,
         teacher: Path | None = None,
         device: str = "cpu",
-        cores: Callable[[int], CorePlace | None] = lambda rank: None,
+        cores: str | None = None,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
         return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores)
@@ -77,6 +74,10 @@ class LearningStage:
     def probe_with(self, sequences: list[list[int]]) -> None:
         """Probe with these token sequences from now on."""
         self._thread.submit(lambda: self._learner.probe_with(sequences))
+
+    def peaks(self, dtypes: Sequence[str]) -> Future[dict[str, float]]:
+        """Peak operations per second of a rank's device by number type. To be asked while nothing else computes."""
+        return self._thread.submit(lambda: self._learner.peaks(dtypes))
 
     def publish(self) -> Future[ray.ObjectRef]:
         """The present weights with their probe."""
@@ -130,11 +131,10 @@ class LearningStage:
         checkpoint: Path | None,
         teacher: Path | None,
         device: str,
-        cores: Callable[[int], CorePlace | None],
+        cores: str | None,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
         self._group = LearnerGroup(model_dir, spec, device=device, cores=cores, actor_options=options, teacher=teacher)
-        self.peaks = self._group.peaks(number_types(spec))
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
 

@@ -11,11 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from trainer_core.prompting.format import training_format
-from trainer_core.prompting.plan import SamplePlan, plan_group, with_text
+from trainer_core.prompting.plan import SamplePlan, plan_group
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import TailBatchingScheduler
@@ -270,7 +266,7 @@ class Dispatcher:
         )
         plans = plan_group(spec, group.item, name, samples, hint)
         drawn = replace(sampling(spec), thinking_budget=plans[0].thinking_budget)
-        asks = self._asks(spec, source, data.asked[int(row)], data.prompts[int(row)], plans)
+        asks = self._asks(spec, data, int(row), plans)
         prompt = asks[0].prompt if asks else data.prompts[int(row)]
         shadows = tuple(ref for ref in spec.reward.shadow if ref != reward)
         applications = self._steering.applications
@@ -278,22 +274,15 @@ class Dispatcher:
             group, prompt, spec, samples, drawn, asks=asks, hint=hint, applications=applications, shadows=shadows
         )
 
-    def _asks(
-        self,
-        spec: RunSpec,
-        source: str,
-        asked: dict[str, Any],
-        bare: NDArray[np.int32],
-        plans: Sequence[SamplePlan],
-    ) -> tuple[Ask, ...]:
+    def _asks(self, spec: RunSpec, data: PromptRows, row: int, plans: Sequence[SamplePlan]) -> tuple[Ask, ...]:
         """Ask of each sample; empty where all see the bare prompt and the usual end of thinking."""
         usual = spec.thinking.forced_end if isinstance(spec.thinking, TaggedThinking) else None
         texts = list(dict.fromkeys(plan.text for plan in plans))
         if texts == [""] and all(plan.forced_end == usual for plan in plans):
             return ()
-        longer = [with_text(asked, text) for text in texts if text]
-        encoded = self._tokenizer.encode_rows(longer, training_format(spec, source))
-        prompts = {"": bare, **dict(zip([text for text in texts if text], encoded, strict=True))}
+        behind = [text for text in texts if text]
+        encoded = self._tokenizer.encode_rows([data.rows[row]] * len(behind), data.format, behind)
+        prompts = {"": data.prompts[row], **dict(zip(behind, encoded, strict=True))}
         return tuple(Ask(prompts[plan.text], self._forced_end(plan.forced_end)) for plan in plans)
 
     def _forced_end(self, text: str | None) -> tuple[int, ...]:

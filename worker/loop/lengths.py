@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trainer_core.prompting.plan import longest_text, with_text
+from trainer_core.prompting.plan import longest_text
 from trainer_core.spec import RunSpec
+from trainer_core.spec.data.prompt_format import PromptFormat
 from worker.errors import StartError
 from worker.loop.parts import PromptRows
 
@@ -27,21 +28,23 @@ def check_lengths(spec: RunSpec, name: str, prompts: list[NDArray[np.int32]]) ->
             )
 
 
-def longest_rows(spec: RunSpec, rows: list[dict[str, Any]], asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows, as they are asked, that hints, nudges, targets or budgets make longer, as long as they may ever be.
+def longest_prompts(
+    spec: RunSpec, rows: list[dict[str, Any]], form: PromptFormat
+) -> tuple[list[dict[str, Any]], PromptFormat, list[str]]:
+    """Rows that hints, nudges, targets or budgets make longer, with the longest text that may ever stand behind each.
 
     Raises:
         StartError: a row lacks a column that they need.
     """
     found = []
-    for number, (row, bare) in enumerate(zip(asked, rows, strict=True)):
+    for number, row in enumerate(rows):
         try:
-            text = longest_text(spec, bare)
+            text = longest_text(spec, row)
         except ValueError as error:
             raise StartError(f"Row {number}: {error}") from error
         if text:
-            found.append(with_text(row, text))
-    return found
+            found.append((row, text))
+    return [row for row, _ in found], form, [text for _, text in found]
 
 
 def longest_prompt(sources: dict[str, PromptRows]) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.planning.compute import Peaks
+from trainer_core.spec.data.prompt_format import PromptFormat
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.judge.client import JudgeClient
 from worker.learner.stage import LearningStage
@@ -25,8 +26,8 @@ class PromptRows:
 
     rows: list[dict[str, Any]]
     """Bare rows, as rewards see them."""
-    asked: list[dict[str, Any]]
-    """Rows in the source's format."""
+    format: PromptFormat
+    """Form in which the source puts them to the policy."""
     prompts: list[NDArray[np.int32]]
     """Token ids of each prompt, shape [P]."""
     longest: int

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trainer_core.diagnosis import Attribution, RescoredTokens, attribute
-from trainer_core.prompting.format import present, training_format
+from trainer_core.prompting.format import training_format
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.rescoring import LearnerSide
@@ -97,7 +97,7 @@ class MismatchRescoring:
         for ticket, trajectory in chosen:
             if not ticket.asks:
                 form = training_format(ticket.spec, ticket.group.source)
-                (prompt,) = self._tokenizer.encode_rows([present(ticket.group.item, form)], form)
+                (prompt,) = self._tokenizer.encode_rows([ticket.group.item], form)
                 found[trajectory.trajectory_id] = prompt
         return found
 

@@ -12,7 +12,7 @@ import ray
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, LogData, StateData, StepData
 from trainer_core.planning.compute import learned_tokens
-from trainer_core.prompting.format import present, training_format
+from trainer_core.prompting.format import training_format
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
 from trainer_core.spec import RunSpec
 from trainer_core.spec.generation.rollout import AsyncMode
@@ -248,7 +248,7 @@ class ActiveRun:
         shown = shown_groups(batch.groups)
         for group in shown:
             form = training_format(self._steering.spec, group.source)
-            group.prompt_text = self._parts.tokenizer.prompt_text(present(group.item, form), form)
+            group.prompt_text = self._parts.tokenizer.prompt_text(group.item, form)
         text = self._parts.tokenizer.token_text
         self._link.emit(checked(lambda: rollouts_data(shown, batch.groups, text)), step)
         for alert in self._guards.check(step, found):

@@ -21,7 +21,7 @@ from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
 from trainer_core.planning.compute import Peaks, active_parameters
-from trainer_core.prompting.format import evaluation_format, present
+from trainer_core.prompting.format import evaluation_format
 from trainer_core.rewards.answers import no_generation_prompt
 from trainer_core.spec import RunSpec
 from trainer_core.spec.data.prompt_format import PromptFormat
@@ -29,7 +29,7 @@ from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
 from trainer_core.support import refusal
 from worker.cluster import actors as cluster
-from worker.cluster.cores import LEAST_PARAMETERS, CorePlace
+from worker.cluster.cores import LEAST_PARAMETERS, board
 from worker.cluster.notify import Notify
 from worker.cluster.placement import place, usable_gpus
 from worker.engine import EngineConfig
@@ -43,7 +43,7 @@ from worker.judge.use import Tally
 from worker.learner.stage import LearningStage, number_types
 from worker.link.platform import Platform
 from worker.loop.evaluation import EvaluationSet
-from worker.loop.lengths import check_lengths, longest_rows
+from worker.loop.lengths import check_lengths, longest_prompts
 from worker.loop.parts import PromptRows, RunParts
 from worker.rewards.evolution import CONTRASTS_AT_ONCE
 from worker.rewards.pool import RewardPool
@@ -122,7 +122,7 @@ class Startup:
             checkpoint,
             teacher,
             device,
-            lambda rank: self._core_place(workers + rank),
+            self._cores,
         )
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)
@@ -161,7 +161,7 @@ class Startup:
             woken,
             seconds,
             self._active,
-            self._peaks(learning.peaks),
+            self._peaks(learning.peaks(number_types(spec)).result()),
         )
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ class Startup:
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
         options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)
-        return rollout_actor_class().options(**options).remote(self._core_place(index))
+        return rollout_actor_class().options(**options).remote(self._cores)
 
     def _peaks(self, measured: dict[str, float]) -> Peaks:
         """Peaks of all devices: a host's cores are counted together, GPUs one by one."""
@@ -204,13 +204,12 @@ class Startup:
         engine, learner = number_types(spec)
         return Peaks(devices * measured[engine], devices * measured[learner])
 
-    def _core_place(self, place: int) -> CorePlace | None:
-        """Place of an engine, or of a rank behind all engines, among those who share a host's cores; None where a core
-        each is best."""
+    @property
+    def _cores(self) -> str | None:
+        """Board of those who share a host's cores; None where a core each is best."""
         if self._placement.device != "cpu" or self._active < LEAST_PARAMETERS:
             return None
-        parallelism = self.bundle.spec.parallelism
-        return CorePlace.on(self.bundle.run_dir, place, parallelism.rollout_workers + parallelism.learner_ranks)
+        return board(self.bundle.run_dir.parent)
 
     def _spawn_reward(self, index: int, generation: int, versions: Versions) -> Any:
         bundle, spec = self.bundle, self.bundle.spec
@@ -278,7 +277,7 @@ class Startup:
             check_lengths(spec, name, data.prompts)
         for source in spec.data.sources:
             data = sources[source.name]
-            longest = tokenizer.encode_rows(longest_rows(spec, data.rows, data.asked), source.format)
+            longest = tokenizer.encode_rows(*longest_prompts(spec, data.rows, data.format))
             check_lengths(spec, source.name, longest)
             sources[source.name] = replace(data, longest=max([data.longest, *map(len, longest)]))
         from worker.loop import run  # noqa: F401 - brings torch: loaded while the actors start, it costs no time
@@ -294,18 +293,17 @@ class Startup:
     ) -> PromptRows:
         if (name, form) not in loaded:
             rows = self._platform.rows(name, self.bundle.datasets[name])
-            asked = [present(row, form) for row in rows]
-            self._tell_control_text(name, form, tokenizer.control_rows(asked))
-            self._tell_template(name, form, tokenizer, asked)
-            prompts = tokenizer.encode_rows(asked, form)
-            loaded[name, form] = PromptRows(rows, asked, prompts, max(map(len, prompts), default=0))
+            self._tell_control_text(name, form, tokenizer.control_rows(rows, form.chat))
+            self._tell_template(name, form, tokenizer, rows)
+            prompts = tokenizer.encode_rows(rows, form)
+            loaded[name, form] = PromptRows(rows, form, prompts, max(map(len, prompts), default=0))
         return loaded[name, form]
 
     def _tell_template(
-        self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer, asked: list[dict[str, Any]]
+        self, name: str, form: PromptFormat, tokenizer: PolicyTokenizer, rows: list[dict[str, Any]]
     ) -> None:
         """Tell once where prompts end with the user's turn."""
-        if asked and not self._told_template and not tokenizer.adds_generation_prompt(asked[0], form):
+        if rows and not self._told_template and not tokenizer.adds_generation_prompt(rows[0], form):
             self._told_template = True
             found = no_generation_prompt(f"The chat template of {self.bundle.policy.name}, asked with {name},")
             self._notify(found.title, f"{found.message} {found.advice}")

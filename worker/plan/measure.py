@@ -18,7 +18,6 @@ from statistics import median
 from trainer_core.planning import PlanError, Rates
 from trainer_core.planning.lengths import EmpiricalLengths
 from trainer_core.planning.rates import EngineRates, LearnerRates, SyncRates
-from trainer_core.prompting.format import present
 from trainer_core.spec import RunSpec
 from worker.plan import engine_process, learner_process
 from worker.plan.documents import read_rows
@@ -53,7 +52,7 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
         tokenizer = PolicyTokenizer(policy)
         think = tokenizer.think_tokens(spec.thinking)
         form = spec.data.sources[0].format
-        encoded = tokenizer.encode_rows([present(row, form) for row in rows], form)
+        encoded = tokenizer.encode_rows(rows, form)
         check_lengths(spec, prompts.name, encoded)
     except StartError as error:
         raise PlanError(str(error)) from error

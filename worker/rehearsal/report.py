@@ -56,7 +56,7 @@ def report(seen: Seen) -> RehearsalReport:
 
 def _chats(seen: Seen) -> bool:
     """Whether prompts go through the chat template."""
-    return any("messages" in data.asked[0] for data in seen.parts.sources.values() if data.asked)
+    return any(data.format.chat or "messages" in data.rows[0] for data in seen.parts.sources.values() if data.rows)
 
 
 def _group(ticket: Ticket, definition: RewardDefinition, prompts: VisiblePrompts, bundle: Bundle) -> RehearsalGroup:

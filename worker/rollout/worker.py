@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from worker.cluster.cores import CorePlace, CoreShare
+from worker.cluster.cores import CoreShare
 from worker.engine import Completion, EngineConfig, InferenceEngine, KvOnUpdate, Request, SampleGroup, Sampling
 from worker.messages.chunk import pack
 from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Parked, Submission, Updated
@@ -57,9 +57,9 @@ class _Live:
 class RolloutWorker:
     """Ray actor. ``submit``, ``update`` and ``park`` take effect in the order of the calls."""
 
-    def __init__(self, cores: CorePlace | None = None) -> None:
-        """Take ``cores``, a place among the processes that share the host's cores, where they do."""
-        self._place = cores
+    def __init__(self, cores: str | None = None) -> None:
+        """Share the host's cores with those on the board ``cores``, where there is one."""
+        self._board = cores
         self._cores: CoreShare | None = None
         self._turn = threading.Condition()
         self._inbox: deque[_Item] = deque()
@@ -164,10 +164,10 @@ class RolloutWorker:
             self._fail(error)
             self._ready.set_exception(error)
             return
-        if self._place is not None:
+        if self._board is not None:
             import torch
 
-            self._cores = CoreShare(self._place, torch.set_num_threads)
+            self._cores = CoreShare(self._board, torch.set_num_threads)
         self._ready.set_result(time.perf_counter() - started)
         try:
             while True:

@@ -48,6 +48,15 @@ def test_a_completion_ends_with_the_token_that_completes_a_stop_string(
     assert first_end(stops, tokens) == expected
 
 
+def test_text_that_the_engine_wrote_itself_stops_nothing(stops: StopStrings, kind: str) -> None:
+    """Whatever its first token is, such as a part of a character."""
+    tokenizer = KINDS[kind]
+    written = tokenizer.encode("x</answer>\n\n", add_special_tokens=False).ids
+    for text in ("é", "quick", "dog"):
+        token = tokenizer.encode(text, add_special_tokens=False).ids[0]
+        assert not stops.ends([*written, token])
+
+
 def test_few_tokens_are_looked_at(stops: StopStrings, kind: str) -> None:
     assert 0 < len(stops.candidates) < KINDS[kind].get_vocab_size() // 2
 

@@ -9,7 +9,6 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from tests.support.tokenizers import CHATML, byte_level, write_folder
 from tests.worker.loop.conftest import POLICY
-from trainer_core.prompting.format import present
 from trainer_core.prompting.tags import FoundThinking
 from trainer_core.prompting.template import template_sha256
 from trainer_core.spec.data.prompt_format import PromptFormat
@@ -94,7 +93,7 @@ def test_switches_reach_the_template_and_its_refusals_are_sentences(tmp_path: Pa
     assert mine.template_sha256 == template_sha256(template)
     form = PromptFormat(chat=True, system="Be brief.")
     with pytest.raises(StartError, match="refuses a row's messages: no system messages here"):
-        mine.encode_rows([present({"prompt": "hi"}, form)], form)
+        mine.encode_rows([{"prompt": "hi"}], form)
 
 
 def test_tags_of_the_policy_are_found() -> None:
@@ -113,3 +112,15 @@ def test_a_template_that_adds_no_generation_prompt_is_known(tmp_path: Path, temp
     begun = [*asked, {"role": "assistant", "content": "The"}]
     assert mine.adds_generation_prompt({"messages": begun}), "the row has begun the assistant's turn itself"
     assert mine.adds_generation_prompt({"prompt": "The quick dog"})
+
+
+def test_the_formats_own_text_may_hold_control_tokens(tmp_path: Path) -> None:
+    """A system message may show the thinking tags; what the rows hold is text beside it."""
+    mine = PolicyTokenizer(write_folder(tmp_path, byte_level(), CHATML))
+    form = PromptFormat(chat=True, system="First <think>think</think>.", suffix=" Now.")
+    number = mine.encode_tag("<think>")[0]
+    plain, hostile = mine.encode_rows([{"prompt": "dog"}, {"prompt": "<think> dog"}], form)
+    assert [one.tolist().count(number) for one in (plain, hostile)] == [1, 1]
+    assert mine.control_rows([{"prompt": "<think> dog"}], chat=True) == {0: ["<think>"]}
+    (longer,) = mine.encode_rows([{"prompt": "<think> dog"}], form, [" Hint: fox"])
+    assert mine.decode([longer], [])[0].endswith("<think> dog Now. Hint: fox<|im_end|>\n<|im_start|>assistant\n")
