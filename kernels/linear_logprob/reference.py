@@ -209,7 +209,10 @@ def _tile(given: OutputLayerInputs, scaled: Tensor, columns: slice, rows: slice)
     if given.bias is not None:
         logits.add_(given.bias[columns].to(scaled.dtype) / heat)
     if given.softcap is not None:
+        excluded = None if given.bias is None else given.bias[columns] == -torch.inf
         logits.mul_(heat / given.softcap).tanh_().mul_(given.softcap / heat)
+        if excluded is not None:
+            logits.masked_fill_(excluded, -torch.inf)
     return logits
 
 

@@ -50,6 +50,8 @@ class AnswerAlerts:
             self._reward = spec.reward.definition
             self._places = readings(self._definition(self._reward))
             self._window.clear()
+            for kind in LONG:  # too few steps to say that it is over
+                self._told.pop(kind, None)
         self._window.append([group_facts(group, spec.thinking, self._places) for group in _some(batch.groups)])
         found = {one.kind: one for one in findings(self._window[-1], self._places, spec.rollout.max_tokens)}
         for kind in LONG:
