@@ -25,6 +25,7 @@ from worker.loop.controller import RunController
 from worker.loop.run import ActiveRun
 from worker.loop.startup import ENGINE_CPUS, LEARNER_CPUS
 from worker.messages.jobs import Collected
+from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rollout.router import Deliver, Router, _Slot
 from worker.rollout.worker import rollout_actor_class
@@ -50,7 +51,7 @@ class KeptRouter(Router):
     _base: ray.ObjectRef | None = None
     """The policy that every run starts from: the first weights that were sent."""
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[float]:
+    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
         self._base = self._base or bundle
         return super().update(bundle, version, kv, alone)
 

@@ -19,7 +19,7 @@ from kernels.linear_logprob import linear_logprob
 from trainer_core.update.model.storage import wide_product
 
 NOTHING = {"final_logit_softcapping": None, "logits_scaling": 1.0}
-"""What a configuration says where nothing is done to logits, by setting."""
+"""Values of a configuration's settings where nothing is done to logits."""
 
 
 def find_fused(model: nn.Module) -> nn.Module | None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from trainer_core.update.packed.rule import Rule
 from trainer_core.update.packed.segment import Segment
-from trainer_core.update.packed.tiles import Saved
+from trainer_core.update.packed.tiles import SavedTiles
 
 _forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 _backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
@@ -43,7 +43,7 @@ def backward(
     v: Tensor,
     segment: Segment,
     rule: Rule,
-    saved: Saved,
+    saved: SavedTiles,
     into: tuple[Tensor, Tensor, Tensor],
 ) -> None:
     """Write the gradient of one segment's queries, and add that of its keys and values, to those of all tokens."""

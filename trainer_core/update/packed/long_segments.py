@@ -99,7 +99,7 @@ class _LongAttention(torch.autograd.Function):
         for segment in ctx.segments:
             here = slice(filled, filled + segment.num_queries)
             part = fused if fused.fits(q, v, segment, ctx.rule) else tiles
-            saved = tiles.Saved(slope[here], out[here], logsumexp[:, here], mixed[:, here])
+            saved = tiles.SavedTiles(slope[here], out[here], logsumexp[:, here], mixed[:, here])
             part.backward(q, k, v, segment, ctx.rule, saved, (to_q, to_k, to_v))
             filled = here.stop
         to_sinks = None

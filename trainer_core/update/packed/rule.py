@@ -1,4 +1,4 @@
-"""How one layer's attention scores are made, beyond who sees whom in its sequence."""
+"""Rule by which one layer's attention scores are made, beyond who sees whom in its sequence."""
 
 from dataclasses import dataclass
 

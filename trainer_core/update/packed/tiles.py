@@ -18,7 +18,7 @@ SHORTEST_SIDE, LONGEST_SIDE = 16, 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedTiles:
     """Tensors that the backward pass of one segment gets."""
 
     slope: Tensor
@@ -80,7 +80,7 @@ def backward(
     v: Tensor,
     segment: Segment,
     rule: Rule,
-    saved: Saved,
+    saved: SavedTiles,
     into: tuple[Tensor, Tensor, Tensor],
 ) -> None:
     """Write the gradient of one segment's queries, and add that of its keys and values, to those of all tokens."""

@@ -1,15 +1,15 @@
 """Loading a version into an engine, and proving that it is what the engine computes with."""
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.learner.probe.errors import ProbeFailed
 from worker.learner.probe.evidence import trimmed_mean
-from worker.learner.probe.readback import compare, sentence
+from worker.learner.probe.readback import Held, compare, sentence
 from worker.learner.probe.verdict import differences, floor_of, grown, place, quantile, text_findings
 from worker.learner.transport import Tensors
 from worker.messages.probe import Floor, ProbeFigures
@@ -31,8 +31,8 @@ class Receiver(Protocol):
     def score(self, sequences: list[list[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
 
-    def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[Any]:
-        """Values of the serving weights; see ``readback.Held``."""
+    def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> Sequence[Held]:
+        """Values of the serving weights."""
 
 
 def apply_and_probe(

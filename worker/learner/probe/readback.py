@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -17,10 +17,14 @@ NAMED = 4
 class Held(Protocol):
     """Values of one tensor as an engine holds them; see ``worker.engine.readback.ReadBack``."""
 
-    name: str
-    place: str
-    dtype: torch.dtype
-    values: NDArray[np.float32]
+    @property
+    def name(self) -> str: ...
+    @property
+    def place(self) -> str: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+    @property
+    def values(self) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class TensorFault:
         return f"{self.name} ({why})"
 
 
-def compare(held: Iterable[Any], evidence: Evidence) -> list[TensorFault]:
+def compare(held: Iterable[Held], evidence: Evidence) -> list[TensorFault]:
     """Faults of the tensors that were read back, in their order."""
     faults = []
     expected = evidence.sample.values
@@ -68,7 +72,7 @@ def sentence(faults: Sequence[TensorFault], compared: int) -> str:
     return f"{len(faults)} of {compared} tensors in the engine {verb} not as published: {named}{more}"
 
 
-def _stale(one: Any, evidence: Evidence) -> int | None:
+def _stale(one: Held, evidence: Evidence) -> int | None:
     if evidence.before is None or one.name not in evidence.before[1].values:
         return None
     old = _as_held(evidence.before[1].values[one.name], one.dtype)
@@ -76,7 +80,7 @@ def _stale(one: Any, evidence: Evidence) -> int | None:
     return evidence.before[0] if np.array_equal(mine, old) else None
 
 
-def _owner(one: Any, evidence: Evidence) -> str | None:
+def _owner(one: Held, evidence: Evidence) -> str | None:
     """Another tensor of the same shape whose values the engine has in this one's place."""
     for name, values in evidence.sample.values.items():
         if name != one.name and values.shape == one.values.shape:
