@@ -3,10 +3,11 @@
 from functools import cache
 from typing import Any
 
+from dressage.policies.contents import policy_contents
 from dressage.policies.documents import NeedDocument, PolicyFactsDocument
 from dressage.policies.fits import config_of, fits, refusal_of, remarks_of
 from dressage.policies.models import Policy
-from dressage.policies.selectors import policy_contents, policy_size
+from dressage.policies.selectors import policy_size
 from trainer_core.planning.memory import memory
 from trainer_core.spec import RunSpec
 

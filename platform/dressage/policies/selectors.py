@@ -1,14 +1,11 @@
 """Reads of policies."""
 
 from pathlib import Path
-from typing import Any, cast
 
 from django.db.models import QuerySet
 
 from dressage.common.problems import not_found
-from dressage.policies.facts import FORMAT, ContentsDocument, read_contents
 from dressage.policies.folders import ClosedFolder, require_still_open
-from dressage.policies.inspection import UnfitFolder, numbers_in
 from dressage.policies.models import Policy
 from dressage.teams.models import Team
 from trainer_core.planning.policy_size import PolicySize
@@ -50,17 +47,3 @@ def policy_size(policy: Policy) -> PolicySize | None:
         return PolicySize.of(Path(policy.path))
     except (OSError, ValueError):
         return None
-
-
-def policy_contents(policy: Policy) -> tuple[ContentsDocument | None, str]:
-    """Facts in the policy's files, or None and why not. For one of before they are read now, and kept."""
-    stored: Any = policy.facts
-    if stored and stored.get("format") == FORMAT:
-        return cast(ContentsDocument, stored), ""
-    try:
-        require_still_open(policy)
-        contents = read_contents(Path(policy.path), numbers_in(Path(policy.path)))
-    except (ClosedFolder, UnfitFolder) as error:
-        return None, f"The policy's files cannot be read: {error}"
-    Policy.objects.filter(pk=policy.pk).update(facts=contents)
-    return contents, ""

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from dressage.common.models import TeamModel
 from dressage.datasets.models import Dataset, DatasetVersion
-from dressage.policies.models import Policy
+from dressage.policies.models import Policy, PolicyImport
 from dressage.rehearsals.models import Rehearsal
 from dressage.rewards.models import BenchJob, JudgeEndpoint, Reward, RewardVersion, RubricProposal
 from dressage.runs.models import Checkpoint, Control, Run
@@ -84,6 +84,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
     many(DatasetVersion, dataset=lambda n: sets[n], number=1, rows=1, bytes=1, columns=[], **by)
     size = {"parameters": 1, "vocab_size": 1, "max_position_embeddings": 1, "bytes": 1}
     of_team(Policy, team, path="/p", **slugs, **size, **by)
+    of_team(PolicyImport, team, source="hub", location="owner/name", policy_id=unique, actor={}, **slugs, **by)
     rewards = of_team(Reward, team, **slugs, **by)
     versions = many(RewardVersion, reward=lambda n: rewards[n], number=1, definition=DEFINITION, **by)
     many(
@@ -131,6 +132,7 @@ def fill(team: Team, person: User) -> dict[str, tuple[type[models.Model], dict[s
         "/datasets": Dataset,
         "/judge-endpoints": JudgeEndpoint,
         "/policies": Policy,
+        "/policy-imports": PolicyImport,
         "/rehearsals": Rehearsal,
         "/rewards": Reward,
         "/rewards/{reward_id}/proposals": RubricProposal,

@@ -6,6 +6,12 @@ from dressage.celery import app
 def test_every_task_of_the_schedule_is_registered() -> None:
     app.loader.import_default_modules()
     scheduled = {entry["task"] for entry in app.conf.beat_schedule.values()}
-    sweeps = {"rewards.sweep_bench", "rehearsals.sweep", "policies.sweep_leftovers", "teams.sweep"}
+    sweeps = {
+        "rewards.sweep_bench",
+        "rehearsals.sweep",
+        "policies.sweep_leftovers",
+        "policies.sweep_imports",
+        "teams.sweep",
+    }
     assert scheduled == {"runs.reconcile", *sweeps}
     assert scheduled <= app.tasks.keys()

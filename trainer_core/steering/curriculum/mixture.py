@@ -56,4 +56,5 @@ class Mixture:
             self._keeper.load(state["counts"])
 
     def _identity(self) -> dict[str, Any]:
-        return self._spec.data.model_dump(mode="json")
+        # How prompts are put to the policy moves no weights.
+        return self._spec.data.model_dump(mode="json", exclude={"sources": {"__all__": {"format"}}})

@@ -1,15 +1,16 @@
 """Imports from a bucket with Amazon's client, against a server that speaks as the object store does."""
 
 import hashlib
-import logging
 import re
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from dressage.common.actors import Actor
 from dressage.policies.access.services import set_credentials
@@ -20,6 +21,7 @@ from dressage.policies.imports.services import start_import
 from dressage.policies.models import Policy, PolicyImport
 from dressage.teams.models import Team
 from tests.platform.policies.imports.conftest import write_policy
+from tests.support.installation import free_port, wait_until
 
 KEYS = {"access_key_id": "team", "secret_access_key": "secret"}
 PLACE = "s3://models/small/one"
@@ -27,12 +29,21 @@ PLACE = "s3://models/small/one"
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[str]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    # In a process of its own: it brings Flask, over whose proxies an engine's start in this one would stumble.
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: _answers(port), 60, lambda: "the store does not answer")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture
