@@ -34,6 +34,11 @@ def gold_of(row: Row, column: str) -> str:
     return value.strip() if isinstance(value, str) else str(value)
 
 
+def is_gold(value: Any) -> bool:
+    """Whether ``gold_of`` takes a value."""
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and bool(str(value).strip())
+
+
 def texts_of(row: Row, column: str) -> list[str]:
     """A column that lists texts, one at least. Raises ValueError."""
     value = row.get(column)
@@ -62,6 +67,13 @@ def is_chat(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
+def is_own(row: Row) -> bool:
+    """Whether a row can be stored as it comes: a prompt that is text, or messages that are a list."""
+    if "prompt" in row:
+        return "messages" not in row and isinstance(row["prompt"], str)
+    return isinstance(row.get("messages"), list)
+
+
 def asked(question: str) -> list[dict[str, str]]:
     """A chat in which the user asks."""
     return [{"role": "user", "content": question}]
@@ -70,6 +82,11 @@ def asked(question: str) -> list[dict[str, str]]:
 def with_columns(row: Row, **made: Any) -> Row:
     """A copy of the row with the columns that are made in front."""
     return {**made, **{name: value for name, value in row.items() if name not in made}}
+
+
+def set_aside(row: Row, *columns: str) -> Row:
+    """A copy of the row in which some columns are called ``source_…``, since others are made under their names."""
+    return {f"source_{name}" if name in columns else name: value for name, value in row.items()}
 
 
 def without(row: Row, *columns: str) -> Row:

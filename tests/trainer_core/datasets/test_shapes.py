@@ -192,6 +192,62 @@ MAPPED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+MBPP = next(row for name, row, _ in MAPPED if name == "mbpp")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"prompt": "1+1=", "answer": "18", "ground_truth": "#### 18"},
+        {"prompt": "1+1=", "ground_truth": {"tests": ["assert f() == 1"]}},
+        {"prompt": "1+1=", "ground_truth": None},
+        {"prompt": "1+1=", "ground_truth": " "},
+        {"messages": CHAT, "answer": "18", "ground_truth": "#### 18"},
+        {"messages": CHAT, "ground_truth": ["18"]},
+        {"prompt": json.dumps(CHAT), "answer": "18", "ground_truth": "#### 18"},
+        {"prompt": json.dumps(CHAT), "answer": "18", "reward_model": {"ground_truth": "#### 18"}},
+        {"prompt": json.dumps(CHAT), "reward_model": "a name"},
+        {"prompt": "Add.", "code": "int main() {}", "test_list": ["assert 1"]},
+        {"prompt": "Add.", "code": "x = 1", "test_list": []},
+        {"prompt": "Add.", "code": "x = 1", "test_list": ["assert 1"], "answer": "x"},
+        {"prompt": "Add.", "code": "x = 1", "test_list": ["assert 1"], "tests": ["assert 2"]},
+        {"messages": CHAT, "text": "Add.", "code": "x = 1", "test_list": ["assert 1"]},
+        {"prompt": "Add.", "test": "assert 1", "entry_point": "f", "tests": ["assert 2"]},
+        {"prompt": "Add.", "test": ["assert 1"], "entry_point": "a.b"},
+        {"prompt": "Add.", "instruction_id_list": "none", "kwargs": {}},
+    ],
+    ids=str,
+)
+def test_rows_that_can_be_stored_as_they_come_are(row: dict[str, Any]) -> None:
+    assert (recognise(row).name, recognise(row).convert(row)) == ("own", row)
+
+
+def test_such_rows_stay_in_a_file_of_another_shape_too() -> None:
+    first: dict[str, Any] = {"prompt": "1+1=", "ground_truth": "2"}
+    for changed in ({"ground_truth": {"tests": []}}, {"answer": "3"}):
+        assert recognise(first).convert(first | changed) == first | changed
+    old = {"prompt": "Add.", "code": "print 1", "test_list": ["assert 1"]}
+    mapped = recognise(old | {"code": "x = 1"}).convert(old)
+    assert (mapped["task"], mapped["tests"], mapped["entry_point"]) == ("Add.", ["assert 1"], "")
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column"),
+    [
+        ("roll", {"messages": json.dumps(CHAT), "ground_truth": "2", "answer": "So 2."}, "answer"),
+        ("roll", {"prompt": "p", "messages": CHAT, "ground_truth": "2", "answer": "So 2."}, "answer"),
+        ("verl", {"prompt": CHAT, "reward_model": {"ground_truth": "2"}, "answer": "So 2."}, "answer"),
+        ("mbpp", MBPP | {"tests": "all"}, "tests"),
+    ],
+)
+def test_no_column_is_lost_to_one_that_is_made(name: str, row: dict[str, Any], column: str) -> None:
+    shape = recognise(row)
+    mapped = shape.convert(row)
+    assert (shape.name, mapped[f"source_{column}"]) == (name, row[column])
+    assert mapped[column] != row[column]
+    assert f"source_{column}" in {made.column for made in shape.mapping}
+
+
 @pytest.mark.parametrize(("name", "row", "mapped"), MAPPED, ids=lambda value: value if isinstance(value, str) else "")
 def test_mapped_rows(name: str, row: dict[str, Any], mapped: dict[str, Any]) -> None:
     assert (recognise(row).name, recognise(row).convert(row)) == (name, mapped)

@@ -4,6 +4,14 @@ from trainer_core.datasets.fields import text_of, with_columns
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
+def _matches(row: Row) -> bool:
+    if "prompt" not in row or "messages" in row or "tests" in row:
+        return False
+    entry_point = row.get("entry_point")
+    # Others with a prompt that is text are stored as they come.
+    return isinstance(row.get("test"), str) and isinstance(entry_point, str) and entry_point.isidentifier()
+
+
 def _convert(row: Row) -> Row:
     prompt, entry_point = text_of(row, "prompt"), text_of(row, "entry_point")
     if not entry_point.isidentifier():
@@ -19,7 +27,7 @@ HUMANEVAL = Shape(
         Mapped("prompt", "`prompt`, which the policy continues as text"),
         Mapped("tests", "`test` with a call of `check` for `entry_point`"),
     ),
-    matches=lambda row: "test" in row and "entry_point" in row and "prompt" in row,
+    matches=_matches,
     convert=_convert,
     grader={"type": "code_tests", "tests": "tests", "entry_point": "entry_point", "prepend": "prompt"},
 )

@@ -32,7 +32,9 @@ IFEVAL = Shape(
         Mapped("messages", "`prompt` as the user's message"),
         Mapped("kwargs", "`kwargs` without parameters that are null"),
     ),
-    matches=lambda row: "instruction_id_list" in row and "kwargs" in row and "prompt" in row,
+    matches=lambda row: (
+        "prompt" in row and isinstance(row.get("instruction_id_list"), list) and isinstance(row.get("kwargs"), list)
+    ),
     convert=_convert,
     grader={"type": "ifeval"},
 )

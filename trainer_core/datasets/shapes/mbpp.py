@@ -3,11 +3,26 @@
 import ast
 import builtins
 
-from trainer_core.datasets.fields import asked, text_of, texts_of, with_columns, without
+from trainer_core.datasets.fields import asked, is_own, set_aside, text_of, texts_of, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 _CODE = 200_000
 """Characters of a solution that is looked at for the name of its function."""
+_MADE = ("messages", "tests", "setup", "entry_point", "task")
+
+
+def _matches(row: Row) -> bool:
+    if not ("test_list" in row and "code" in row and ("prompt" in row or "text" in row)):
+        return False
+    if not is_own(row):
+        return True
+    # Rows that can be stored as they come, such as those with programs in another language, are.
+    try:
+        _convert(row)
+        _entry_point(row)
+    except ValueError:
+        return False
+    return not any(column in row for column in (*_MADE, "answer"))
 
 
 def _convert(row: Row) -> Row:
@@ -15,8 +30,14 @@ def _convert(row: Row) -> Row:
     tests = texts_of(row, "test_list")
     # As the paper asks: only the tests tell the name of the function.
     question = f"{task}\n\nYour code should pass these tests:\n\n" + "\n".join(tests)
-    made = {"messages": asked(question), "tests": tests, "setup": _setup(row), "entry_point": _entry_point(row)}
-    return with_columns(without(row, "prompt"), **made, task=task)
+    try:
+        entry_point = _entry_point(row)
+    except ValueError:
+        if not is_own(row):
+            raise
+        entry_point = ""  # the row is good without its program, which is only looked at for a name
+    made = {"messages": asked(question), "tests": tests, "setup": _setup(row), "entry_point": entry_point}
+    return with_columns(set_aside(without(row, "prompt"), *_MADE), **made, task=task)
 
 
 def _setup(row: Row) -> str:
@@ -52,8 +73,9 @@ MBPP = Shape(
         Mapped("setup", "`test_imports` or `test_setup_code`"),
         Mapped("entry_point", "the function in `code` that bears the name of one of Python's own, else empty"),
         Mapped("task", "`prompt` or `text` as it was"),
+        *(Mapped(f"source_{name}", f"`{name}` as it was, where the file has one") for name in _MADE),
     ),
-    matches=lambda row: "test_list" in row and "code" in row and ("prompt" in row or "text" in row),
+    matches=_matches,
     convert=_convert,
     grader={"type": "code_tests", "tests": "tests", "setup": "setup", "entry_point": "entry_point"},
 )

@@ -1,16 +1,35 @@
 """ROLL's rows, as of DeepMath, and others with ``ground_truth``; the chat is often JSON text."""
 
-from trainer_core.datasets.fields import gold_of, is_chat, list_in, text_of, with_columns, without
+from trainer_core.datasets.fields import (
+    gold_of,
+    is_chat,
+    is_gold,
+    is_own,
+    list_in,
+    set_aside,
+    text_of,
+    with_columns,
+    without,
+)
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
 def _matches(row: Row) -> bool:
-    return ("ground_truth" in row and ("prompt" in row or "messages" in row)) or isinstance(row.get("messages"), str)
+    if isinstance(row.get("messages"), str):
+        return True
+    if "prompt" in row and "messages" in row:
+        return "ground_truth" in row
+    # An answer that is stated is the gold one, and a ground truth that is no text is for a reward of one's own.
+    return ("prompt" in row or "messages" in row) and "answer" not in row and is_gold(row.get("ground_truth"))
 
 
 def _convert(row: Row) -> Row:
+    if is_own(row) and not _matches(row):
+        return row
     # The chat comes first: in some files ``prompt`` is only its system message.
     gold = row.get("answer") if row.get("ground_truth") is None else gold_of(row, "ground_truth")
+    if row.get("ground_truth") is not None:
+        row = set_aside(row, "answer")
     if not row.get("messages") and not is_chat(row.get("prompt")):
         return with_columns(without(row, "messages"), prompt=text_of(row, "prompt"), answer=gold)
     kept = without(row, "prompt", "messages")
@@ -30,6 +49,7 @@ ROLL = Shape(
         Mapped("prompt", "`prompt`, where it is text and there are no messages"),
         Mapped("answer", "`ground_truth`"),
         Mapped("source_prompt", "`prompt`, where there are messages, too"),
+        Mapped("source_answer", "`answer`, where `ground_truth` says another"),
     ),
     matches=_matches,
     convert=_convert,

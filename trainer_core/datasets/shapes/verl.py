@@ -2,8 +2,15 @@
 
 import json
 
-from trainer_core.datasets.fields import gold_of, is_chat, list_in, with_columns, without
+from trainer_core.datasets.fields import gold_of, is_chat, list_in, set_aside, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
+
+
+def _matches(row: Row) -> bool:
+    if "reward_model" not in row or not is_chat(row.get("prompt")):
+        return False
+    # A prompt that is text can be stored as it comes, with the answer that it has.
+    return isinstance(row["prompt"], list) or ("answer" not in row and isinstance(row["reward_model"], dict))
 
 
 def _convert(row: Row) -> Row:
@@ -13,7 +20,8 @@ def _convert(row: Row) -> Row:
     truth = model.get("ground_truth")
     # Some rewards keep an object there, such as tests; as text it is what a grader of one's own is given.
     gold = json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict | list) else gold_of(model, "ground_truth")
-    return with_columns(without(row, "prompt"), messages=list_in(row, "prompt"), answer=gold)
+    kept = set_aside(without(row, "prompt"), "answer")
+    return with_columns(kept, messages=list_in(row, "prompt"), answer=gold)
 
 
 VERL = Shape(
@@ -23,8 +31,9 @@ VERL = Shape(
     mapping=(
         Mapped("messages", "`prompt`, which is a chat"),
         Mapped("answer", "`ground_truth` in `reward_model`"),
+        Mapped("source_answer", "`answer`, where there is one beside it"),
     ),
-    matches=lambda row: "reward_model" in row and is_chat(row.get("prompt")),
+    matches=_matches,
     convert=_convert,
     grader={"type": "math", "reference": "answer", "extraction": "last_number"},
 )
