@@ -47,7 +47,7 @@ def create_rehearsal(team: Team, actor: Actor, *, spec: RunSpec, prompts: int, s
         Problem: 422 for a reference that stands for nothing, or too many answers; 429 when too many rehearsals of the
             team are open. Nothing is made.
     """
-    references.require_files(team, spec)
+    references.require_files(team, spec, new=True)
     answers = prompts * samples * len(spec.data.sources)
     if answers > MAX_ANSWERS:
         raise invalid("/samples", f"These are {answers} answers; a rehearsal has at most {MAX_ANSWERS}: take fewer.")

@@ -45,7 +45,7 @@ def _give_one() -> bool:
 
 def _start(run: Run) -> None:
     try:
-        references.require_files(run.team, validated(RunSpec, run.spec, "spec"))
+        references.require_files(run.team, validated(RunSpec, run.spec, "spec"), new=not run.has_begun)
     except Problem as problem:
         transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
         return

@@ -76,6 +76,11 @@ class Run(TeamModel):
         return Path(settings.RUN_ROOT) / self.id
 
     @property
+    def has_begun(self) -> bool:
+        """Whether it has trained weights to go on with: a checkpoint of its own, or its parent's."""
+        return self.continues or self.checkpoints.exists()
+
+    @property
     def origin_path(self) -> Path:
         """Path of the copy of the parent's checkpoint."""
         return self.run_dir / "origin"

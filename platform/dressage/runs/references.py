@@ -31,8 +31,15 @@ class References:
     errors: list[FieldError] = field(default_factory=list)
 
 
-def resolve(team: Team, spec: RunSpec) -> References:
-    """Look up every reference. Never raises: the caller decides what a missing one means."""
+def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
+    """Look up every reference. Never raises: the caller decides what a missing one means.
+
+    Args:
+        team: whose names they are.
+        spec: what names them.
+        new: nothing was trained by the spec yet, so what its policy cannot do counts, too. A run that has begun goes on
+            under a release that would not begin it.
+    """
     found = References()
 
     def look_up(pointer: str, select: Callable[[Team, str], Any], name: str) -> Any:
@@ -43,7 +50,7 @@ def resolve(team: Team, spec: RunSpec) -> References:
             return None
 
     found.policy = look_up("/spec/policy/base", policy_by_name, spec.policy.base)
-    if found.policy is not None:
+    if new and found.policy is not None:
         found.errors += policy_support.errors(found.policy, spec)
     if spec.distillation is not None:
         found.teacher = look_up("/spec/distillation/teacher", policy_by_name, spec.distillation.teacher)
@@ -68,17 +75,17 @@ def dataset_references(spec: RunSpec) -> Iterator[tuple[str, str]]:
         yield f"/spec/evaluation/sources/{index}/dataset", evaluated.dataset
 
 
-def require(team: Team, spec: RunSpec) -> References:
+def require(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     """Resolve as ``resolve`` does. Raises a 422 problem that points to every reference that stands for nothing."""
-    found = resolve(team, spec)
+    found = resolve(team, spec, new=new)
     if found.errors:
         raise Problem(422, "Invalid request", found.errors[0]["detail"], errors=found.errors, code="unknown_reference")
     return found
 
 
-def require_files(team: Team, spec: RunSpec) -> References:
+def require_files(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     """Require as ``require`` does, and that the files behind the names exist: asked before a run is started."""
-    found = require(team, spec)
+    found = require(team, spec, new=new)
     gone = []
     for pointer, policy in (("/spec/policy/base", found.policy), ("/spec/distillation/teacher", found.teacher)):
         if policy is not None and not (Path(policy.path) / "config.json").is_file():

@@ -34,7 +34,7 @@ def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: boo
     Raises:
         Problem: 422 with a pointer to each reference that stands for nothing in this team. Nothing is made.
     """
-    references.require(team, spec)
+    references.require(team, spec, new=True)
     document = spec.model_dump(mode="json")
     run = Run.objects.create(
         team=team,
@@ -169,7 +169,7 @@ def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointReque
 
 
 def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
-    references.require_files(run.team, RunSpec.model_validate(run.spec))
+    references.require_files(run.team, RunSpec.model_validate(run.spec), new=not run.has_begun)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():
         raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
     transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)

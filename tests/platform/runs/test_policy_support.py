@@ -4,15 +4,22 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from rest_framework.test import APIClient
 
+from dressage.common.actors import Actor
+from dressage.common.problems import Problem
 from dressage.runs.models import Run
-from tests.platform.runs.fixtures import spec_document
+from dressage.runs.reconcile import sweep
+from dressage.runs.services import resume_run
+from dressage.teams.models import Team
+from tests.platform.runs.fixtures import Worker, spec_document
+
+REFUSED = json.dumps({"architectures": ["Gemma3ForConditionalGeneration"], "vision_config": {}})
 
 
 def test_a_policy_that_cannot_train_is_refused_with_the_way_out(api: Callable[..., APIClient], nouns: Path) -> None:
-    config = {"architectures": ["Gemma3ForConditionalGeneration"], "vision_config": {}}
-    (nouns / "config.json").write_text(json.dumps(config))
+    (nouns / "config.json").write_text(REFUSED)
     body = {"name": "n", "spec": spec_document(), "start": False}
     answer = api("operator").post("/api/v1/runs", body, format="json")
     assert answer.status_code == 422
@@ -34,3 +41,35 @@ def test_a_spec_beyond_a_policys_positions_is_told_the_field(api: Callable[..., 
     (nouns / "config.json").write_text(json.dumps({**config, "max_position_embeddings": 96}))
     answer = api("operator").post("/api/v1/spec/validate", {"spec": spec_document()}, format="json")
     assert answer.json()["errors"] == []
+
+
+def test_a_run_that_has_a_checkpoint_goes_on_all_the_same(
+    launch: Callable[..., tuple[Run, Worker]], nouns: Path, team: Team, actor: Actor
+) -> None:
+    """As after an upgrade that refuses what a former release began."""
+    run, worker = launch()
+    (nouns / "config.json").write_text(REFUSED)
+    assert worker.get("bundle").json()["policy"]["name"] == "small"
+    worker.step(1)
+    worker.checkpoint(1)
+    worker.state("failed", "x")
+    resume_run(team, actor, run.id)
+    sweep()
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == ("starting", 2)
+    assert Worker(run.id, 2).get("bundle").json()["resume"]["step"] == 1
+
+
+def test_a_run_that_has_trained_nothing_does_not_begin(
+    launch: Callable[..., tuple[Run, Worker]], make_run: Callable[..., Run], nouns: Path, team: Team, actor: Actor
+) -> None:
+    run, worker = launch()
+    waiting = make_run("waits", start=True)
+    (nouns / "config.json").write_text(REFUSED)
+    worker.state("failed", "x")
+    with pytest.raises(Problem, match="save its text part as Gemma3ForCausalLM"):
+        resume_run(team, actor, run.id)
+    sweep()
+    waiting.refresh_from_db()
+    assert waiting.state == "failed"
+    assert "save its text part as Gemma3ForCausalLM" in waiting.state_reason

@@ -56,7 +56,7 @@ class ValidateSpecView(ApiView):
             faults = pydantic_errors(error, document, RunSpec)
             errors = [FieldError(pointer=join("spec", *path), detail=detail) for path, detail in faults]
             return Response({"valid": False, "errors": errors, "resolved": None, "explanation": None})
-        found = references.resolve(request.team, spec)
+        found = references.resolve(request.team, spec, new=True)
         errors = found.errors
         size, teacher = (None if one is None else policy_size(one) for one in (found.policy, found.teacher))
         resolved, explanation = spec.model_dump(mode="json"), asdict(explain(spec, size, teacher))
