@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from typing_extensions import TypedDict
 
-from dressage.policies.inspection import UnfitFolder, read_json
+from dressage.policies.inspection import read_json
 from trainer_core.prompting.tags import find_thinking
 
 FORMAT = 1
@@ -196,13 +196,9 @@ _FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*\n", re.DOTALL)
 
 
 def _licence(folder: Path) -> str | None:
-    """The licence that the card names, else the first line of the licence file."""
+    """The licence that the card names, else the first line of the licence file; None where neither can be read."""
     for card in sorted(folder.glob("README*")):
-        front = _FRONT.match(_beginning(card))
-        try:
-            stated = yaml.safe_load(front[1]) if front else None
-        except yaml.YAMLError:
-            stated = None
+        stated = _stated(card)
         if isinstance(stated, dict) and isinstance(stated.get("license"), str):
             return str(stated["license"])[:200]
     for file in sorted([*folder.glob("LICENSE*"), *folder.glob("LICENCE*")]):
@@ -212,9 +208,21 @@ def _licence(folder: Path) -> str | None:
     return None
 
 
-def _beginning(path: Path) -> str:
+def _stated(card: Path) -> Any:
+    """What stands above the text of a card; None where there is nothing, or nothing that can be read."""
+    front = _FRONT.match(_beginning(card))
     try:
+        return yaml.safe_load(front[1]) if front else None
+    except Exception:  # beside its own errors it raises those of int(), date() and chr(), and of deep nesting
+        return None
+
+
+def _beginning(path: Path) -> str:
+    """The first 64 KiB of a file; nothing of what is no file or cannot be read, since this is only told to people."""
+    try:
+        if not path.is_file():
+            return ""
         with path.open("rb") as stream:
             return stream.read(64 << 10).decode(errors="replace").replace("\0", "")
-    except OSError as error:
-        raise UnfitFolder(f"{path.name} cannot be read ({error.strerror or type(error).__name__}).") from error
+    except OSError:
+        return ""

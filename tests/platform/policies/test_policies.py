@@ -93,6 +93,36 @@ def test_shards(editor: APIClient, folder: Path) -> None:
     assert "names model-2.safetensors, which is not in the folder" in response.json()["detail"]
 
 
+def date_that_is_none(folder: Path) -> None:
+    (folder / "README.md").write_text("---\ndate: 2024-02-30\nlicense: mit\n---\n")
+
+
+def deep_card(folder: Path) -> None:
+    (folder / "README.md").write_text(f"---\nx: {'[' * 50_000}\n---\n")
+
+
+def wrong_tag(folder: Path) -> None:
+    (folder / "README.md").write_text("---\nx: !!bool perhaps\n---\n")
+
+
+def folders_of_those_names(folder: Path) -> None:
+    for name in ("README.md", "LICENSE", "LICENCES"):
+        (folder / name).mkdir()
+
+
+@pytest.mark.parametrize("spoil", [date_that_is_none, deep_card, wrong_tag, folders_of_those_names])
+def test_a_card_that_cannot_be_read_is_no_licence(
+    editor: APIClient, folder: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(folder)
+    response = register(editor, folder)
+    assert response.status_code == 201, response.content
+    assert Policy.objects.get().facts["licence"] is None
+    (folder / "LICENSE.txt").write_text("\nMIT License\n\nCopyright\n")
+    register(editor, folder, slug="again")
+    assert Policy.objects.get(slug="again").facts["licence"] == "MIT License"
+
+
 def pickles(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
