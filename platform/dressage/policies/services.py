@@ -18,7 +18,7 @@ from dressage.policies.facts import read_contents
 from dressage.policies.folders import ClosedFolder, own_root, require_open
 from dressage.policies.inspection import PolicyFacts, UnfitFolder, inspect
 from dressage.policies.leftovers import unfinished
-from dressage.policies.models import Policy
+from dressage.policies.models import OPEN, Policy, PolicyImport
 from dressage.policies.snapshots import SnapshotError, copy_checkpoint
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -61,7 +61,7 @@ def register_checkpoint(
             429 or 503 when too many files are read at once.
     """
     slug = slug_for(name, slug)
-    _require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
+    require_free(team, slug)  # before gigabytes are copied; asked again when the row is written
     policy_id = new_id(Policy.id_prefix)
     target = own_root(team) / policy_id
     copy = unfinished(target)
@@ -115,7 +115,7 @@ def store_policy(
     except UnfitFolder as error:
         raise invalid("/path", str(error), code="unfit_policy") from error
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    _require_free(team, slug)
+    require_free(team, slug)
     policy = Policy.objects.create(
         team=team,
         slug=slug,
@@ -140,7 +140,10 @@ def store_policy(
     return policy
 
 
-def _require_free(team: Team, slug: str) -> None:
-    if Policy.objects.for_team(team).filter(slug=slug).exists():
-        detail = f"There is already a policy {slug!r}. Choose another slug."
+def require_free(team: Team, slug: str) -> None:
+    """Require that no policy of the team has the slug, and no import that is not over. Raises a 409 problem."""
+    taken = Policy.objects.for_team(team).filter(slug=slug).exists()
+    if taken or PolicyImport.objects.for_team(team).filter(slug=slug, state__in=OPEN).exists():
+        what = "a policy" if taken else "an import of a policy"
+        detail = f"There is already {what} {slug!r}. Choose another slug."
         raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])

@@ -12,7 +12,6 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from dressage.common.actors import Actor
-from dressage.common.errors import FieldError
 from dressage.common.ids import new_id
 from dressage.common.problems import Problem, conflict, invalid
 from dressage.common.slugs import slug_for
@@ -20,6 +19,7 @@ from dressage.policies.folders import own_root
 from dressage.policies.imports.enqueue import enqueue_import
 from dressage.policies.leftovers import unfinished
 from dressage.policies.models import ACTIVE, OPEN, ImportState, Policy, PolicyImport, SourceKind
+from dressage.policies.services import require_free
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 
@@ -59,7 +59,7 @@ def start_import(
     slug = slug_for(name, slug)
     _check_place(source, location, revision)
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    _require_free(team, slug)
+    require_free(team, slug)
     _require_room(team)
     row = PolicyImport.objects.create(
         team=team,
@@ -104,10 +104,11 @@ def retry_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)
     if locked.state not in (ImportState.FAILED, ImportState.CANCELLED):
         raise conflict(f"The import is {locked.state}: there is nothing to try again.", code="import_cannot_be_retried")
-    _require_free(team, locked.slug)
+    require_free(team, locked.slug)
     _require_room(team)
     locked.state, locked.error, locked.finished_at, locked.faults = ImportState.QUEUED, "", None, 0
-    locked.save(update_fields=["state", "error", "finished_at", "faults"])
+    locked.bytes_total = 0  # it counts among the team's when its files are listed, as a new one does
+    locked.save(update_fields=["state", "error", "finished_at", "faults", "bytes_total"])
     record_audit(team, actor, "policy.import_retry", "policy_import", row.id, after={"slug": row.slug})
     enqueue_import(locked)
     return locked
@@ -178,14 +179,6 @@ def _check_place(source: str, location: str, revision: str) -> None:
         raise invalid("/location", "Give the name of a repository as the hub has it, such as Qwen/Qwen3-0.6B.")
     if revision and not _REVISION.fullmatch(revision):
         raise invalid("/revision", "Give a branch, a tag or a commit hash, or leave it empty for the main branch.")
-
-
-def _require_free(team: Team, slug: str) -> None:
-    taken = Policy.objects.for_team(team).filter(slug=slug).exists()
-    if taken or PolicyImport.objects.for_team(team).filter(slug=slug, state__in=OPEN).exists():
-        what = "a policy" if taken else "an import of a policy"
-        detail = f"There is already {what} {slug!r}. Choose another slug."
-        raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])
 
 
 def _require_room(team: Team) -> None:

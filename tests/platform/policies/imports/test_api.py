@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from rest_framework.test import APIClient
 
 from dressage.common import sealing
 from dressage.common.actors import Actor
+from dressage.common.problems import Problem
 from dressage.common.sealing import rotate
 from dressage.policies.access.selectors import hub_token
 from dressage.policies.access.services import set_credentials
@@ -19,6 +21,7 @@ from dressage.policies.imports.remote import ImportRefused
 from dressage.policies.imports.sweep import sweep_imports
 from dressage.policies.leftovers import SPARED_S, sweep
 from dressage.policies.models import Policy, PolicyImport, SourceAccess
+from dressage.policies.services import register_checkpoint, register_policy
 from dressage.teams.models import AuditEntry, Team
 from tests.support.hub_server import HubServer
 
@@ -121,6 +124,25 @@ def test_a_slug_is_held_from_the_start(editor: APIClient) -> None:
     response = start(editor)
     assert (response.status_code, response.json()["errors"][0]["pointer"]) == (409, "/slug")
     assert PolicyImport.objects.count() == 1
+
+
+def test_the_slug_of_an_import_is_no_other_policys(
+    editor: APIClient, team: Team, actor: Actor, tmp_path: Path, settings: Any
+) -> None:
+    settings.POLICY_ROOTS = [tmp_path]
+    folder = tmp_path / "upstream"
+    row = start(editor).json()
+    for register in (
+        lambda: register_policy(team, actor, "Tiny", folder),
+        lambda: register_checkpoint(
+            team, actor, "Tiny", slug=None, checkpoint="ckpt_x", folder=tmp_path / "gone", manifest_sha256=""
+        ),
+    ):
+        with pytest.raises(Problem, match=r"There is already an import of a policy 'tiny'\. "):
+            register()
+    assert Policy.objects.count() == 0
+    carry_out(row["id"])
+    assert Policy.objects.get().id == editor.get(f"/api/v1/policy-imports/{row['id']}").json()["policy"]
 
 
 def test_not_too_many_at_a_time(editor: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
