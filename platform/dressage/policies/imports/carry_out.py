@@ -7,15 +7,16 @@ compares everything in the end.
 import fcntl
 import os
 import shutil
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
@@ -26,7 +27,7 @@ from dressage.policies.folders import own_root
 from dressage.policies.imports.progress import NotOurs, Progress, Stopping
 from dressage.policies.imports.remote import ImportRefused, Listing, NetworkTrouble, RemoteFile, Source
 from dressage.policies.imports.selection import INDEX, small_files, weights
-from dressage.policies.imports.services import claim, fail, finish, give_back
+from dressage.policies.imports.services import MAX_ACTIVE, claim, fail, finish, give_back
 from dressage.policies.imports.verification import verified_sha256
 from dressage.policies.inspection import UnfitFolder, inspect, inspect_config
 from dressage.policies.kinds import unfit_config
@@ -42,6 +43,8 @@ MAX_FAULTS = 10
 RESERVE_BYTES = 1 << 30
 """Room on the disk that an import leaves free."""
 _GIB = 1 << 30
+_PLACES = threading.BoundedSemaphore(MAX_ACTIVE)
+"""Imports that this process works on. One whose network hangs writes nothing and has its thread all the same."""
 
 
 def carry_out(import_id: str) -> None:
@@ -49,19 +52,37 @@ def carry_out(import_id: str) -> None:
     row = PolicyImport.objects.select_related("team").filter(pk=import_id).first()
     if row is None or row.state not in OPEN:
         return
+    if not _PLACES.acquire(blocking=False):
+        return  # the sweep asks again; the other threads of this worker are for runs
+    try:
+        _go_on(row)
+    finally:
+        _PLACES.release()
+
+
+def _go_on(row: PolicyImport) -> None:
     part = _workplace(own_root(row.team) / row.policy_id)
+    if part is None:
+        return
     with _alone(part) as alone:
-        claimed = claim(import_id) if alone else None
+        claimed = claim(row.id) if alone else None
         if claimed is not None:
             _Import(claimed, part).run()
 
 
-def _workplace(target: Path) -> Path:
-    """The folder of what was fetched; it may have got its last name before its worker was killed."""
+def _workplace(target: Path) -> Path | None:
+    """The folder of what was fetched; None while another worker registers it, and when it was registered.
+
+    It may have got its last name before its worker was killed; then it gets the former one again.
+    """
     part = unfinished(target)
-    if target.is_dir() and not part.exists():
+    if target.is_dir():
         with _alone(target) as alone:
-            if alone and not Policy.objects.filter(pk=target.name).exists():
+            if not alone or Policy.objects.filter(pk=target.name).exists():
+                return None
+            if part.is_dir() and not any(part.iterdir()):  # an earlier release made it beside the other
+                part.rmdir()
+            if not part.exists():
                 target.rename(part)
     part.mkdir(parents=True, exist_ok=True, mode=0o700)
     return part
@@ -69,15 +90,25 @@ def _workplace(target: Path) -> Path:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Whether no other process works in the folder. The kernel gives it back when this one is killed."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Whether the folder is there and no other worker has it. The kernel gives it back when this process is killed."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield True
-    except BlockingIOError:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
         yield False
+        return
+    try:
+        yield _is_held(descriptor, folder)
     finally:
         os.close(descriptor)
+
+
+def _is_held(descriptor: int, folder: Path) -> bool:
+    """Take the lock of an open folder: False when another has it, or has removed or renamed the folder meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.stat(folder))
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 class _Import:
@@ -146,25 +177,33 @@ class _Import:
     def _require_room(self, files: list[RemoteFile]) -> None:
         """Require that the policy is within the limits and fits on the disk; tell its size."""
         total = sum(file.size for file in files)
-        self._progress.write(bytes_total=total, files_total=len(files))
         if total > settings.IMPORT_GIB * _GIB:
             raise ImportRefused(
                 f"It has {_gib(total)}, and {settings.IMPORT_GIB:g} GiB are allowed. Whoever runs this installation "
                 "may allow more by POLICY_IMPORT_GIB."
             )
-        if settings.TEAM_IMPORTS_GIB is not None and total + _imported(self._row.team) > (
-            settings.TEAM_IMPORTS_GIB * _GIB
-        ):
-            raise ImportRefused(
-                f"It has {_gib(total)}, and the team's imports have {_gib(_imported(self._row.team))} of the "
-                f"{settings.TEAM_IMPORTS_GIB:g} GiB that they may have (TEAM_POLICIES_GIB)."
-            )
+        with transaction.atomic():
+            # Under the team's lock: of two at once that only fit one by one, the second finds the first's size.
+            Team.objects.select_for_update(no_key=True).get(pk=self._row.team_id)
+            self._require_share(total)
+            self._progress.write(bytes_total=total, files_total=len(files))
         missing = total - sum(min(self._has(file), file.size) for file in files)
         free = shutil.disk_usage(self._part).free - RESERVE_BYTES
         if missing > free:
             raise ImportRefused(
                 f"It needs {_gib(missing)} more on the platform's disk, where {_gib(max(0, free))} are free for it. "
                 "Have the operator make room, then retry."
+            )
+
+    def _require_share(self, total: int) -> None:
+        """Require that the team may have so many bytes more."""
+        if settings.TEAM_IMPORTS_GIB is None:
+            return
+        taken = _imported(self._row.team) + _on_the_way(self._row)
+        if total + taken > settings.TEAM_IMPORTS_GIB * _GIB:
+            raise ImportRefused(
+                f"It has {_gib(total)}, and the team's imports have {_gib(taken)}, with those that are not over, of "
+                f"the {settings.TEAM_IMPORTS_GIB:g} GiB that they may have (TEAM_POLICIES_GIB)."
             )
 
     def _has(self, file: RemoteFile) -> int:
@@ -261,6 +300,27 @@ def _imported(team: Team) -> int:
     """Bytes of the weights of the team's imported policies."""
     imported = Policy.objects.for_team(team).filter(origin__isnull=False)
     return imported.aggregate(total=Sum("bytes"))["total"] or 0
+
+
+def _on_the_way(row: PolicyImport) -> int:
+    """Bytes of the team's other imports: the sizes of those that are open, and what failed ones have left to retry."""
+    root = own_root(row.team)
+    kept = {part.stem: _on_disk(part) for part in root.glob(unfinished(root / "*").name)}
+    others = PolicyImport.objects.for_team(row.team).exclude(pk=row.pk)
+    others = others.filter(Q(state__in=OPEN) | Q(state=ImportState.FAILED, policy_id__in=[*kept]))
+    return sum(
+        max(other.bytes_total if other.state in OPEN else 0, kept.get(other.policy_id, 0))
+        for other in others.only("state", "bytes_total", "policy_id")
+    )
+
+
+def _on_disk(folder: Path) -> int:
+    """Bytes in a folder that another worker may be removing."""
+    total = 0
+    with suppress(FileNotFoundError):
+        for path in folder.iterdir():
+            total += path.stat().st_size
+    return total
 
 
 def _bytes_in(folder: Path) -> int:

@@ -128,6 +128,52 @@ def test_killed_between_the_last_rename_and_the_commit(begin: Begin, hub: HubSer
     assert not [one for one in hub.asked if one.server == "cdn"], "nothing was fetched twice"
 
 
+def test_the_former_name_is_given_back_over_an_empty_folder(begin: Begin, hub: HubServer, team: Team) -> None:
+    row = begin()
+    target = own_root(team) / row.policy_id
+    for folder in (target, part_of(row)):
+        folder.mkdir(parents=True)
+    (target / SHARD).write_bytes(hub.repositories[NAME].files[SHARD])
+    carry_out(row.id)
+    row.refresh_from_db()
+    assert (row.state, row.error) == ("ready", "")
+    assert not [one for one in hub.asked if one.server == "cdn" and one.path.endswith(SHARD)]
+
+
+def test_a_policy_that_another_worker_registers_is_left_alone(begin: Begin, hub: HubServer, team: Team) -> None:
+    row = begin()
+    target = own_root(team) / row.policy_id
+    target.mkdir(parents=True)
+    with module._alone(target) as alone:
+        assert alone
+        carry_out(row.id)
+    row.refresh_from_db()
+    assert (row.state, row.attempt, hub.asked) == ("queued", 0, [])
+    assert (target.is_dir(), part_of(row).exists()) == (True, False)
+
+
+@pytest.mark.parametrize("made_anew", [True, False])
+def test_a_folder_that_went_away_before_it_was_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_anew: bool
+) -> None:
+    folder = tmp_path / "part"
+    folder.mkdir()
+    lock = module.fcntl.flock
+
+    def late(descriptor: int, operation: int) -> None:
+        folder.rename(tmp_path / "policy")
+        if made_anew:
+            folder.mkdir()
+        lock(descriptor, operation)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.fcntl, "flock", late)
+        with module._alone(folder) as alone:
+            assert alone is False
+    with module._alone(tmp_path / "policy") as alone, module._alone(tmp_path / "gone") as other:
+        assert (alone, other) == (True, False)
+
+
 def test_ranges_that_are_not_honoured_begin_the_file_again(begin: Begin, hub: HubServer) -> None:
     row = begin()
     part_of(row).mkdir(parents=True)
@@ -304,6 +350,38 @@ def test_limits(carried: Begin, hub: HubServer, settings: Any, monkeypatch: pyte
     assert not [one for one in hub.asked if one.server == "cdn"]
 
 
+def test_what_is_on_its_way_counts_among_the_teams(
+    begin: Begin, hub: HubServer, settings: Any, actor: Actor, team: Team
+) -> None:
+    settings.TEAM_IMPORTS_GIB = 0.001
+    words = "and the team's imports have 0.0 GiB, with those that are not over, of the 0.001 GiB that they may have"
+    other, row = begin(slug="a"), begin(slug="b")
+    PolicyImport.objects.filter(pk=other.pk).update(state="downloading", bytes_total=1_000_000)
+    carry_out(row.id)
+    row.refresh_from_db()
+    assert (row.state, words in row.error, row.bytes_total) == ("failed", True, 0)
+
+    PolicyImport.objects.filter(pk=other.pk).update(state="failed")
+    part_of(other).mkdir()
+    (part_of(other) / SHARD).write_bytes(bytes(1_000_000))
+    retry_import(team, actor, row)
+    carry_out(row.id)
+    row.refresh_from_db()
+    assert (row.state, words in row.error) == ("failed", True), "what a failed one has left counts"
+
+    (part_of(other) / SHARD).write_bytes(bytes(1000))
+    retry_import(team, actor, row)
+    carry_out(row.id)
+    row.refresh_from_db()
+    assert (row.state, row.bytes_total > 320_000) == ("ready", True)
+
+
+def test_a_size_of_before_does_not_count_when_it_is_tried_again(begin: Begin, team: Team, actor: Actor) -> None:
+    row = begin()
+    PolicyImport.objects.filter(pk=row.pk).update(state="failed", bytes_total=1_000_000)
+    assert retry_import(team, actor, row).bytes_total == 0
+
+
 def test_a_hub_that_is_away_is_waited_for(carried: Begin, hub: HubServer, settings: Any) -> None:
     there, settings.HUB_ENDPOINT = settings.HUB_ENDPOINT, "http://127.0.0.1:9"
     row = carried()
@@ -371,6 +449,25 @@ def test_only_so_many_at_once(begin: Begin, monkeypatch: pytest.MonkeyPatch, hub
     carry_out(third.id)
     third.refresh_from_db()
     assert (third.state, hub.asked) == ("queued", [])
+
+
+def test_those_that_hang_have_their_places(begin: Begin, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [begin(slug=slug) for slug in ("a", "b", "c")]
+    begun: list[str] = []
+
+    def hang(self: Any) -> None:
+        begun.append(self._row.slug)
+        PolicyImport.objects.update(heard_at=timezone.now() - timedelta(seconds=60))
+        if len(begun) < len(rows):
+            carry_out(rows[len(begun)].id)  # as another thread does it meanwhile
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Import, "run", hang)
+        carry_out(rows[0].id)
+    assert begun == ["a", "b"], "two threads of four are left for runs"
+    carry_out(rows[2].id)
+    rows[2].refresh_from_db()
+    assert rows[2].state == "ready"
 
 
 def test_the_first_shard_of_two_repositories_is_chosen_by_the_index(carried: Begin, hub: HubServer) -> None:
