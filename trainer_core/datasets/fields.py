@@ -84,7 +84,7 @@ def with_columns(row: Row, **made: Any) -> Row:
     return {**made, **{name: value for name, value in row.items() if name not in made}}
 
 
-def set_aside(row: Row, *columns: str) -> Row:
+def renamed_to_source(row: Row, *columns: str) -> Row:
     """A copy of the row in which some columns are called ``source_…``, since others are made under their names."""
     return {f"source_{name}" if name in columns else name: value for name, value in row.items()}
 

@@ -209,7 +209,7 @@ def _licence(folder: Path) -> str | None:
 
 
 def _stated(card: Path) -> Any:
-    """What stands above the text of a card; None where there is nothing, or nothing that can be read."""
+    """Read the document above a card's text; None where there is none, or none that can be read."""
     front = _FRONT.match(_beginning(card))
     try:
         return yaml.safe_load(front[1]) if front else None

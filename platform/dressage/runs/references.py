@@ -35,8 +35,8 @@ def resolve(team: Team, spec: RunSpec, *, new: bool = False) -> References:
     """Look up every reference. Never raises: the caller decides what a missing one means.
 
     Args:
-        team: whose names they are.
-        spec: what names them.
+        team: the owner of what is named.
+        spec: the spec that names it.
         new: nothing was trained by the spec yet, so what its policy cannot do counts, too. A run that has begun goes on
             under a release that would not begin it.
     """

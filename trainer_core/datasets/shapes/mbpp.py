@@ -3,7 +3,7 @@
 import ast
 import builtins
 
-from trainer_core.datasets.fields import asked, is_own, set_aside, text_of, texts_of, with_columns, without
+from trainer_core.datasets.fields import asked, is_own, renamed_to_source, text_of, texts_of, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 _CODE = 200_000
@@ -37,7 +37,7 @@ def _convert(row: Row) -> Row:
             raise
         entry_point = ""  # the row is good without its program, which is only looked at for a name
     made = {"messages": asked(question), "tests": tests, "setup": _setup(row), "entry_point": entry_point}
-    return with_columns(set_aside(without(row, "prompt"), *_MADE), **made, task=task)
+    return with_columns(renamed_to_source(without(row, "prompt"), *_MADE), **made, task=task)
 
 
 def _setup(row: Row) -> str:

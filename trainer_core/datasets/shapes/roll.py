@@ -6,7 +6,7 @@ from trainer_core.datasets.fields import (
     is_gold,
     is_own,
     list_in,
-    set_aside,
+    renamed_to_source,
     text_of,
     with_columns,
     without,
@@ -29,7 +29,7 @@ def _convert(row: Row) -> Row:
     # The chat comes first: in some files ``prompt`` is only its system message.
     gold = row.get("answer") if row.get("ground_truth") is None else gold_of(row, "ground_truth")
     if row.get("ground_truth") is not None:
-        row = set_aside(row, "answer")
+        row = renamed_to_source(row, "answer")
     if not row.get("messages") and not is_chat(row.get("prompt")):
         return with_columns(without(row, "messages"), prompt=text_of(row, "prompt"), answer=gold)
     kept = without(row, "prompt", "messages")

@@ -2,7 +2,7 @@
 
 import json
 
-from trainer_core.datasets.fields import gold_of, is_chat, list_in, set_aside, with_columns, without
+from trainer_core.datasets.fields import gold_of, is_chat, list_in, renamed_to_source, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
@@ -20,7 +20,7 @@ def _convert(row: Row) -> Row:
     truth = model.get("ground_truth")
     # Some rewards keep an object there, such as tests; as text it is what a grader of one's own is given.
     gold = json.dumps(truth, ensure_ascii=False) if isinstance(truth, dict | list) else gold_of(model, "ground_truth")
-    kept = set_aside(without(row, "prompt"), "answer")
+    kept = renamed_to_source(without(row, "prompt"), "answer")
     return with_columns(kept, messages=list_in(row, "prompt"), answer=gold)
 
 
