@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from worker.learner.weights import WeightBundle
 
-FORMATS = ("float32", "bfloat16", "fp8")
+STORED = "bfloat16-policy"
+"""The weights themselves in bfloat16, with float32 masters."""
+FORMATS = ("float32", "bfloat16", "fp8", STORED)
 SHARPENED = (1.0, 10.0)
 LAYER = "model.layers.1."
 HEAD, MATRIX, OTHER = "lm_head.weight", f"{LAYER}mlp.up_proj.weight", f"{LAYER}mlp.gate_proj.weight"
@@ -97,7 +99,9 @@ class Pair:
         settings: dict[str, Any] = {"max_model_len": LENGTH, "dtype": dtype, "lm_head_dtype": head}
         if kind == "fp8":
             settings["quantization"] = {"type": "fp8"}
-        precision = {} if kind == "float32" else {"precision": {"type": "unified"}}
+        precision: dict[str, Any] = {} if kind == "float32" else {"precision": {"type": "unified"}}
+        if kind == STORED:
+            precision = {"policy": {"base": "tiny", "dtype": "bfloat16"}}
         engine = {"group_size": 4, "max_tokens": 60, "engine": settings}
         self.spec = make_spec(optimizer={"learning_rate": rate}, rollout=engine, **precision)
         self.engine: InferenceEngine = InferenceEngine(

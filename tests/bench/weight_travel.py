@@ -95,7 +95,7 @@ class Mover:
         for _, layer in groupby(sorted(self.tensors.items()), lambda one: layer_of(one[0])):
             yield dict(layer)
 
-    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> None:
+    def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> None:
         """The scores are no policy's."""
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.formats.precision import as_engine, rounds_as_engine
+from trainer_core.update.formats.perturbation import perturbed
+from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
 from trainer_core.update.formats.quantise import Scales
 from trainer_core.update.formats.travel import travel_type
 from trainer_core.update.gradients import GradientAccumulator
@@ -254,9 +255,21 @@ class Learner:
         return self._score(sequences, exactly=False)
 
     @torch.no_grad()
-    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
-        """The same in float32; None where the engines' formats are float32 too. Every rank scores all sequences."""
-        return self._score(sequences, exactly=True) if rounds_as_engine(self._engine.forward) else None
+    def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
+        """The same with other roundings, which tells how much the present policy makes of them.
+
+        In float32 where the layers can compute in it beside the engines' formats; else, where policy or engines have 16
+        bits, perturbed by half the distance of such numbers. None where all is float32.
+
+        Every rank scores all sequences.
+        """
+        if rounds_as_engine(self._engine.forward):
+            return self._score(sequences, exactly=True)
+        distance = max(torch.finfo(dtype).eps for dtype in (self._parts.dtype, DTYPES[self._served.dtype]))
+        if distance == torch.finfo(torch.float32).eps:
+            return None
+        with perturbed(self._parts.model, distance / 2):
+            return self._score(sequences, exactly=False)
 
     def rescore(
         self,

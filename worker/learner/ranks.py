@@ -150,7 +150,7 @@ class LearnerWorker:
             for _ in self._learner.layers():
                 pass  # every rank has its share in each
             self._learner.score(sequences)
-            self._learner.score_exactly(sequences)
+            self._learner.score_rounded_otherwise(sequences)
             return []
         publication = self._publication if _several_hosts() else None
         return [publish(self._learner, sequences, publication, self._witness)]

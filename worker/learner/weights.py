@@ -134,8 +134,8 @@ class Publisher(Protocol):
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
 
-    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
-        """The same in float32; None where ``score`` is that already."""
+    def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> list[list[float]] | None:
+        """The same with other roundings than the engine's; None where nothing is rounded to 16 bits or fewer."""
 
 
 def bundle(
@@ -160,8 +160,8 @@ def bundle(
     else:
         publication.add(learner.version, layers)
         base, key, chain = publication.base, publication.base_key, publication.chain
-    scores, exact = learner.score(sequences), learner.score_exactly(sequences)
-    evidence = (witness or Witness()).testify(learner.version, sampler.sample, sequences, scores, exact)
+    scores, others = learner.score(sequences), learner.score_rounded_otherwise(sequences)
+    evidence = (witness or Witness()).testify(learner.version, sampler.sample, sequences, scores, others)
     return WeightBundle(learner.version, base, sequences, scores, PUBLISHED_BY, key, chain, evidence)
 
 

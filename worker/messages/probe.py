@@ -14,7 +14,7 @@ class Floor:
     spread: float
     """Root of the mean square difference, without the largest of each fifty."""
     rounding: float = 0.0
-    """Mean absolute change that the engine's number formats make to the learner's own scores, at these weights."""
+    """Mean absolute change that other roundings make to the learner's own scores, at these weights."""
 
     def at_least(self, other: "Floor") -> "Floor":
         """The larger of two, figure by figure."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -226,3 +227,29 @@ def test_scaled_embeddings_stay_scaled_in_fewer_bits(tmp_path: Path) -> None:
     with as_engine(model):
         narrow, _ = score(model, batch)
     assert 0 < (wide - narrow).abs().mean() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "engine"),
+    [("qwen3", "bfloat16", "bfloat16"), ("mixtral", "float32", "bfloat16")],
+    ids=["weights in 16 bits", "joint experts beside 16 bits"],
+)
+def test_the_effect_of_roundings_grows_with_sharpness_where_float32_is_no_choice(
+    tmp_path: Path, name: str, policy: str, engine: str
+) -> None:
+    settings = {"max_model_len": 128, "dtype": engine, "lm_head_dtype": "float32"}
+    spec = make_spec(
+        policy={"base": "tiny", "dtype": policy}, rollout={"group_size": 4, "max_tokens": 60, "engine": settings}
+    )
+    effects = []
+    for sharpen in (1.0, 10.0):
+        learner = Learner(make_tiny(name, tmp_path / str(sharpen), sharpen=sharpen), spec)
+        scores, others = learner.score(SEQUENCES), learner.score_rounded_otherwise(SEQUENCES)
+        assert others is not None and others == learner.score_rounded_otherwise(SEQUENCES)
+        assert learner.score(SEQUENCES) == scores, "nothing stays behind"
+        effects.append(float(np.abs(np.concatenate(scores) - np.concatenate(others)).mean()))
+    assert 1e-5 < effects[0] < 0.2 and 3 < effects[1] / effects[0] < 30
+
+
+def test_in_float32_nothing_is_rounded_otherwise(policy_dir: Path) -> None:
+    assert Learner(policy_dir, make_spec()).score_rounded_otherwise(SEQUENCES) is None

@@ -42,7 +42,7 @@ class Learning:
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         return [[0.0] * (len(sequence) - 1) for sequence in sequences]
 
-    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> None:
+    def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> None:
         """The scores are no policy's."""
 
     def publish(self, *names: str, share: float = 0.03) -> WeightBundle:

@@ -45,7 +45,7 @@ class ToyPolicy:
     def load_weights(self, version: int, tensors: Mapping[str, Tensor], *, kv: str) -> None:
         self.version, self.tensors = version, {name: tensor.clone() for name, tensor in tensors.items()}
 
-    def score_exactly(self, sequences: Sequence[Sequence[int]]) -> None:
+    def score_rounded_otherwise(self, sequences: Sequence[Sequence[int]]) -> None:
         """The scores are exact."""
 
     def read_weights(self, columns: Mapping[int, NDArray[np.int64]]) -> list[ReadBack]:

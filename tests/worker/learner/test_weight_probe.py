@@ -13,10 +13,12 @@ from transformers import Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
+from trainer_core.update.learner import Learner
 from worker.engine import InferenceEngine, WeightsRefusedError
+from worker.learner import weights
 from worker.learner.probe.check import apply_and_probe
 from worker.learner.probe.errors import ProbeFailed
-from worker.learner.probe.evidence import FIXED, Evidence, WeightSample, columns_of
+from worker.learner.probe.evidence import FIXED, Evidence, WeightSample, Witness, columns_of
 from worker.learner.probe.sequences import probe_sequences, probe_text
 from worker.learner.ranks import LearnerGroup
 from worker.learner.transport import TRANSPORTS, Tensors
@@ -24,6 +26,7 @@ from worker.learner.weights import WeightBundle
 from worker.messages.probe import Floor
 
 TOLERANCE = 1e-3
+TEXT = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], *([start, *range(20, 58)] for start in (3, 5, 7))]
 SPEC = make_spec(optimizer={"learning_rate": 3e-3})
 
 
@@ -134,6 +137,27 @@ def test_refused_weights_leave_the_old_version(engine: InferenceEngine, versions
         apply_and_probe(engine, holding(versions[2], tensors), TOLERANCE)
     assert engine.version == 1
     assert engine.score(versions[1].probe_sequences)[0] == pytest.approx(versions[1].probe_logprobs[0], abs=TOLERANCE)
+
+
+def test_a_policy_in_bfloat16_that_becomes_sharper_passes(
+    engine: InferenceEngine, tied_policy: tuple[Path, Qwen3ForCausalLM]
+) -> None:
+    """Clean updates: engine and learner have the same weights all the time."""
+    settings = {"max_model_len": 256, "dtype": "bfloat16", "lm_head_dtype": "float32"}
+    rollout = {"group_size": 4, "max_tokens": 60, "engine": settings}
+    learner = Learner(tied_policy[0], make_spec(policy={"base": "tiny", "dtype": "bfloat16"}, rollout=rollout))
+    narrow, text, witness = start(tied_policy[0], dtype="bfloat16", lm_head_dtype="float32"), TEXT, Witness()
+    floor = apply_and_probe(narrow, weights.bundle(learner, text, witness=witness), 0.5).floor
+    norm = dict(learner._parts.model.named_parameters())["model.norm.weight"]
+    for _ in range(5):
+        norm.data.mul_(2.0)  # logits are twice as far apart
+        sharper = weights.bundle(learner, text, witness=witness)
+        found = apply_and_probe(narrow, sharper, 0.5, floor)
+    assert 8 < found.floor.mean / floor.mean < 128 and found.mean < 2 * found.floor.mean
+    # Judged by the noise of the start alone it would be stopped, though nothing is wrong.
+    unknown = replace(sharper, evidence=replace(sharper.evidence, rounding=0.0))
+    with pytest.raises(ProbeFailed, match=r"^weights 0: engine and learner differ by .* nats on average"):
+        apply_and_probe(narrow, unknown, 0.5, floor)
 
 
 class Mute:

@@ -60,7 +60,7 @@ class Witness:
         sample: WeightSample,
         sequences: list[list[int]],
         scores: list[list[float]],
-        exact: list[list[float]] | None,
+        others: list[list[float]] | None,
     ) -> Evidence:
         """Evidence of a version.
 
@@ -69,9 +69,9 @@ class Witness:
             sample: values of what is published.
             sequences: the probe's text.
             scores: the learner's log-probabilities of it, in the engine's formats.
-            exact: the same in float32; None where the formats are float32.
+            others: the same with other roundings; None where nothing is rounded to 16 bits or fewer.
         """
-        rounding = 0.0 if exact is None else trimmed_mean(np.abs(flat(scores) - flat(exact)))
+        rounding = 0.0 if others is None else trimmed_mean(np.abs(flat(scores) - flat(others)))
         before = self._before
         self._before = (version, fixed_part(sample), scores, sequences)
         known = before is not None and before[0] != version and before[3] == sequences

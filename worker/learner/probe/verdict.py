@@ -4,8 +4,9 @@ The noise is heavy-tailed: most tokens differ by the rounding of their logits, a
 changes with every bit of the weights. So no single token decides. The mean without the largest two of a hundred and the
 95 % quantile are compared with the same figures at the start, when both sides had the same weights beyond doubt, and
 may be a few times as large. The noise follows the policy: where it becomes sharper, rounding moves its
-log-probabilities more. The learner measures that alone, as the difference of its scores in the engine's formats and in
-float32, and the floor grows with it. No answer of an engine enters the floor after the start.
+log-probabilities more. The learner measures that alone, as the difference that other roundings make to its own scores
+(``Learner.score_rounded_otherwise``), and the floor grows with it. No answer of an engine enters the floor after the
+start.
 """
 
 from collections.abc import Sequence
