@@ -57,3 +57,5 @@ class RunParts:
     """Parameters of the policy that a token passes through."""
     peaks: Peaks
     """Peaks of the run's devices."""
+    device: str
+    """Kind of device of every model: "cpu" or "cuda"."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import asdict
 from typing import Any, TypeVar, cast
 
 import ray
@@ -42,7 +43,7 @@ from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.loop.updates import Updates
-from worker.messages.probe import ProbeFigures
+from worker.messages.probe import Floor, ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 from worker.seeds import derive_seed
@@ -110,6 +111,9 @@ class ActiveRun:
         self._probe: ProbeFigures | None = None
         """Figures of the last probe of the engines."""
         self._probe_text: list[list[int]] = state.get("probe_text", [])
+        noise = state.get("probe_noise")
+        if noise is not None and noise["device"] == parts.device:
+            parts.generation.engines.floor = Floor(**noise["floor"])
         self._whole_after: int | None = None
         """Step after which the learner and all that the loop keeps are of one state; None while it is in between."""
         self._metrics: dict[str, float] = {}
@@ -450,7 +454,18 @@ class ActiveRun:
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
             "probe_text": self._probe_text,
+            "probe_noise": self._noise(),
         }
+
+    def _noise(self) -> dict[str, Any] | None:
+        """Noise of the run's first probe, by which later attempts judge too; None where they measure it anew.
+
+        It holds for its text and its kind of device.
+        """
+        floor = self._parts.generation.engines.floor
+        if floor is None or not self._probe_text:
+            return None
+        return {"device": self._parts.device, "floor": asdict(floor)}
 
     def _choose_probe_text(self) -> None:
         """Have engines and learner probed with ends of this run's prompts and what the policy says next.

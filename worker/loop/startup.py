@@ -162,6 +162,7 @@ class Startup:
             seconds,
             self._active,
             self._peaks(learning.peaks(number_types(spec)).result()),
+            device,
         )
 
     def close(self) -> None:

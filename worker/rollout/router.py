@@ -90,8 +90,9 @@ class Router:
         self._changed = threading.Condition(threading.RLock())
         self._bundle: ray.ObjectRef | None = None
         self._version, self._seed = -1, 0
-        self._floor: Floor | None = None
-        """Noise between engines and learner, measured with the first weights that all have served."""
+        self.floor: Floor | None = None
+        """Noise between engines and learner, measured with the first weights that all have served; a run that goes on
+        sets it before its first update. None: the next update measures it."""
         self._closed = False
         self._failure: RolloutError | None = None
         self._updates = ThreadPoolExecutor(1, thread_name_prefix="weights")
@@ -145,7 +146,7 @@ class Router:
         with self._changed:
             self._bundle, self._version = bundle, version
             asked = [
-                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, self._floor, kv, alone))
+                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, self.floor, kv, alone))
                 for slot in self._slots
                 if slot.up and not slot.retired
             ]
@@ -267,7 +268,7 @@ class Router:
                         slot.handle.submit.remote(Submission(jobs, self._seed + slot.index, False, self._flush))
                     self._changed.notify_all()
                     return
-            asked = slot.handle.update.remote(bundle, self._tolerance, self._floor, "recompute", False)
+            asked = slot.handle.update.remote(bundle, self._tolerance, self.floor, "recompute", False)
             self._passed(slot, ray.get(asked))
 
     def _retire(self, slot: _Slot, why: str) -> None:
@@ -317,7 +318,7 @@ class Router:
             if not passed:
                 raise RolloutError("The engines were closed while they were given new weights.")
             figures = reduce(ProbeFigures.worst, passed)
-            self._floor = self._floor or figures.floor
+            self.floor = self.floor or figures.floor
             return figures
 
     def _all_serve(self, version: int) -> bool:

@@ -80,4 +80,6 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     launcher.start()
     again.wait(lambda: again.states()[-1:] == ["succeeded"])
     assert again.steps() == list(range(step + 1, 7)) and again.of("alert") == []
+    noise = {one["data"]["metrics"]["probe/noise_floor"] for one in [*platform.of("step"), *again.of("step")]}
+    assert len(noise) == 1, "the second attempt judges by the noise of the first"
     again.close()
