@@ -12,7 +12,10 @@ class FencedError(RuntimeError):
 
 
 class PlaceReleased(RuntimeError):
-    """The paused run is saved and gives its place back, as the platform has asked."""
+    """The paused run gives its place back, as the platform has asked.
+
+    Its state is saved, unless the message says otherwise: a sentence that tells people from where the run goes on.
+    """
 
 
 class ClusterError(RuntimeError):

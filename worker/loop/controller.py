@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+PLACE_FREE = "Its place was given back."
+"""Beginning of the reason of a suspension; a sentence that says from where the run goes on follows."""
 FLUSH_S = 3600.0
 """Seconds that an attempt that has ended waits for a platform that is away, to hand over its last events."""
 
@@ -171,8 +173,9 @@ class RunController:
             return "succeeded", "all steps are done", None
         except Cancelled:
             return "cancelled", "cancelled by a person", None
-        except PlaceReleased:
-            return "suspended", PLACE_GIVEN_BACK, None
+        except PlaceReleased as released:
+            kept = str(released)
+            return "suspended", f"{PLACE_FREE} {kept}" if kept else PLACE_GIVEN_BACK, None
         except (FencedError, Stopped) as error:
             log.warning("ends without a word: %s", error)
             return None, "", None

@@ -342,7 +342,7 @@ class ActiveRun:
             # The platform sets its wish to a pause once it has read the event; until then it still says "running".
             noted = noted or self._link.desired_state == "paused"
             if noted and (self._link.desired_state == "running" or self._link.release_place):
-                raise PlaceReleased
+                raise PlaceReleased(kept)
             time.sleep(POLL_S)
 
     def _save_refused(self) -> str:

@@ -70,6 +70,9 @@ def test_a_run_pauses_over_weights_that_an_engine_has_not_and_goes_on_from_its_c
     assert platform.states()[-1] == "paused", "nobody has resumed it"
     platform.desired_state = "running"
     platform.wait(lambda: platform.states()[-1:] == ["suspended"])
+    assert platform.of("state")[-1]["data"]["reason"] == (
+        f"Its place was given back. The checkpoint after step {step} is safe."
+    )
     launcher.until_gone()
 
     again = PlatformDouble()
