@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, TypeVar, cast
 
 import ray
+from ray.exceptions import RayError
 
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, LogData, StateData, StepData
@@ -24,7 +25,7 @@ from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from trainer_core.update.saving.integrity import CheckpointError
 from worker.engine import KvOnUpdate
-from worker.errors import PlaceReleased, WeightsRefused
+from worker.errors import PlaceReleased, RolloutError, WeightsRefused
 from worker.learner.probe.sequences import probe_text
 from worker.learner.stage import Learned
 from worker.link.client import Link
@@ -473,19 +474,32 @@ class ActiveRun:
         A run that goes on probes with the text it has begun with.
         """
         if not self._probe_text:
-            prompts = [prompt for data in self._parts.sources.values() for prompt in data.prompts]
-            spec, engines = self._steering.spec, self._parts.generation.engines
-            seed = derive_seed(spec.schedule.seed, "probe")
-            self._probe_text = probe_text(
-                prompts,
-                lambda begun, tokens: engines.sample(begun, tokens, seed),
-                spec.rollout.engine.max_model_len,
-                seed,
-            )
+            try:
+                self._probe_text = self._sampled_text()
+            except (RayError, RolloutError) as error:
+                self._parts.generation.check()  # the last worker's failure is the run's
+                message = f"No text could be sampled for the probe ({_cause(error)}): it takes random tokens instead."
+                self._link.emit(LogData(level="warn", message=message), self._version)
         if self._probe_text:
             self._parts.learning.probe_with(self._probe_text)
+
+    def _sampled_text(self) -> list[list[int]]:
+        prompts = [prompt for data in self._parts.sources.values() for prompt in data.prompts]
+        spec, engines = self._steering.spec, self._parts.generation.engines
+        seed = derive_seed(spec.schedule.seed, "probe")
+        return probe_text(
+            prompts,
+            lambda begun, tokens: self._wait(engines.sample(begun, tokens, seed)),
+            spec.rollout.engine.max_model_len,
+            seed,
+        )
 
     def _time_sync(self, sync: Future[ProbeFigures]) -> None:
         self._sync_s = time.perf_counter() - self._sync_from
         if not sync.cancelled() and sync.exception() is None:
             self._probe = sync.result()
+
+
+def _cause(error: Exception) -> str:
+    """Message of a worker's or Ray's error, in one line."""
+    return (str(getattr(error, "cause", error)).splitlines() or [type(error).__name__])[0].rstrip(".")

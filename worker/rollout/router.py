@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Any
 
 import ray
 from ray.actor import ActorHandle
@@ -157,26 +158,14 @@ class Router:
 
         The result is an error where the worker that was asked is lost, or has no room beside what it generates.
         """
-        with self._changed:
-            slot = min((s for s in self._slots if s.up and not s.retired), key=_tokens, default=None)
-            if slot is None:
-                refused: Future[list[list[float]]] = Future()
-                refused.set_exception(RolloutError("no rollout worker is up"))
-                return refused
-            answer: Future[list[list[float]]] = slot.handle.score.remote(sequences).future()
-        return answer
+        return self._ask("score", sequences)
 
-    def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> list[list[int]]:
-        """Tokens that the policy says next, at temperature 1; asked of the first worker, before it has anything to do.
+    def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> Future[list[list[int]]]:
+        """Tokens that the policy says next, at temperature 1, by a worker that has nothing else to do meanwhile.
 
-        Raises:
-            RolloutError: it has died.
+        The result is an error where the worker that was asked is lost.
         """
-        try:
-            said: list[list[int]] = ray.get(self._slots[0].handle.sample.remote(prompts, max_tokens, seed))
-        except RayError as error:
-            raise RolloutError(f"Rollout worker 0 {reason(error)} while it sampled text for the probe.") from error
-        return said
+        return self._ask("sample", prompts, max_tokens, seed)
 
     def park(self) -> dict[str, Parked]:
         """Stop all groups and take back those that have not finished; the others are delivered as ever."""
@@ -290,6 +279,17 @@ class Router:
             self._failure = self._failure or error
             self._changed.notify_all()
         self._failed()
+
+    def _ask(self, method: str, *arguments: Any) -> Future[Any]:
+        """The answer of the worker that has least to do."""
+        with self._changed:
+            slot = min((s for s in self._slots if s.up and not s.retired), key=_tokens, default=None)
+            if slot is None:
+                refused: Future[Any] = Future()
+                refused.set_exception(RolloutError("no rollout worker is up"))
+                return refused
+            answer: Future[Any] = getattr(slot.handle, method).remote(*arguments).future()
+        return answer
 
     def _passed(self, slot: _Slot, answer: Updated) -> None:
         """Note what a worker serves, and tell of a probe that only a second loading has passed."""

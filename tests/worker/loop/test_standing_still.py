@@ -1,5 +1,6 @@
 """What a run does while it stands paused, without engines or learner: saves that fail, and what its state says."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -7,15 +8,20 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from ray.exceptions import RayActorError
 
-from trainer_core.link.events import AlertData, EventData, StateData
-from worker.errors import PlaceReleased, WeightsRefused
+from tests.trainer_core.update.making import make_spec
+from trainer_core.link.events import PLACE_GIVEN_BACK, AlertData, EventData, LogData, StateData
+from worker.errors import PlaceReleased, RolloutError, WeightsRefused
 from worker.loop import run as module
 from worker.loop.checkpoints import Checkpoints
+from worker.loop.controller import Cancelled, RunController
 from worker.loop.evaluation import Evaluator
 from worker.loop.run import ActiveRun
 from worker.loop.saving import Saving
+from worker.messages.probe import Floor
 
 
 class PlatformSide:
@@ -153,8 +159,98 @@ def test_an_evaluation_of_an_earlier_attempt_is_not_forgotten(
     run: Any = ActiveRun.__new__(ActiveRun)
     run._evaluator, run._tokens_total, run._probe_text = evaluator, 0, []
     run._guards = run._experience = run._rewards = SimpleNamespace(state=dict)
-    run._steering, run._parts = SimpleNamespace(revision=0), SimpleNamespace(timeline=SimpleNamespace(elapsed_s=0.0))
+    run._steering, run._parts = SimpleNamespace(revision=0), parts_that_kept(None)
     assert run._state()["evaluated_at_start"] == (before or result)
+
+
+def parts_that_kept(floor: Floor | None) -> Any:
+    """Parts of a run as far as its state tells of them."""
+    generation = SimpleNamespace(engines=SimpleNamespace(floor=floor), check=lambda: None)
+    return SimpleNamespace(timeline=SimpleNamespace(elapsed_s=0.0), generation=generation, device="cpu", woken=Event())
+
+
+@pytest.mark.parametrize(
+    ("floor", "text", "kept"),
+    [
+        (
+            Floor(0.1, 0.3, 0.2, 0.05),
+            [[1, 2]],
+            {"device": "cpu", "floor": {"mean": 0.1, "quantile": 0.3, "spread": 0.2, "rounding": 0.05}},
+        ),
+        (None, [[1, 2]], None),
+        (Floor(0.1, 0.3, 0.2), [], None),
+    ],
+    ids=["kept", "not measured yet", "of random tokens"],
+)
+def test_the_noise_of_the_start_is_kept_with_its_text(
+    floor: Floor | None, text: list[list[int]], kept: dict[str, Any] | None
+) -> None:
+    run: Any = ActiveRun.__new__(ActiveRun)
+    run._parts, run._probe_text = parts_that_kept(floor), text
+    assert run._noise() == kept
+
+
+class FewWords:
+    """Engines that are asked for text; what becomes of it is set by the test."""
+
+    def __init__(self) -> None:
+        self.floor, self.asked = None, 0
+        self.answer: Future[Any] = Future()
+
+    def sample(self, prompts: list[list[int]], max_tokens: int, seed: int) -> "Future[Any]":
+        self.asked += 1
+        return self.answer
+
+
+@pytest.fixture
+def starting(still: tuple[Any, Any, Any]) -> tuple[Any, Any, FewWords]:
+    """A run that has no text to probe with yet; its link; its engines."""
+    run, link, _ = still
+    engines, run._parts = FewWords(), parts_that_kept(None)
+    run._parts.generation.engines = engines
+    run._parts.sources = {"a": SimpleNamespace(prompts=[np.array([1, 2, 3], np.int32)])}
+    run._parts.learning = SimpleNamespace(probe_with=lambda text: link.told.append(text))
+    spec = make_spec()
+    run._steering, run._probe_text, run._version = SimpleNamespace(spec=spec), [], 0
+    run._interrupt, link.desired_state = lambda: None, "running"
+    return run, link, engines
+
+
+def test_a_run_probes_with_what_its_policy_says(starting: tuple[Any, Any, FewWords]) -> None:
+    run, link, engines = starting
+    engines.answer.set_result([[7, 8]])
+    run._choose_probe_text()
+    assert (link.told, engines.asked) == ([[[1, 2, 3, 7, 8]]], 1)
+
+
+def test_a_worker_that_is_lost_at_the_start_costs_the_run_its_text_alone(starting: tuple[Any, Any, FewWords]) -> None:
+    run, link, engines = starting
+    engines.answer.set_exception(RayActorError())
+    run._choose_probe_text()
+    (line,) = link.told
+    assert isinstance(line, LogData) and line.message.startswith("No text could be sampled for the probe (")
+    assert run._probe_text == []
+
+    def check() -> None:
+        raise RolloutError("Rollout worker 0 died, 3 fresh ones too.")
+
+    run._parts.generation.check = check
+    with pytest.raises(RolloutError, match="3 fresh ones too"):
+        run._choose_probe_text()
+
+
+def test_a_worker_that_hangs_at_the_start_does_not_keep_the_run_from_ending(
+    starting: tuple[Any, Any, FewWords],
+) -> None:
+    run, link, engines = starting
+
+    def cancel() -> None:
+        raise Cancelled
+
+    run._interrupt = cancel
+    with pytest.raises(Cancelled):
+        run._choose_probe_text()
+    assert (link.told, engines.asked) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +278,7 @@ def test_refused_weights_hold_the_run_until_people_resume_it(
 
     # Until the platform has taken note of the pause it still says "running": that resumes nothing.
     script(run, nothing, nothing, note, nothing, resume)
-    with pytest.raises(PlaceReleased):
+    with pytest.raises(PlaceReleased, match=re.escape(kept)):
         run.stand_refused(
             WeightsRefused("Rollout worker 0 does not compute with the new weights: weights 7: all differ")
         )
@@ -194,3 +290,20 @@ def test_refused_weights_hold_the_run_until_people_resume_it(
     (state,) = [event for event in link.told if isinstance(event, StateData)]
     assert (state.state, state.reason, state.by_request) == ("paused", reason, False)
     assert learning.tries == (0 if whole is None else 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("", PLACE_GIVEN_BACK),
+        ("It goes on from its last checkpoint.", "Its place was given back. It goes on from its last checkpoint."),
+    ],
+)
+def test_a_suspended_run_says_from_where_it_goes_on(said: str, reason: str) -> None:
+    controller: Any = RunController.__new__(RunController)
+
+    class Gone:
+        def emit(self, data: EventData) -> None:
+            raise PlaceReleased(said) if said else PlaceReleased
+
+    assert controller._execute(None, {}, Gone()) == ("suspended", reason, None)
