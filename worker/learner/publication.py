@@ -1,7 +1,7 @@
 """Versions of the weights as a learner publishes them: whole, or what has changed since the last.
 
 version 1      2        3          4      …     9
-whole ────► changes ► changes ► changes ► … ► whole     as soon as the changes come to half of the whole
+whole ────► changes ► changes ► changes ► … ► whole     as soon as the changes come to half of the whole, or are many
 
 Whoever holds the version before applies the last changes; whoever has missed some applies those too; and whoever has
 nothing takes the whole and all changes since. So a bundle needs nothing but itself, and no side ever holds a second
@@ -17,13 +17,15 @@ from uuid import uuid4
 
 from worker.learner.transport.arrays import size_of
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.object_store import IN_BUNDLE
+from worker.learner.transport.object_store import CHANGES_IN_BUNDLE, IN_BUNDLE, ObjectStore
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 WORTH = 0.5
 """Share of the whole: changes that come to more are not added up any longer."""
+LONGEST = 64
+"""Changes in a row, however small: every bundle names them all, and a fresh engine applies them all."""
 PATIENCE = 16
 """Versions that are published whole after one of which too much had changed; then it is tried again."""
 
@@ -50,6 +52,9 @@ class Publication:
     def __init__(self, transport: WeightTransport, *, smallest: int = IN_BUNDLE) -> None:
         """Publish through ``transport``; policies of up to ``smallest`` bytes always whole."""
         self._transport, self._smallest = transport, smallest
+        # What stands in one bundle stands in all that follow until the chain ends: a reference is enough.
+        stored = isinstance(transport, ObjectStore)
+        self._for_changes: WeightTransport = ObjectStore(CHANGES_IN_BUNDLE) if stored else transport
         self.base: Any = None
         """The last whole weights, as the transport has packed them."""
         self.chain: tuple[Changes, ...] = ()
@@ -72,7 +77,7 @@ class Publication:
             return
         digests: dict[str, bytes] = {}
         sizes: list[int] = []
-        packed = self._transport.pack(version, self._differences(layers, digests, sizes))
+        packed = self._for_changes.pack(version, self._differences(layers, digests, sizes))
         self.chain += (Changes(self.key, key, packed, digests, sum(sizes)),)
         self.key = key
         if sum(sizes) > WORTH * self._size:
@@ -84,7 +89,7 @@ class Publication:
         if self._rests:
             self._rests -= 1
             return True
-        return sum(one.size for one in self.chain) > WORTH * self._size
+        return len(self.chain) >= LONGEST or sum(one.size for one in self.chain) > WORTH * self._size
 
     def _measured(self, layers: Iterable[Tensors], narrow: list[bool]) -> Iterator[Tensors]:
         for layer in layers:

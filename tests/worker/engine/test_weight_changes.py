@@ -17,7 +17,7 @@ from trainer_core.update.formats.changes import PLACES, VALUES
 from worker.engine import InferenceEngine, WeightsRefusedError
 from worker.learner.probe.check import apply_and_probe
 from worker.learner.publication import PATIENCE, Publication
-from worker.learner.transport.object_store import ObjectStore
+from worker.learner.transport.object_store import CHANGES_IN_BUNDLE, ObjectStore
 from worker.learner.weights import WeightBundle, bundle
 
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], list(range(2, 58)) * 3]
@@ -188,6 +188,7 @@ def test_only_the_layers_that_changed_are_packed_again(
     assert [type(module).__name__ for module in packed] == ["MergedColumnParallelLinear"]
 
 
+@pytest.mark.usefixtures("cluster")
 def test_a_version_that_has_changed_too_much_ends_the_chain(tied_policy: Policy) -> None:
     learning = Learning(tied_policy[1])
     assert learning.publish().changes == ()
@@ -199,6 +200,23 @@ def test_a_version_that_has_changed_too_much_ends_the_chain(tied_policy: Policy)
     while len(learning.publish(*everything, share=0.2).changes) > 1:
         pass
     assert learning.publication.chain == ()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_chain_of_changes_is_short_and_refers_to_what_is_large(
+    tied_policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.learner.publication.LONGEST", 3)
+    learning = Learning(tied_policy[1])
+    everything = tuple(learning.tensors)
+    sent = [learning.publish(*names, share=0.06) for names in ((), everything, (NORM,), everything, ())]
+    assert [len(one.changes) for one in sent] == [0, 1, 2, 3, 0]
+    changes = sent[3].changes
+    assert [isinstance(one.packed, tuple) for one in changes] == [True, False, True]
+    assert changes[0].size > 2 * CHANGES_IN_BUNDLE > 100 * changes[1].size
+    found = sent[3].unpacked()
+    assert set(found) == set(everything)
+    assert all(torch.equal(found[name], tensor) for name, tensor in learning.tensors.items())
 
 
 def test_float32_and_small_policies_travel_whole(tied_policy: Policy) -> None:

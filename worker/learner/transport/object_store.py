@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 IN_BUNDLE = 16 << 20
 """Bytes up to which all tensors stand in the bundle itself."""
+CHANGES_IN_BUNDLE = 64 << 10
+"""The same for changes, which every later bundle carries along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,18 @@ class ObjectStore:
     name = "object_store"
     lasts = True
 
+    def __init__(self, in_bundle: int | None = None) -> None:
+        """``in_bundle``: bytes up to which all tensors stand in the bundle; None for as many as are usual."""
+        self._in_bundle = in_bundle
+
     def pack(self, version: int, layers: Iterable[Tensors]) -> "dict[str, Stored] | tuple[StoredLayer, ...]":
         """Copy each layer into the store as it comes: never is there a second copy of more than one layer."""
         held: dict[str, Stored] = {}
         parts: list[StoredLayer] = []
-        size = 0
+        size, most = 0, IN_BUNDLE if self._in_bundle is None else self._in_bundle
         for layer in layers:
             size += sum(size_of(tensor) for tensor in layer.values())
-            if parts or size > IN_BUNDLE:
+            if parts or size > most:
                 parts += [_put(held)] if held else []
                 held = {}
                 parts.append(_put({name: as_stored(tensor) for name, tensor in layer.items()}))
