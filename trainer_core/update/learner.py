@@ -108,6 +108,11 @@ class Learner:
         """Tokens the policy knows."""
         return self._parts.vocab_size
 
+    @property
+    def served_whole(self) -> bool:
+        """Whether engines load every version as a whole: those of experts and of FP8, which are packed anew."""
+        return self.engine_fp8 is not None or self._parts.joint
+
     def update(self, groups: Sequence[Group], spec: RunSpec, step: int) -> dict[str, float]:
         """Learn from one step's groups; afterwards ``version`` is ``step``.
 

@@ -49,6 +49,8 @@ class LearnerModels:
             HostMemory(self.model, pinned=True)
         self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
+        self.joint = self.experts is not None or any(weight.ndim > 2 for weight in self.model.parameters())
+        """Whether engines pack some of its weights into one another."""
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
             raise ValueError(

@@ -152,7 +152,7 @@ class LearnerWorker:
             self._learner.score(sequences)
             self._learner.score_rounded_otherwise(sequences)
             return []
-        publication = self._publication if _several_hosts() else None
+        publication = self._publication if _several_hosts() and not self._learner.served_whole else None
         return [publish(self._learner, sequences, publication, self._witness)]
 
     @_at_work

@@ -4,6 +4,7 @@ import math
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ import torch
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.spec import RunSpec
+from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.model.naming import layer_of
 from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
 from worker.errors import LearnerLost
+from worker.learner import ranks
 from worker.learner.publication import Publication
 from worker.learner.ranks import LearnerGroup
 from worker.learner.transport.object_store import ObjectStore
@@ -174,3 +177,26 @@ def test_the_store_shares_weights_without_a_copy(policy_dir: Path) -> None:
             assert all(math.isfinite(value) and value < 0 for value in logprobs)
     finally:
         group.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "changes"),
+    [
+        ("qwen3", {"dtype": "bfloat16"}, True),
+        ("mixtral", {"dtype": "bfloat16"}, False),
+        ("qwen3", {"quantization": {"type": "fp8"}}, False),
+    ],
+    ids=["dense", "experts", "fp8"],
+)
+def test_engines_that_load_all_weights_anew_are_sent_no_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, engine: dict[str, Any], changes: bool
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ranks, "_several_hosts", lambda: True)
+    monkeypatch.setattr(ranks, "publish", lambda learner, sequences, publication, witness: asked.append(publication))
+    rollout = {"group_size": 4, "max_tokens": 60, "engine": {"max_model_len": 128, **engine}}
+    worker: Any = object.__new__(ranks.LearnerWorker)
+    worker._rank, worker.cores, worker._witness, worker._publication = 0, None, None, Publication(ObjectStore())
+    worker._learner = Learner(make_tiny(name, tmp_path / name), make_spec(rollout=rollout))
+    worker.publish([[1, 2]])
+    assert asked == [worker._publication if changes else None]
