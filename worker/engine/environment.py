@@ -24,5 +24,8 @@ def prepare_environment(config: EngineConfig) -> None:
         # Idle OpenMP threads must sleep: spinning ones starve the learner on the other core.
         "OMP_WAIT_POLICY": "PASSIVE",
     }
+    if config.routes:
+        # The second one, which vLLM would choose on GPUs, does not show the batch that routes belong to.
+        defaults["VLLM_USE_V2_MODEL_RUNNER"] = "0"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

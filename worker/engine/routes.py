@@ -20,8 +20,13 @@ class RouteSource:
         """Watch a model runner of vLLM, whose model is compiled unless ``eager``.
 
         Raises:
-            EngineError: its model tells no routes.
+            EngineError: its model tells no routes, or the runner does not tell which requests they belong to.
         """
+        if not hasattr(runner, "input_batch"):
+            raise EngineError(
+                "the engine cannot tell routes with vLLM's second model runner: start workers with "
+                "VLLM_USE_V2_MODEL_RUNNER=0, or set policy.routing.replay = false"
+            )
         self._runner, self._model = runner, runner.get_model()
         if hasattr(self._model, "routes"):
             self._source: Any = self._model
@@ -42,7 +47,7 @@ class RouteSource:
                 "policy.routing.replay = false, and for a mixture of experts weigh with the correction router_shift "
                 "instead"
             )
-        return VllmRoutes(layers)
+        return VllmRoutes(layers, self._runner)
 
     def take(self) -> list[tuple[str, int, Routes]]:
         """(vLLM's request id, position of the first token, routes) of the requests in the last step."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from vllm.forward_context import get_forward_context
 from vllm.model_executor.layers.fused_moe.runner.moe_runner import MoERunner
@@ -12,8 +14,9 @@ Told = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 class VllmRoutes:
     """Keeps what the routers of one model choose in each step. Only for one that is not compiled."""
 
-    def __init__(self, layers: list[MoERunner]) -> None:
-        """Watch these layers, given from the first to the last."""
+    def __init__(self, layers: list[MoERunner], runner: Any) -> None:
+        """Watch these layers, given from the first to the last, of the model that vLLM's ``runner`` runs."""
+        self._runner = runner
         self.experts: int = layers[0].router.global_num_experts
         self._chosen: list[torch.Tensor | None] = [None] * len(layers)
         self._edges: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -26,19 +29,19 @@ class VllmRoutes:
         edges, self._edges = self._edges, None
         if edges is None:
             return None
-        starts, lengths = edges
         layers = [chosen for chosen in self._chosen if chosen is not None]
-        return torch.stack(layers, dim=1), starts, lengths - starts.diff()
+        return torch.stack(layers, dim=1), *edges
 
     def _keep(self, number: int, experts: torch.Tensor) -> None:
-        metadata = get_forward_context().attn_metadata
-        if not isinstance(metadata, dict):
+        if not isinstance(get_forward_context().attn_metadata, dict):
             return  # a dry run: it belongs to no request
         self._chosen[number] = experts.clone()
         if number == 0:
-            step = next(iter(metadata.values()))
-            starts = step.query_start_loc.clone()
-            self._edges = starts, step.seq_lens[: len(starts) - 1].clone()
+            # Of the runner's batch, from which it counts positions itself: what attention is told differs with how it
+            # is computed, and on GPUs neither latent attention nor FlashInfer is told the lengths of sequences.
+            batch, starts = self._runner.input_batch, self._runner.query_start_loc.cpu
+            positions = batch.num_computed_tokens_cpu_tensor[: batch.num_reqs]
+            self._edges = starts[: batch.num_reqs + 1].clone(), positions.clone()
 
 
 def routed_layers(model: torch.nn.Module) -> list[MoERunner]:
