@@ -11,6 +11,7 @@ from tests.architectures.cases import UPDATES, Kind
 from tests.architectures.seen import FLIPS, LARGEST, MEAN
 from trainer_core.starter.architectures import ARCHITECTURES as TINY
 from trainer_core.support import ARCHITECTURES, Support
+from trainer_core.support.refusals import TEXT_PARTS
 
 RESULTS = Path(__file__).with_name("seen.json")
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
@@ -36,12 +37,15 @@ policy for your own tests.
 - **Resume** is equal where weights after an update are, to the last bit, with and without a checkpoint before it.
 
 Architectures that are not here and that transformers and vLLM both know are not refused, but nobody has seen them
-train. What cannot train is refused when the run is made, with a sentence that says what to do.
+train. What cannot train is refused when the run is made, with a sentence that says what to do. Nobody has tried engines
+in float16: they are refused where vLLM refuses them.
 """
 TEXT_PART = """
 ## Models that see or hear
 
-Only text is trained. The text part of such a model is a policy by itself:
+Only text is trained. The text part of some of these models is a policy by itself, for which transformers has a class:
+
+PARTS
 
 ```python
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
@@ -53,7 +57,11 @@ part.lm_head.load_state_dict(whole.lm_head.state_dict())
 part.save_pretrained(out)
 AutoTokenizer.from_pretrained(folder).save_pretrained(out)
 ```
-"""
+
+A test does so with each of them. The text parts of others, such as Qwen 3 VL, have no class of their own.
+""".replace(
+    "PARTS", "\n".join(f"- `{one}` with a `{kind}` inside, as `{part}`" for one, (kind, part) in TEXT_PARTS.items())
+)
 
 
 def page(results: dict[str, list[dict[str, Any]]]) -> str:

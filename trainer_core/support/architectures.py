@@ -19,7 +19,7 @@ _CAPPING = "Score capping is computed exactly, on a slower path."
 _EXPERTS = "LoRA adapts the attention alone: experts, shared ones and dense layers among them rest."
 _ROUTES = (
     "In bfloat16 one or two routes in a hundred differ between engine and learner, and with them some tokens by a nat: "
-    "policy.routing.replay takes the engine's."
+    "policy.routing.replay takes the engine's. Replay was seen on CPUs; nobody has tried it on a GPU."
 )
 _PREDICTION = "Layers that predict further tokens (num_nextn_predict_layers) are neither trained nor exported."
 _LATENT_HEADS = "On CPUs the engine keeps latent attention with expanded heads, which take more of its cache."
@@ -32,16 +32,17 @@ class Support:
     title: str
     """Families that have this class."""
     policies: tuple[str, ...]
-    """The tiny policies that were tried: names of ``trainer_core.starter.architectures``."""
+    """The tiny policies that ``python -m tests.architectures`` has tried: names of
+    ``trainer_core.starter.architectures``. Without one, the remarks say what else was seen."""
     layers: tuple[str, ...]
     """Last names of the linear layers that an adapter may have."""
     engine: bool = True
     learner: bool = True
     lora: bool = True
-    bfloat16: bool = True
-    """Engine and learner in bfloat16 with a float32 output layer."""
+    bfloat16: bool | None = True
+    """Engine and learner in bfloat16 with a float32 output layer; None where nobody has tried."""
     float16: bool = True
-    """Whether the engine takes it."""
+    """Whether vLLM does not refuse it, by its own list. Nobody has tried it here."""
     fp8: bool = True
     """Simulated FP8 in engine and learner."""
     routes: bool = False
@@ -134,9 +135,15 @@ ARCHITECTURES: Mapping[str, Support] = {
         (*ATTENTION, "qkv_proj", "output_gate", "out_proj"),
         experts=True,
         biased=True,
+        bfloat16=None,
         routes=True,
         fp8=False,
-        remarks=("Lightning attention and experts are computed by the platform itself.", _EXPERTS),
+        remarks=(
+            "Lightning attention and experts are computed by the platform itself.",
+            "It is in no line of the table: tests of its own run it in float32 (docs/hybrid.md), with weights that "
+            "change between answers and in their midst, and update it with LoRA. Nobody has tried bfloat16.",
+            _EXPERTS,
+        ),
     ),
 }
 

@@ -17,16 +17,13 @@ BASE: Path = ("policy", "base")
 
 _SEES = ("ForConditionalGeneration", "ForImageTextToText", "VForCausalLM", "VLForCausalLM", "MMForCausalLM")
 """Ends of classes that see or hear, beside reading."""
-_TEXT_PARTS = {
-    "Gemma3ForConditionalGeneration": "Gemma3ForCausalLM",
-    "Mistral3ForConditionalGeneration": "MistralForCausalLM",
-    "Qwen2VLForConditionalGeneration": "Qwen2ForCausalLM",
-    "Qwen2_5_VLForConditionalGeneration": "Qwen2ForCausalLM",
-    "Qwen3VLForConditionalGeneration": "Qwen3ForCausalLM",
-    "Qwen3VLMoeForConditionalGeneration": "Qwen3MoeForCausalLM",
-    "LlavaForConditionalGeneration": "LlamaForCausalLM",
-    "MllamaForConditionalGeneration": "LlamaForCausalLM",
+TEXT_PARTS = {
+    "Gemma3ForConditionalGeneration": ("gemma3_text", "Gemma3ForCausalLM"),
+    "Mistral3ForConditionalGeneration": ("mistral", "MistralForCausalLM"),
+    "LlavaForConditionalGeneration": ("llama", "LlamaForCausalLM"),
 }
+"""Classes whose text part docs/architectures.md takes out: model type of that part, and its class by itself. A test
+does so with each of them."""
 _RECURRENT = frozenset(
     """
     Bamba FalconH1 FalconMamba GraniteMoeHybrid Inkling Jamba KimiLinear Lfm2 Lfm2Moe Mamba Mamba2 NemotronH
@@ -49,6 +46,11 @@ _SIBLINGS = {
     "FalconMamba": "LlamaForCausalLM",
     "StableLm": "LlamaForCausalLM",
     "Llama4": "LlamaForCausalLM",
+    "Qwen2VL": "Qwen2ForCausalLM",
+    "Qwen2_5_VL": "Qwen2ForCausalLM",
+    "Qwen3VL": "Qwen3ForCausalLM",
+    "Qwen3VLMoe": "Qwen3MoeForCausalLM",
+    "Mllama": "LlamaForCausalLM",
 }
 _WIDENED_BY = {"mxfp4": "Mxfp4Config", "fp8": "FineGrainedFP8Config"}
 """Formats of files that transformers can widen when it reads them, and its class for them."""
@@ -82,19 +84,16 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
     name = class_of(config)
     if name is None:
         return "config.json names no architecture: write the model's class into its list 'architectures'."
-    family = name.removesuffix("ForCausalLM").removesuffix("LMHeadModel")
+    family = name.removesuffix("ForCausalLM").removesuffix("LMHeadModel").removesuffix("ForConditionalGeneration")
     if name.endswith(("ForSequenceClassification", "ForTokenClassification")):
         return (
             f"{name} gives scores and generates no text: use it as a reward model, and train a policy whose class ends "
             "in ForCausalLM."
         )
     if name.endswith(_SEES) or "vision_config" in config or "audio_config" in config:
-        part = _TEXT_PARTS.get(name)
-        way = f" as {part}" if part else ""
-        return (
-            f"{name} sees or hears, and only text is trained here: save its text part{way} by itself "
-            f"(docs/architectures.md shows how), or choose {_choice()}."
-        )
+        part = _text_part(name, config)
+        way = f"save its text part as {part} by itself (docs/architectures.md shows how), or " if part else ""
+        return f"{name} sees or hears, and only text is trained here: {way}choose {_choice(family)}."
     if config.get("is_encoder_decoder"):
         return f"{name} has an encoder, and only decoders are trained here: choose {_choice()}."
     if family in _RECURRENT:
@@ -110,6 +109,13 @@ def _of_class(config: Mapping[str, Any]) -> str | None:
     if known is not None and not known.trains:
         return f"{name} does not train yet ({' '.join(known.remarks)}): choose {_choice(family)}."
     return None
+
+
+def _text_part(name: str, config: Mapping[str, Any]) -> str | None:
+    """Class of the text part of a model that sees, where that is known to be a policy by itself."""
+    usual, part = TEXT_PARTS.get(name, ("", None))
+    text = config.get("text_config")
+    return part if not isinstance(text, Mapping) or text.get("model_type", usual) == usual else None
 
 
 def _of_weights(config: Mapping[str, Any]) -> str | None:
@@ -178,7 +184,7 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
             ("rollout", "engine", "quantization"),
             f"FP8 does not work with {known.title}: leave rollout.engine.quantization out, and choose bfloat16.",
         )
-    if not known.bfloat16 and "bfloat16" in (engine.dtype, asked.dtype):
+    if known.bfloat16 is False and "bfloat16" in (engine.dtype, asked.dtype):
         yield (
             ("policy", "dtype"),
             f"{known.title} does not train in bfloat16: set policy.dtype and rollout.engine.dtype to float32.",

@@ -12,6 +12,11 @@ _UNTRIED = (
     "Policies of this class were never tried here: a rehearsal, or a short run, tells. Engine and learner are compared "
     "at every update, so a difference is not overlooked."
 )
+_BFLOAT16: dict[bool | None, str] = {
+    True: "",
+    False: "Set policy.dtype and rollout.engine.dtype to float32.",
+    None: "Nobody has tried it: a rehearsal, or a short run, tells. float32 works.",
+}
 
 
 def config_of(policy: Policy) -> dict[str, Any]:
@@ -46,7 +51,7 @@ def _parts(known: Support) -> list[FitDocument]:
         ("Engine", known.engine, ""),
         ("Packed learner", known.learner, ""),
         ("LoRA", known.lora, layers),
-        ("bfloat16", known.bfloat16, "" if known.bfloat16 else "Set policy.dtype and rollout.engine.dtype to float32."),
+        ("bfloat16", known.bfloat16 is True, _BFLOAT16[known.bfloat16]),
         ("FP8 in engine and learner", known.fp8, "" if known.fp8 else "Choose bfloat16."),
         ("Weights that change in the midst of answers", known.in_flight, ""),
     ]

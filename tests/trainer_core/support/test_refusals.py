@@ -34,7 +34,11 @@ def test_an_architecture_that_was_never_tried_is_not_refused() -> None:
     ("given", "says", "way_out"),
     [
         (config("Gemma3ForConditionalGeneration"), "sees or hears", "save its text part as Gemma3ForCausalLM"),
-        (config("Qwen3ForCausalLM", vision_config={}), "sees or hears", "save its text part by itself"),
+        (config("Qwen3ForCausalLM", vision_config={}), "sees or hears", "choose one of Llama 3"),
+        (config("Qwen2_5_VLForConditionalGeneration"), "trained here: choose", "Qwen 2.5 (Qwen2ForCausalLM)"),
+        (config("Qwen3VLMoeForConditionalGeneration"), "trained here: choose", "(Qwen3MoeForCausalLM)"),
+        (config("MllamaForConditionalGeneration"), "trained here: choose", "(LlamaForCausalLM)"),
+        (config("LlavaForConditionalGeneration", text_config={"model_type": "qwen2"}), "here: choose", "one of Llama"),
         (config("T5ForX", is_encoder_decoder=True), "has an encoder", "choose one of Llama 3"),
         (config("Qwen3ForSequenceClassification"), "generates no text", "use it as a reward model"),
         (config("BertModel"), "no language model that generates text", "choose one of Llama 3"),
@@ -111,6 +115,14 @@ def test_positions_that_rotary_scaling_adds_count() -> None:
     scaled = {**QWEN, "max_position_embeddings": 256}
     assert refusal({**scaled, "rope_parameters": {"rope_type": "linear", "factor": 8.0}}, spec()) is None
     assert refusal({**scaled, "rope_scaling": {"type": "yarn", "factor": 8.0}}, spec()) is not None
+
+
+def test_nobody_is_kept_from_what_was_never_tried() -> None:
+    untried = [name for name, support in ARCHITECTURES.items() if not support.policies]
+    assert untried == ["MiniMaxForCausalLM"]
+    assert ARCHITECTURES["MiniMaxForCausalLM"].bfloat16 is None
+    wanted = spec(policy={"base": "p", "dtype": "bfloat16"}, rollout={"engine": {"dtype": "bfloat16"}})
+    assert refusal(config("MiniMaxForCausalLM"), wanted) is None
 
 
 def test_the_table_names_every_tiny_policy_once() -> None:
