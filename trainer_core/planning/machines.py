@@ -53,7 +53,7 @@ class Machine:
         width = BYTES[spec.rollout.engine.dtype]
         shared = spec.parallelism.rollout_workers + spec.parallelism.learner_ranks > self.gpus
         context = prompt_tokens + min(lengths.quantile(0.5), spec.rollout.max_tokens) / 2
-        per_sequence = size.cached_numbers * width * context
+        per_sequence = size.cached_numbers(on_cpu=False) * width * context
 
         def decode_seconds(running: int) -> float:
             read = (size.parameters * width + running * per_sequence) / (self.bandwidth * BANDWIDTH_SHARE)

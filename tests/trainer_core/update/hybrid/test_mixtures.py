@@ -11,6 +11,7 @@ from tests.trainer_core.update.hybrid.hybrids import own_logprobs
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture
 from tests.worker.engine.mixtures import own_logprobs as plain_logprobs
+from trainer_core.planning.policy_size import PolicySize
 from trainer_core.update.hybrid.router import BIAS, routers
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, score
@@ -93,6 +94,8 @@ def test_adapters_stand_beside_attention_and_joint_experts_rest(mixture: tuple[s
     learner = Learner(folder, spec)
     before = learner.weights()
     assert before.keys() == files(folder).keys()
+    added = sum(rows * columns for rows, columns in learner._engine.shapes().values())
+    assert PolicySize.of(folder).adapter_parameters(spec.policy.adapter) == added
     learner.update(make_groups(1), spec, 1)
     moved = {key for key, value in learner.weights().items() if (value != before[key]).any()}
     assert any(key.endswith(f"{KEY[name]}.weight") for key in moved)
