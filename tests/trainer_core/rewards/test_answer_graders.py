@@ -116,6 +116,26 @@ def test_magistral_format(text: str, answer: str, expected: float) -> None:
     assert graded({"type": "magistral_format", "answer": answer}, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "highlights"),
+    [
+        ("none", 0),
+        ("**a**", 1),
+        ("**a** and **b**", 2),
+        ("*a* and *b*", 2),
+        ("*a*", 1),
+        ("*a* and **b**", 2),
+        ("**** and **", 0),
+        ("****", 0),
+        ("* *", 0),
+        ("*a\nb*", 0),
+    ],
+)
+def test_highlights_are_counted_as_ifeval_does(text: str, highlights: int) -> None:
+    check = CHECKS["detectable_format:number_highlighted_sections"]
+    assert [check(text, {"num_highlights": n}) for n in range(4)] == [n <= highlights for n in range(4)]
+
+
 FRENCH = "Je dois additionner les deux nombres pour trouver la réponse à cette question."
 ENGLISH = "I have to add the two numbers to find the answer to this question."
 CODE = "```python\nfor the_answer in range(numbers): print('the answer of this question')\n```"
@@ -148,6 +168,9 @@ def test_language_without_a_problem_is_an_error() -> None:
         ("keywords:existence", {"keywords": ["red", "blue"]}, "Red and blue", "red"),
         ("keywords:frequency", {"keyword": "a", "frequency": 2, "relation": "at least"}, "a a", "a"),
         ("keywords:forbidden_words", {"forbidden_words": ["red"]}, "tired", "Red!"),
+        ("keywords:forbidden_words", {"forbidden_words": ["red wine"]}, "red, wine", "Some Red wine."),
+        ("keywords:forbidden_words", {"forbidden_words": ["blue", "well-known"]}, "well known", "a Well-Known one"),
+        ("keywords:forbidden_words", {"forbidden_words": ["C++", "(a|b)"]}, "C, a", "C++ is"),
         ("keywords:letter_frequency", {"letter": "e", "let_frequency": 2, "let_relation": "less than"}, "e", "ee"),
         ("detectable_format:json_format", {}, '```json\n{"a": 1}\n```', "{a}"),
         ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "* a\n* b", "* a"),

@@ -42,8 +42,8 @@ def _frequency(text: str, given: Mapping[str, Any]) -> bool:
 
 
 def _forbidden(text: str, given: Mapping[str, Any]) -> bool:
-    words = {word.casefold() for word in _WORD.findall(text)}
-    return not any(str(word).casefold() in words for word in given["forbidden_words"])
+    words = (re.escape(str(word)) for word in given["forbidden_words"])
+    return not any(re.search(rf"(?<!\w){word}(?!\w)", text, re.IGNORECASE) for word in words)
 
 
 def _letter(text: str, given: Mapping[str, Any]) -> bool:
@@ -68,6 +68,13 @@ def _bullets(text: str, given: Mapping[str, Any]) -> bool:
 def _sections(text: str, given: Mapping[str, Any]) -> bool:
     marker = re.escape(str(given["section_spliter"]))
     return len(re.findall(rf"\s?{marker}\s?\d+\s?", text)) >= int(given["num_sections"])
+
+
+def _highlights(text: str, given: Mapping[str, Any]) -> bool:
+    # Between the stars of bold text stands nothing, and between two bold texts nothing that counts.
+    single = re.findall(r"\*([^\n*]*)\*", text)
+    double = re.findall(r"\*\*([^\n*]*)\*\*", text)
+    return sum(bool(found.strip()) for found in (*single, *double)) >= int(given["num_highlights"])
 
 
 def _end(text: str, given: Mapping[str, Any]) -> bool:
@@ -113,9 +120,7 @@ CHECKS: dict[str, Check] = {
     "detectable_format:number_bullet_lists": _bullets,
     "detectable_format:multiple_sections": _sections,
     "detectable_format:title": _title,
-    "detectable_format:number_highlighted_sections": lambda text, given: (
-        len([found for found in re.findall(r"\*([^\n*]+)\*", text) if found.strip()]) >= int(given["num_highlights"])
-    ),
+    "detectable_format:number_highlighted_sections": _highlights,
     "detectable_content:number_placeholders": lambda text, given: (
         len(re.findall(r"\[[^\[\]]*\]", text)) >= int(given["num_placeholders"])
     ),
