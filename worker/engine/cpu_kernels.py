@@ -91,10 +91,3 @@ def rotate_safely_in_torch() -> None:
 
     forward_cpu.by_dressage = True  # type: ignore[attr-defined]
     RotaryEmbedding.forward_cpu = forward_cpu
-
-
-def forget_rotations() -> None:
-    """Let the next engine of this process make its own rotary positions: one in bfloat16 rounds what it shares."""
-    from vllm.model_executor.layers import rotary_embedding
-
-    rotary_embedding._ROPE_DICT.clear()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,16 +76,13 @@ def build_core(config: EngineConfig) -> CoreParts:
     register_own(architectures)
     _register_architectures(architectures)
     _forget_rotary_tables()
-    if config.enforce_eager:
-        _leave_classes_of_transformers()
     op_priority: dict[str, list[str]] = {}
     if current_platform.is_cpu():
-        from worker.engine.cpu_kernels import forget_rotations, rotate_safely_in_torch, use_compiled_norms
+        from worker.engine.cpu_kernels import rotate_safely_in_torch, use_compiled_norms
         from worker.engine.models.plain_experts import use_plain_experts
 
         op_priority = use_compiled_norms()
         rotate_safely_in_torch()
-        forget_rotations()
         use_plain_experts()
         # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
         os.environ["VLLM_MLA_DISABLE"] = "1"
@@ -118,7 +117,8 @@ def build_core(config: EngineConfig) -> CoreParts:
         enable_prompt_embeds=False,
         **by_hardware,
     )
-    with warnings.catch_warnings():
+    building = _leaving_classes_of_transformers() if config.enforce_eager else nullcontext()
+    with warnings.catch_warnings(), building:
         warnings.simplefilter("ignore", FutureWarning)
         vllm_config = args.create_engine_config()
         core = EngineCore(vllm_config, Executor.get_class(vllm_config), log_stats=False)
@@ -165,12 +165,19 @@ def _forget_rotary_tables() -> None:
     rotary_embedding._ROPE_DICT.clear()
 
 
-def _leave_classes_of_transformers() -> None:
-    """Keep vLLM from changing classes of transformers for its compiler, which does not run: architectures that vLLM
-    computes with these classes, such as OLMo 2, could no longer be built for anything else in this process."""
-    from vllm.model_executor.models.transformers import base
+@contextmanager
+def _leaving_classes_of_transformers() -> Iterator[None]:
+    """Keep vLLM meanwhile from changing classes of transformers for its compiler, which does not run: architectures
+    that vLLM computes with these classes, such as OLMo 2, could no longer be built for anything else in this process.
+    """
+    from vllm.model_executor.models.transformers.base import Base
 
-    base.Base._decorate_cls_for_torch_compile = lambda self, cls, **_: None
+    own = Base._decorate_cls_for_torch_compile
+    Base._decorate_cls_for_torch_compile = lambda self, cls, **_: None
+    try:
+        yield
+    finally:
+        Base._decorate_cls_for_torch_compile = own
 
 
 def _call_uncompiled_count() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from trainer_core.support import ARCHITECTURES
 from worker.engine import EngineConfig, EngineError, InferenceEngine
 from worker.engine.startup import eos_token_ids
 
@@ -57,3 +58,17 @@ def test_nothing_listens_beyond_loopback(
     shared_engine: InferenceEngine, opened_listeners: set[tuple[str, int]]
 ) -> None:
     assert {ip for ip, _ in opened_listeners} <= {"127.0.0.1", "::1"}
+
+
+def test_vllm_can_compile_classes_of_transformers_for_another_engine(shared_engine: InferenceEngine) -> None:
+    from vllm.model_executor.models.transformers.base import Base
+
+    assert Base._decorate_cls_for_torch_compile.__module__ == Base.__module__
+
+
+def test_float16_is_refused_where_vllm_refuses_it() -> None:
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CLASSES
+    from vllm.config.model import _FLOAT16_NOT_SUPPORTED_MODELS
+
+    refused = {CLASSES[kind] for kind in _FLOAT16_NOT_SUPPORTED_MODELS}
+    assert {name for name, support in ARCHITECTURES.items() if not support.float16} == refused & ARCHITECTURES.keys()
