@@ -227,6 +227,22 @@ def test_an_update_within_the_noise_of_a_token_is_missed_by_none_of_a_hundred() 
         apply_and_probe(Mute([(before + noise).tolist()]), weights, 1.0, floor)
 
 
+def test_the_learners_own_rounding_is_no_update_that_an_engine_lacks() -> None:
+    """The engine does not round as the learner does, neither now nor before."""
+    rng = np.random.default_rng(0)
+    exact = -rng.random(100) - 1.0
+    floor = Floor(mean=0.1, quantile=0.3, spread=0.14, rounding=0.1)
+    for _ in range(50):
+        scores, before, answers = (exact + 0.04 * rng.standard_t(2, 100) for _ in range(3))
+        weights = bundle_of(scores.tolist(), 0.1, before.tolist())
+        apply_and_probe(Mute([answers.tolist()]), weights, 1.0, floor)
+    # An update that is larger than all rounding is missed where it lacks.
+    old = exact - rng.normal(0.0, 0.5, 100)
+    weights = bundle_of((exact + rng.normal(0.0, 0.05, 100)).tolist(), 0.1, old.tolist())
+    with pytest.raises(ProbeFailed, match=r"lack \d+% of what version 4 did not have"):
+        apply_and_probe(Mute([(old + rng.normal(0.0, 0.05, 100)).tolist()]), weights, 1.0, floor)
+
+
 def test_a_failed_probe_keeps_its_findings_across_processes() -> None:
     error = pickle.loads(pickle.dumps(ProbeFailed(3, ("one thing", "another; and more"))))
     assert (type(error), error.version, error.findings) == (ProbeFailed, 3, ("one thing", "another; and more"))

@@ -21,6 +21,8 @@ MEAN_TIMES, QUANTILE_TIMES = 4.0, 6.0
 """Multiples of the floor's mean and quantile that pass."""
 LEAST = 1e-4
 """Nats that always pass: float32's noise is so small that it may grow tenfold without meaning anything."""
+ROUNDED_TIMES = 2.0
+"""Multiple of the noise of a token by which an update must have moved a token, where the learner rounds too."""
 STALE_SHARE, STALE_SIGMAS = 0.5, 8.0
 """Share of the last update that must be missing, and its size in standard errors, to call an engine stale."""
 
@@ -80,13 +82,20 @@ def stale_share(
 
     The update has moved the learner's own scores by ``s``. An engine that still has the version before differs by
     ``−s``: the projection finds that in the sum over all tokens, where each alone would be lost in the noise.
+
+    With 16 bits or fewer ``s`` holds the learner's own rounding too, which the engine lacks as well and rightly: there
+    ``s`` must be the larger of the two, and its largest of each fifty, which are that rounding's tail, do not count.
     """
     if evidence.before is None:
         return None
     moved = flat([list(one) for one in expected]) - flat(evidence.before[2])
+    noise, least = max(floor.spread, LEAST), STALE_SIGMAS
+    if evidence.rounding > 0.0:
+        counted = np.argsort(np.abs(moved))[: len(moved) - len(moved) // 50]
+        moved, found = moved[counted], found[counted]
+        least = max(least, ROUNDED_TIMES * len(moved) ** 0.5)
     size = float(np.linalg.norm(moved))
-    noise = max(floor.spread, LEAST)
-    if size <= STALE_SIGMAS * noise:
+    if size <= least * noise:
         return None
     share = float(-(found @ moved) / size**2)
     return share if share > STALE_SHARE and share * size / noise > STALE_SIGMAS else None
