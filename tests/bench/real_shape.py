@@ -27,6 +27,8 @@ from tests.support.installation import ROOT, Installation
 PROMPTS, GROUP = 8, 8
 STEPS, WARM, LAST = 7, 2, 1
 """Steps of a run, and of these the first and the last ones that do not count."""
+TOKENS = 1024
+"""Tokens of a micro-batch: enough for the peak of matrix products, few enough for memory."""
 PEER = ROOT / "tests" / "bench" / "peer_trl"
 STARTER = ROOT / "demo" / "starter-policy"
 MEAN_LENGTH, CUT = 90, 512
@@ -41,9 +43,11 @@ class Lengths:
     max_tokens: int
     ratio: str
     """What is asked for against TRL."""
+    cache_gib: float
+    """Room for the keys and values of all answers of a step, in float32."""
 
 
-SHORT, LONG = Lengths("short", 32, "≥ 1.6"), Lengths("long", CUT, "≥ 4")
+SHORT, LONG = Lengths("short", 32, "≥ 1.6", 0.5), Lengths("long", CUT, "≥ 4", 1.75)
 DTYPES = ("float32", "bfloat16")
 MODES: dict[str, dict[str, Any]] = {"sync": {"type": "sync"}, "async": {"type": "async", "max_staleness": 2}}
 
@@ -104,8 +108,9 @@ def _run(installation: Installation, lengths: Lengths, dtype: str, mode: str) ->
             "lm_head_dtype": "float32",
             "max_model_len": lengths.max_tokens + 64,
             "max_num_seqs": PROMPTS * GROUP,
-            "kv_cache_gib": 2.0,
+            "kv_cache_gib": lengths.cache_gib,
         },
+        parallelism__max_tokens_per_microbatch=TOKENS,
         schedule__prompts_per_step=PROMPTS,
     )
     return train(installation, f"real shape, {lengths.name}, {dtype}, {mode}", spec).metrics[WARM : STEPS - LAST]

@@ -22,6 +22,7 @@ from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_e
 from trainer_core.update.formats.quantise import Scales
 from trainer_core.update.formats.travel import travel_type
 from trainer_core.update.gradients import GradientAccumulator
+from trainer_core.update.model.layers import call_between_layers
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective.value_objective import explain
@@ -77,7 +78,7 @@ class Learner:
             init_method: such as ``tcp://127.0.0.1:<port>``; needed with more than one rank.
             device: where the policy lives.
             teacher: folder of the policy that ``spec.distillation`` names.
-            between: called before each micro-batch.
+            between: called before each micro-batch, and between the policy's layers.
 
         Raises:
             ValueError: the spec asks for what this policy, or the teacher, cannot give.
@@ -93,6 +94,8 @@ class Learner:
         alone = cut.batch_invariant and not packs
         self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
         self._engine = self._parts.engine
+        if between is not None:
+            call_between_layers(self._parts.model, between)
         self._served = spec.rollout.engine
         self._gradients = GradientAccumulator(
             self._parts, rank, world_size, self._packing, self._device, between or (lambda: None)

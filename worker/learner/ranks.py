@@ -19,6 +19,7 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.cluster.allocator import keep_freed_memory
 from worker.cluster.cores import CoreShare, usable_cores
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
@@ -79,6 +80,7 @@ class LearnerWorker:
             cores: the board of those who share the host's cores, where they do: then that decides.
         """
         keep_new_files_private()  # it writes checkpoints
+        keep_freed_memory()
         os.environ["LOCAL_RANK"] = str(rank)
         # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
