@@ -39,6 +39,8 @@ class ThinkingTags(Message):
 
     start: str
     end: str
+    answer_start: str | None = None
+    """Text that opens the answer, where the closing tag alone does not: the final channel's of Harmony."""
 
 
 class BenchJob(Message):

@@ -38,12 +38,14 @@ class Probe:
         return len(self.output_text) // CHARACTERS_PER_TOKEN
 
 
-def probes(item: Mapping[str, Any], thinking_start: str, thinking_end: str) -> list[Probe]:
+def probes(
+    item: Mapping[str, Any], thinking_start: str, thinking_end: str, answer_start: str | None = None
+) -> list[Probe]:
     """The probes of a dataset row; those that it has no text for are left out."""
     made = [
         Probe("empty", ""),
         Probe("very_long", (_FILLER * (VERY_LONG_CHARACTERS // len(_FILLER) + 1))[:VERY_LONG_CHARACTERS]),
-        Probe("format_only", f"{thinking_start}\n{thinking_end}\n\n\\boxed{{}}"),
+        Probe("format_only", f"{thinking_start}\n{thinking_end}{answer_start or ''}\n\n\\boxed{{}}"),
     ]
     gold, prompt = gold_text(item), prompt_text(item)
     if gold:

@@ -10,7 +10,7 @@ def graded_sample(sample: BenchSample, thinking: ThinkingTags | None) -> Sample:
     """Sample as graders see it."""
     thoughts, answer = None, sample.output_text
     if thinking is not None:
-        thoughts, answer = split_thinking(sample.output_text, thinking.start, thinking.end)
+        thoughts, answer = split_thinking(sample.output_text, thinking.start, thinking.end, thinking.answer_start)
     return Sample(sample.output_text, thoughts, answer, sample.completion_tokens, sample.finish_reason)
 
 

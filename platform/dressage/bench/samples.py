@@ -16,7 +16,9 @@ from dressage.runs.selectors import line_of
 from dressage.teams.models import Team
 from dressage.telemetry.models import Rollout
 from dressage.telemetry.selectors import rollouts
+from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards.probes import ProbeKind, gold_text, probes
+from trainer_core.spec.generation.thinking import TaggedThinking
 
 PROBED_ITEMS = 3
 """Different dataset rows from which probes are made."""
@@ -144,7 +146,19 @@ def run_samples(team: Team, wanted: FromRun) -> tuple[BenchSourceDocument, list[
     return {"type": "run", "run": run.id, "name": run.name, "step": wanted.step}, samples
 
 
-def probe_samples(samples: Iterable[BenchSampleDocument], thinking: dict[str, str]) -> list[BenchSampleDocument]:
+def run_tags(team: Team, wanted: list[PastedSample] | FromDataset | FromRun) -> dict[str, str | None] | None:
+    """Tags around thoughts by which the run that ``wanted`` names was judged; None where nothing names any."""
+    if not isinstance(wanted, FromRun):
+        return None
+    run = Run.objects.for_team(team).filter(pk=wanted.run).first()
+    thinking = run.effective_spec.get("thinking", {}) if run else {}
+    if thinking.get("type") != "tags":
+        return None
+    tags = TaggedThinking.model_validate(thinking)
+    return {"start": tags.start, "end": tags.end, "answer_start": tags.answer_start}
+
+
+def probe_samples(samples: Iterable[BenchSampleDocument], thinking: ThinkingTags) -> list[BenchSampleDocument]:
     """Adversarial samples made from the first few different rows among ``samples``."""
     items: list[Any] = []
     for sample in samples:
@@ -152,7 +166,8 @@ def probe_samples(samples: Iterable[BenchSampleDocument], thinking: dict[str, st
             items.append(sample["item"])
         if len(items) == PROBED_ITEMS:
             break
-    made = [(item, probe) for item in items for probe in probes(item, thinking["start"], thinking["end"])]
+    tags = (thinking.start, thinking.end, thinking.answer_start)
+    made = [(item, probe) for item in items for probe in probes(item, *tags)]
     return [
         sample_document(index, probe.output_text, item, probe.completion_tokens, probe=probe.kind)
         for index, (item, probe) in enumerate(made)

@@ -1,7 +1,7 @@
 """Writes of bench jobs. A job stores nothing of the team's but itself, so it is no act for the audit log."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from dressage.common.secrets import secret_hash
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN, BenchState
 from dressage.teams.models import Team
+from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
 LEASE_S = 30.0
@@ -42,7 +43,7 @@ def create_bench_job(
     definitions: Sequence[Entry],
     source: BenchSourceDocument,
     samples: list[BenchSampleDocument],
-    thinking: dict[str, str],
+    thinking: Mapping[str, str | None],
     timeout_s: float,
     probed: bool = False,
     hidden: bool = False,
@@ -55,7 +56,7 @@ def create_bench_job(
         definitions: one or two.
         source: where the samples come from.
         samples: as ``dressage.bench.samples`` makes them, without probes.
-        thinking: tags around thoughts, ``{start, end}``.
+        thinking: tags around thoughts, ``{start, end, answer_start?}``.
         timeout_s: longest time that one sample's score may take.
         probed: whether to add adversarial probes.
         hidden: made for a single answer; not in the list.
@@ -67,7 +68,7 @@ def create_bench_job(
     for _, _, definition in definitions:
         if definition.needs_length:
             _require_lengths(samples, source["type"])
-    samples = samples + (probe_samples(samples, thinking) if probed else [])
+    samples = samples + (probe_samples(samples, ThinkingTags.model_validate(thinking)) if probed else [])
     if len(json.dumps(samples)) > MAX_BYTES:
         raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in all: take fewer.")
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
@@ -85,7 +86,7 @@ def create_bench_job(
         ],
         source=source,
         samples=samples,
-        thinking=thinking,
+        thinking=dict(thinking),
         timeout_s=timeout_s,
         probes=probed,
         hidden=hidden,

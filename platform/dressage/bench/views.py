@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from dressage.bench import selectors, services
 from dressage.bench.documents import bench_document, bench_row
-from dressage.bench.samples import collect
+from dressage.bench.samples import collect, run_tags
 from dressage.bench.serializers import BenchJobRowSerializer, BenchJobSerializer, CreateBenchJobSerializer
 from dressage.common.errors import FieldError
 from dressage.common.idempotency import idempotent
@@ -18,10 +18,10 @@ from dressage.common.problems import Problem, validated
 from dressage.common.scopes import Noun, Scope
 from dressage.rewards import needs
 from dressage.rewards.selectors import version_by_ref
+from dressage.rewards.trial import DEFAULT_TAGS
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.rewards import RewardDefinition
 
-DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}
 _SHOWN = {"dataset": Scope.DATASETS_READ, "run": Scope.RUNS_READ}
 """What a token must be able to read, by the source of the samples: the job shows them."""
 
@@ -61,7 +61,7 @@ class BenchJobsView(ApiView):
             definitions=entries,
             source=source,
             samples=samples,
-            thinking=dict(fields.get("thinking") or DEFAULT_TAGS),
+            thinking=fields.get("thinking") or run_tags(request.team, fields["samples"].root) or DEFAULT_TAGS,
             timeout_s=fields["timeout_s"],
             probed=fields["probes"],
         )

@@ -56,6 +56,12 @@ class PastedSampleSerializer(serializers.Serializer):
 class ThinkingTagsSerializer(serializers.Serializer):
     start = serializers.CharField(max_length=64, default="<think>")
     end = serializers.CharField(max_length=64, default="</think>")
+    answer_start = serializers.CharField(
+        max_length=200,
+        allow_null=True,
+        default=None,
+        help_text="Text that opens the answer where the closing tag alone does not: the final channel's of Harmony.",
+    )
 
 
 class TryRewardSerializer(serializers.Serializer):

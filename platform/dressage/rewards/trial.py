@@ -6,6 +6,7 @@ from typing import Any
 
 from dressage.rewards.grading import Grading, SpentError, grading
 from dressage.teams.models import Team
+from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition, Sample, split_thinking
 from trainer_core.rewards.errors import GraderBug
 from trainer_core.rewards.graders.tools import Tools
@@ -13,6 +14,8 @@ from trainer_core.rewards.score import Score, score
 
 MAX_SAMPLES = 50
 MAX_TEXT = 100_000
+DEFAULT_TAGS = {"start": "<think>", "end": "</think>"}
+"""Tags around thoughts where nobody has named any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,7 @@ def try_out(
     team: Team,
     definition: RewardDefinition,
     samples: Sequence[Pasted],
-    *,
-    thinking_start: str,
-    thinking_end: str,
+    thinking: ThinkingTags,
 ) -> list[Score]:
     """One score per sample; an error, never a zero, for those that could not be scored.
 
@@ -41,8 +42,8 @@ def try_out(
     results = []
     with grading(team) as process:
         for pasted in samples:
-            thinking, answer = split_thinking(pasted.output_text, thinking_start, thinking_end)
-            sample = Sample(pasted.output_text, thinking, answer, pasted.completion_tokens, pasted.finish_reason)
+            thoughts, answer = split_thinking(pasted.output_text, thinking.start, thinking.end, thinking.answer_start)
+            sample = Sample(pasted.output_text, thoughts, answer, pasted.completion_tokens, pasted.finish_reason)
             results.append(_scored(process, definition, sample, pasted.item))
     return results
 

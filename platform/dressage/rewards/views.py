@@ -24,6 +24,7 @@ from dressage.rewards.serializers import (
     TryRewardSerializer,
 )
 from dressage.teams.api import ApiView, TeamRequest
+from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
 
@@ -99,13 +100,11 @@ class TryRewardView(ApiView):
         """Score pasted samples here and now; stores nothing. What needs a jail or a judge is for the bench."""
         fields = self.body(TryRewardSerializer)
         definition = fields.get("definition") or self._stored(fields["ref"])
-        tags = fields.get("thinking") or {"start": "<think>", "end": "</think>"}
+        tags = ThinkingTags.model_validate(fields.get("thinking") or trial.DEFAULT_TAGS)
         if definition.needs_length:
             self._require_lengths(fields["samples"])
         samples = [trial.Pasted(**sample) for sample in fields["samples"]]
-        results = trial.try_out(
-            request.team, definition, samples, thinking_start=tags["start"], thinking_end=tags["end"]
-        )
+        results = trial.try_out(request.team, definition, samples, tags)
         return Response(TryRewardResultSerializer({"results": results}).data)
 
     def _stored(self, ref: str) -> RewardDefinition:

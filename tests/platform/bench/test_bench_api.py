@@ -162,6 +162,25 @@ def test_stored_rollouts_are_scored_anew(
         assert start_bench(422, samples=samples)["errors"][0]["pointer"] == pointer
 
 
+def test_rollouts_are_judged_by_the_tags_of_their_run(
+    start_bench: Callable[..., Any], launch: Callable[..., tuple[Run, Worker]]
+) -> None:
+    harmony = {
+        "start": "<|channel|>analysis<|message|>",
+        "end": "<|end|>",
+        "answer_start": "<|channel|>final<|message|>",
+    }
+    run, worker = launch(thinking={"type": "tags", **harmony, "budget": None})
+    worker.sync({"kind": "rollouts", "step": 1, "data": {"rows": [{**ROW, "prompt_id": "add:0"}]}})
+    samples = {"run": run.id, "count": 1}
+    job = start_bench(samples=samples, probes=True)
+    assert job["thinking"] == BenchWorker(job["id"]).take()["thinking"] == harmony
+    [form] = [sample["output_text"] for sample in job["samples"] if sample["probe"] == "format_only"]
+    assert form.startswith("<|channel|>analysis<|message|>\n<|end|><|channel|>final<|message|>")
+    own = {"start": "[a]", "end": "[b]", "answer_start": None}
+    assert start_bench(samples=samples, thinking=own)["thinking"] == own
+
+
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [

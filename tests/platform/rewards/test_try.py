@@ -52,6 +52,18 @@ def test_other_tags(bench: Callable[..., Any]) -> None:
     assert bench(definition=definition, samples=samples, thinking=tags).json()["results"][0]["reward"] == 1.0
 
 
+def test_an_answer_begins_where_harmony_says(bench: Callable[..., Any]) -> None:
+    definition = {"components": [{"name": "correct", "grader": {"type": "exact"}}]}
+    text = "<|channel|>analysis<|message|>half<|end|><|start|>assistant<|channel|>final<|message|>24"
+    tags = {"start": "<|channel|>analysis<|message|>", "end": "<|end|>"}
+    final = {**tags, "answer_start": "<|channel|>final<|message|>"}
+    rewards = [
+        bench(definition=definition, samples=[sample(text)], thinking=one).json()["results"][0]["reward"]
+        for one in (tags, final)
+    ]
+    assert rewards == [0.0, 1.0]
+
+
 def test_a_reward_that_cannot_be_computed_is_an_error(bench: Callable[..., Any]) -> None:
     results = bench(definition=MIXED, samples=[{"output_text": "24", "item": {}}, sample("24", "many")]).json()[
         "results"

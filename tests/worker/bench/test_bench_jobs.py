@@ -14,7 +14,9 @@ from tests.support.judge_endpoint import JudgeServer
 from tests.support.odd_graders import KeyErrorGrader, replace
 from trainer_core.link import version
 from trainer_core.link.admission import proof
+from trainer_core.link.bench import BenchSample, ThinkingTags
 from trainer_core.rewards.graders import ExactGrader
+from worker.bench.job import graded_sample
 from worker.bench.work import BenchWork
 from worker.cluster import actors as ray_cluster
 from worker.link import jobs as link
@@ -241,6 +243,15 @@ def test_a_traceback_names_no_folder_of_the_machine(done: Any, monkeypatch: pyte
 def test_a_job_that_is_over_is_left_alone(done: Any, status: int) -> None:
     platform = done(job("over", EXACT), status)
     assert (platform.fetched, platform.results) == (1, [])
+
+
+def test_the_answer_begins_where_harmony_says() -> None:
+    text = "<|channel|>analysis<|message|>2+2<|end|><|start|>assistant<|channel|>final<|message|>4"
+    tags = ThinkingTags(
+        start="<|channel|>analysis<|message|>", end="<|end|>", answer_start="<|channel|>final<|message|>"
+    )
+    seen = graded_sample(BenchSample(id="a", output_text=text, item={}), tags)
+    assert (seen.thinking_text, seen.answer_text, seen.output_text) == ("2+2", "4", text)
 
 
 def test_a_bad_job_is_refused_with_its_place(done: Any) -> None:

@@ -4045,6 +4045,13 @@ export interface ThinkingTags {
   end: string;
 }
 
+/**
+ * Text that opens the answer where the closing tag alone does not: the final channel's of Harmony.
+ * @minLength 1
+ * @maxLength 200
+ */
+export type ThinkingTagsRequestAnswerStart = string | null;
+
 export interface ThinkingTagsRequest {
   /**
    * @minLength 1
@@ -4056,6 +4063,12 @@ export interface ThinkingTagsRequest {
    * @maxLength 64
    */
   end?: string;
+  /**
+   * Text that opens the answer where the closing tag alone does not: the final channel's of Harmony.
+   * @minLength 1
+   * @maxLength 200
+   */
+  answer_start?: ThinkingTagsRequestAnswerStart;
 }
 
 /**

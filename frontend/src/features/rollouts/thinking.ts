@@ -5,6 +5,8 @@ import { getIn } from "@/features/schema-form/pointer";
 export interface Tags {
   start: string;
   end: string;
+  /** Text that opens the answer, where the closing tag alone does not: the final channel's of Harmony. */
+  answerStart?: string | null;
 }
 
 export function thinkingTags(spec: Spec | undefined): Tags | null {
@@ -12,6 +14,7 @@ export function thinkingTags(spec: Spec | undefined): Tags | null {
   return {
     start: String(getIn(spec, ["thinking", "start"]) ?? "<think>"),
     end: String(getIn(spec, ["thinking", "end"]) ?? "</think>"),
+    answerStart: (getIn(spec, ["thinking", "answer_start"]) as string | null | undefined) ?? null,
   };
 }
 
@@ -24,6 +27,12 @@ export interface Split {
 
 export function splitThinking(completion: string, tags: Tags | null): Split {
   if (!tags) return { thinking: null, answer: completion, closed: true };
+  const split = splitAtTags(completion, tags);
+  const opened = tags.answerStart ? split.answer.lastIndexOf(tags.answerStart) : -1;
+  return opened === -1 ? split : { ...split, answer: split.answer.slice(opened + (tags.answerStart ?? "").length) };
+}
+
+function splitAtTags(completion: string, tags: Tags): Split {
   const end = completion.indexOf(tags.end);
   const start = completion.indexOf(tags.start);
   if (end === -1) {

@@ -15,8 +15,9 @@ from dressage.common.problems import invalid
 from dressage.compat.graders.reading import as_definition, parts_of
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import OPEN
-from dressage.rewards.trial import Pasted, try_out
+from dressage.rewards.trial import DEFAULT_TAGS, Pasted, try_out
 from dressage.teams.models import Team
+from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
 from trainer_core.rewards.graders import Grader
 
@@ -28,7 +29,6 @@ WAITING = LongRequests("graders that need the cluster", places=8, code="graders_
 """Callers of a web process who wait for the cluster at once, each of whom holds one of its threads."""
 _POLL_S = (0.02, 0.5)
 """First and longest pause between two looks at the job."""
-TAGS = {"start": "<think>", "end": "</think>"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,7 @@ def run_grader(team: Team, actor: Actor, grader: Grader, text: str, item: Mappin
         raise invalid("/grader", "This grader looks at the number of tokens, which a text alone does not tell.")
     started = time.monotonic()
     if _is_pure(definition):
-        [result] = try_out(
-            team, definition, [Pasted(text, item)], thinking_start=TAGS["start"], thinking_end=TAGS["end"]
-        )
+        [result] = try_out(team, definition, [Pasted(text, item)], ThinkingTags.model_validate(DEFAULT_TAGS))
         return _ran(parts, result.parts, result.error, time.monotonic() - started)
     with WAITING.place(team.id):
         return _on_the_cluster(team, actor, definition, parts, text, item)
@@ -84,7 +82,7 @@ def _on_the_cluster(
         definitions=[("grader", None, definition)],
         source={"type": "pasted"},
         samples=[sample_document(0, text, dict(item), None)],
-        thinking=TAGS,
+        thinking=DEFAULT_TAGS,
         timeout_s=SCORE_S,
         hidden=True,
     )

@@ -34,7 +34,7 @@ class BenchJob(TeamModel):
     samples = models.JSONField()
     """``[{id, output_text, item, completion_tokens | null, finish_reason, probe | null, stored | null}]``."""
     thinking = models.JSONField()
-    """``{start, end}``: the tags around thoughts."""
+    """``{start, end, answer_start?}``: the tags around thoughts, and what opens the answer."""
     timeout_s = models.FloatField()
     """Longest time that one sample's score may take."""
     probes = models.BooleanField(default=False)

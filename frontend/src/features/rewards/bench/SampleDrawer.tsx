@@ -40,6 +40,7 @@ function Body({ job, row }: { job: BenchJob; row: BenchRow }) {
   const { thinking, answer, closed } = splitThinking(sample.output_text, {
     start: job.thinking.start ?? "<think>",
     end: job.thinking.end ?? "</think>",
+    answerStart: job.thinking.answer_start,
   });
   const prompt = promptOf(sample.item);
   return (
