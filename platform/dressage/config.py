@@ -85,7 +85,8 @@ class Config(BaseSettings):
     import_gib: float = Field(default=200.0, gt=0, allow_inf_nan=False, alias="POLICY_IMPORT_GIB")
     """GiB that one imported policy may have."""
     team_imports_gib: float | None = Field(default=None, gt=0, allow_inf_nan=False, alias="TEAM_POLICIES_GIB")
-    """GiB that the imported policies of one team may have together. Default: as much as the disk holds."""
+    """GiB that all policies which one team has imported may take on the disk together. Default: no limit but the
+    disk."""
     judge_networks: str | None = Field(default=None, alias="JUDGE_NETWORKS")
     """Networks beside the public internet in which judges may be, separated by commas, such as 10.20.0.0/16. Default:
     none, but this machine itself while the console is reached on it alone."""

@@ -203,7 +203,8 @@ class _Import:
         if total + taken > settings.TEAM_IMPORTS_GIB * _GIB:
             raise ImportRefused(
                 f"It has {_gib(total)}, and the team's imports have {_gib(taken)}, with those that are not over, of "
-                f"the {settings.TEAM_IMPORTS_GIB:g} GiB that they may have (TEAM_POLICIES_GIB)."
+                f"the {settings.TEAM_IMPORTS_GIB:g} GiB that they may have (TEAM_POLICIES_GIB). Cancel imports that "
+                "nobody needs, or have whoever runs this installation allow more."
             )
 
     def _has(self, file: RemoteFile) -> int:
