@@ -6,6 +6,7 @@ import { datasets as datasetsApi } from "@/api/client";
 import { Problem } from "@/api/http";
 import type { Dataset } from "@/api/model";
 import { fieldError, restError } from "@/api/problems";
+import { formatBytes } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { DropFile } from "@/ui/DropFile";
 import { ErrorState } from "@/ui/ErrorState";
@@ -80,7 +81,10 @@ export function UploadForm({ dataset, onDone }: Props) {
             />
           </>
         )}
-        <Group justify="flex-end">
+        <Group justify="space-between">
+          <Text size="sm" c="dimmed" role="status">
+            {upload.isPending && file && `${formatBytes(file.size)} are sent, and each row is checked.`}
+          </Text>
           <Button type="submit" loading={upload.isPending} disabled={!file || (!dataset && !name.trim())}>
             {dataset ? `Upload version ${(dataset.latest_version?.number ?? 0) + 1}` : "Upload"}
           </Button>

@@ -49,6 +49,18 @@ it("imports from the hub by name and revision, and says how it is asked", async 
   ]);
 });
 
+it("takes the revision that a pasted address names", async () => {
+  const user = userEvent.setup();
+  answer(() => json(201, { id: "imp_1" }));
+  renderWith(<AddPolicyForm onDone={vi.fn()} />);
+  await user.click(screen.getByLabelText(/Repository/));
+  await user.paste("https://huggingface.co/Qwen/Qwen3-0.6B/tree/refs%2Fpr%2F1?x=1");
+  expect(screen.getByLabelText(/Revision/)).toHaveProperty("value", "refs/pr/1");
+  await user.click(screen.getByRole("button", { name: "Import" }));
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]!.body).toMatchObject({ location: "Qwen/Qwen3-0.6B", revision: "refs/pr/1" });
+});
+
 it("registers a folder, and imports from a bucket, in the same form", async () => {
   const user = userEvent.setup();
   answer(() => json(201, { id: "x" }));

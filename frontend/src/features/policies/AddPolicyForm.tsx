@@ -8,7 +8,7 @@ import { fieldError, restError } from "@/api/problems";
 import { useSubmit } from "@/lib/useSubmit";
 import { ErrorState } from "@/ui/ErrorState";
 import { MONO } from "@/ui/styles";
-import { nameOf, repositoryName, type Source } from "./data/imports";
+import { nameOf, repositoryName, revisionIn, type Source } from "./data/imports";
 import { sourcesQuery } from "./data/queries";
 
 const FIELDS: Record<Source, string[]> = {
@@ -86,7 +86,12 @@ export function AddPolicyForm({ onDone }: { onDone: () => void }) {
           description={description}
           placeholder={placeholder}
           value={place}
-          onChange={event => setPlace(event.currentTarget.value)}
+          onChange={event => {
+            const typed = event.currentTarget.value;
+            setPlace(typed);
+            const named = source === "hub" ? revisionIn(typed) : null;
+            if (named !== null) setRevision(named);
+          }}
           error={fieldError(add.error, pointer)}
           styles={MONO}
           required

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { PolicyImport } from "@/api/model";
-import { nameOf, percent, progressText, repositoryName, shown } from "./imports";
+import { nameOf, percent, progressText, repositoryName, revisionIn, shown } from "./imports";
 
 const ROW = {
   state: "downloading",
@@ -16,6 +16,14 @@ it("takes a repository's name out of what people paste", () => {
   expect(repositoryName("https://huggingface.co/Qwen/Qwen3-0.6B")).toBe("Qwen/Qwen3-0.6B");
   expect(repositoryName("https://huggingface.co/Qwen/Qwen3-0.6B/tree/main?x=1")).toBe("Qwen/Qwen3-0.6B");
   expect(repositoryName("gpt2/")).toBe("gpt2");
+});
+
+it("takes the revision out of what people paste", () => {
+  expect(revisionIn("https://huggingface.co/Qwen/Qwen3-0.6B/tree/v2")).toBe("v2");
+  expect(revisionIn("https://huggingface.co/Qwen/Qwen3-0.6B/blob/refs%2Fpr%2F1/config.json")).toBe("refs/pr/1");
+  expect(revisionIn("https://huggingface.co/Qwen/Qwen3-0.6B/tree/%E0%A4")).toBe("%E0%A4");
+  expect(revisionIn("https://huggingface.co/Qwen/Qwen3-0.6B")).toBeNull();
+  expect(revisionIn("Qwen/tree")).toBeNull();
 });
 
 it("suggests the last part of a place as the name", () => {

@@ -33,6 +33,17 @@ export function nameOf(location: string): string {
   return (location.replace(/\/+$/, "").split("/").pop()?.replace(/^s3:$/, "") ?? "").slice(0, 120);
 }
 
+/** The revision that the address of a repository's page names; null where it names none. */
+export function revisionIn(address: string): string | null {
+  const named = /^https?:\/\/[^/]+\/[^/]+\/[^/]+\/(?:tree|blob|resolve)\/([^/?#]+)/.exec(address.trim())?.[1];
+  if (named === undefined) return null;
+  try {
+    return decodeURIComponent(named);
+  } catch {
+    return named;
+  }
+}
+
 /** A repository's address as people copy it, without what is not its name. */
 export function repositoryName(text: string): string {
   const trimmed = text.trim();
