@@ -71,7 +71,7 @@ def bench_document(job: BenchJob) -> BenchJobDocument:
     """A job as the API shows it, with what its results say."""
     return {
         **bench_row(job),
-        "thinking": job.thinking,
+        "thinking": ThinkingTags.model_validate(job.thinking),
         "timeout_s": job.timeout_s,
         "samples": job.samples,
         "judge": job.judge,

@@ -48,7 +48,7 @@ class SpecialTokensDocument(TypedDict):
     others: list[str]
 
 
-class ThinkingTagsDocument(TypedDict):
+class FoundThinkingDocument(TypedDict):
     """Tags between which a policy thinks, for the run's `thinking`."""
 
     start: str
@@ -74,7 +74,7 @@ class ContentsDocument(TypedDict):
     tied_embeddings: bool
     """Whether the output layer is the embedding."""
     chat_template: TemplateDocument | None
-    thinking: ThinkingTagsDocument | None
+    thinking: FoundThinkingDocument | None
     """Found in the chat template and among the added tokens; null where nothing tells of any."""
     special_tokens: SpecialTokensDocument
     licence: str | None
@@ -147,7 +147,7 @@ def _template(folder: Path, tokenizer: dict[str, Any]) -> TemplateDocument | Non
     return {"text": text, "sha256": digest, "prompts_answers": "add_generation_prompt" in text}
 
 
-def _thinking(template: TemplateDocument | None, known: dict[str, tuple[str, bool]]) -> ThinkingTagsDocument | None:
+def _thinking(template: TemplateDocument | None, known: dict[str, tuple[str, bool]]) -> FoundThinkingDocument | None:
     found = find_thinking(template["text"] if template else None, {text for text, _ in known.values()})
     return {"start": found.start, "end": found.end} if found else None
 

@@ -737,7 +737,7 @@ export type ContentsChatTemplate = Template | null;
 /**
  * Found in the chat template and among the added tokens; null where nothing tells of any.
  */
-export type ContentsThinking = ThinkingTags | null;
+export type ContentsThinking = FoundThinking | null;
 
 /**
  * Name as its card or its licence file has it.
@@ -1405,6 +1405,14 @@ export const FormatEnum = {
   jsonl: 'jsonl',
   json: 'json',
 } as const;
+
+/**
+ * Tags between which a policy thinks, for the run's `thinking`.
+ */
+export interface FoundThinking {
+  start: string;
+  end: string;
+}
 
 export type GraderErrorsModelGraderServerErrorDetails = string | null;
 
@@ -4038,11 +4046,18 @@ export interface Template {
 }
 
 /**
- * Tags between which a policy thinks, for the run's `thinking`.
+ * Text that opens the answer, where the closing tag alone does not: the final channel's of Harmony.
+ */
+export type ThinkingTagsAnswerStart = string | null;
+
+/**
+ * The tags around thinking.
  */
 export interface ThinkingTags {
   start: string;
   end: string;
+  /** Text that opens the answer, where the closing tag alone does not: the final channel's of Harmony. */
+  answer_start: ThinkingTagsAnswerStart;
 }
 
 /**
