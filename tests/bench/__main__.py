@@ -16,6 +16,7 @@ from tests.bench import (
     planner,
     real_shape,
     rollout_share,
+    speculation,
     staleness,
     time_to_reward,
     web_memory,
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Installation], list[Figure]]]] = {
     "long": ("Time to reward, long-tailed lengths", time_to_reward.measure_long),
     "real": ("Whole loop on a policy of 134.5 M parameters, short answers", real_shape.measure_short),
     "real-long": ("Whole loop on a policy of 134.5 M parameters, long-tailed lengths", real_shape.measure_long),
+    "tail": ("Speculation in the tail, whole loop on long-tailed lengths", speculation.measure),
     "modes": ("Modes on long-tailed lengths", long_tail.measure),
     "staleness": ("Final reward with old tokens, three seeds", staleness.measure),
     "web": ("Web process", web_memory.measure),
@@ -58,6 +60,7 @@ ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "learner": ("Learner's step, one core", learner_step.measure),
     "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
     "travel": ("Weights of 134.5 M parameters on their way to an engine, one core", weight_travel.measure),
+    "speculation": ("Speculation in the tail, the engine alone", speculation.measure_engine),
     "gpu": ("Kernels and learner on a GPU", gpu.measure),
 }
 """Benchmarks without a platform."""

@@ -33,12 +33,12 @@ def policy(installation: Installation) -> Path:
     """The starter policy whose lengths are lognormal with σ about 1, cut at 384 tokens; made once, and kept."""
     folder = installation.home / "policies" / "long-tail"
     if not folder.exists():
-        shutil.copytree(_made(), folder)
+        shutil.copytree(made(), folder)
         installation.api.post("/policies", {"name": "Long tail", "slug": "long-tail", "path": str(folder)})
     return folder
 
 
-def _made() -> Path:
+def made() -> Path:
     """The policy by the present starter code, in the cache."""
     code = hashlib.sha256()
     for file in sorted((ROOT / "trainer_core" / "starter").glob("*.py")):
@@ -59,7 +59,7 @@ def measure(installation: Installation) -> list[Figure]:
     figures: list[Figure] = []
     speeds: dict[str, float] = {}
     for name, mode in MODES.items():
-        document = _spec(installation, mode)
+        document = run_spec(installation, mode)
         spec = RunSpec.model_validate(document)
         steps = train(installation, f"long tail, {name}", document).metrics[WARM : STEPS - LAST]
         bound = plan(spec, 2, measure_rates(spec, folder, PROMPTS, lambda text: None)).current
@@ -77,7 +77,7 @@ def measure(installation: Installation) -> list[Figure]:
     return [*figures, Figure("async / sync", speeds["async"] / speeds["sync"])]
 
 
-def _spec(installation: Installation, mode: dict[str, Any]) -> dict[str, Any]:
+def run_spec(installation: Installation, mode: dict[str, Any]) -> dict[str, Any]:
     """A learning rate of almost nothing keeps the lengths as they are; without filters the whole batch is learned."""
     return demo_spec(
         installation,

@@ -11,6 +11,20 @@ _FATES = (
 )
 """Fates of groups, beside being trained on: (name, title, unit, formula)."""
 
+_SPECULATION = (
+    ("speculation/drafted_tokens", "Drafted tokens", "tokens", "tokens that drafts proposed, summed over engines"),
+    ("speculation/accepted_tokens", "Accepted tokens", "tokens", "drafted tokens that were sampled"),
+    ("speculation/accepted_share", "Accepted share", "share", "accepted tokens / drafted tokens"),
+    (
+        "speculation/tokens_per_draft",
+        "Tokens per draft",
+        "tokens",
+        "tokens that a sequence with a draft gained in a step, mean: 1 + accepted tokens / drafts",
+    ),
+    ("speculation/step_share", "Speculated steps", "share", "engine steps with drafts / engine steps"),
+)
+"""Speculation in the tail: (name, title, unit, formula)."""
+
 ENTRIES = (
     Metric("timing_s/step", "Step time", "s", "from one step's end to the next's", "speed", {"trl": "step_time"}),
     Metric(
@@ -59,4 +73,5 @@ ENTRIES = (
         "speed",
     ),
     *(Metric(*entry, "speed") for entry in _FATES),
+    *(Metric(*entry, "speed") for entry in _SPECULATION),
 )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from worker.engine.pruning import GroupPruner
 from worker.engine.request_builder import RequestBuilder
 from worker.engine.routes import RouteSource
 from worker.engine.scoring import NoRoomError, score_sequences
+from worker.engine.speculation.speculator import Speculator
 from worker.engine.startup import build_core, eos_token_ids
 from worker.engine.stops import StopStrings
 from worker.engine.types import (
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from vllm.v1.engine import EngineCoreOutputs
 
     from worker.engine.readback import ReadBack
+    from worker.engine.scheduler import DecodedStep
 
 
 class Halted(NamedTuple):
@@ -91,6 +94,7 @@ class InferenceEngine:
         self._stops = (
             StopStrings(config.model_dir, config.stop_strings, self._vocab_size) if config.stop_strings else None
         )
+        self._speculator = self._start_speculation(parts.runner) if config.speculation == "tail" else None
         self._outdone: list[str] = []  # to be pruned as soon as the step is settled
         self._steps = 0
         self._planned_preemptions = 0
@@ -156,19 +160,15 @@ class InferenceEngine:
         finished, self._done = self._done, []
         if self._by_core_id:
             outputs, _ = self._core.step_fn()
-            if self._routes is not None:
-                for core_id, first, routes in self._routes.take():
-                    if (live := self._by_core_id.get(core_id)) is not None:
-                        live.routes.feed(first, routes)
             decoded = self._core.scheduler.take_decoded()
-            if decoded is not None:
-                if decoded.top is not None:
-                    self._absorb_top(decoded.request_ids, *decoded.top)
-                halted = self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs)
-                self._settle(halted, decoded.finished)
-            else:
-                self._settle(*self._absorb_outputs(outputs))
+            halted, ended = self._absorb_outputs(outputs) if decoded is None else self._absorb_decoded(decoded)
+            if self._routes is not None:
+                self._absorb_routes(self._routes)
+            self._settle(halted, ended)
             self._steps += 1
+            if self._speculator is not None:
+                sampled = None if decoded is None else decoded.sampled or {}
+                self._speculator.observe(time.perf_counter() - started, sampled)
             if self._controller is not None and self._steps % CONTROL_EVERY == 0:
                 self._control(self._controller)
             finished += self._done
@@ -296,6 +296,7 @@ class InferenceEngine:
             at=now,
             busy_s=busy_s if started is None else busy_s + now - started,
             fp8_simulated=None if self._fp8 is None else self._fp8 == "simulated",
+            speculation=None if self._speculator is None else self._speculator.stats,
         )
 
     def close(self) -> None:
@@ -303,6 +304,17 @@ class InferenceEngine:
         self._live.clear()
         self._by_core_id.clear()
         self._core.shutdown()
+
+    def _start_speculation(self, runner: Any) -> Speculator | None:
+        """Let steps hold drafts, where the scheduler can make such steps of this model."""
+        from worker.engine.speculation.verification import DraftVerifier
+
+        scheduler = self._core.scheduler
+        if not scheduler.decodes_shortly:
+            return None
+        DraftVerifier(runner)
+        scheduler.speculator = Speculator()
+        return scheduler.speculator
 
     def _control(self, controller: ConcurrencyController) -> None:
         """Move the limit on running sequences. Preemptions for the sake of new weights tell nothing about the cache."""
@@ -316,27 +328,71 @@ class InferenceEngine:
         """Hand the rest of `live` to vLLM as one request."""
         core_request = self._submission.next_segment(live, self._loads)
         self._by_core_id[live.core_id] = live
+        if self._speculator is not None:
+            self._speculator.enter(live.request.request_id, live.request.prompt_ids, live.token_ids)
         self._core.add_request(core_request)
+
+    def _absorb_decoded(self, decoded: DecodedStep) -> tuple[Halted, dict[str, str]]:
+        """Take up a step of the short path. Returns requests that may not simply go on, and how others ended."""
+        if decoded.sampled is not None:
+            return self._absorb_drafted(decoded)
+        if decoded.top is not None:
+            self._absorb_top(decoded.request_ids, *decoded.top)
+        return self._absorb_columns(decoded.request_ids, decoded.token_ids, decoded.logprobs), decoded.finished
 
     def _absorb_columns(self, core_ids: list[str], tokens: list[int], logprobs: list[float]) -> Halted:
         """Append one token to each request. Returns those that may not simply go on. The hot loop."""
-        by_core_id, stops = self._by_core_id, self._stops
+        by_core_id = self._by_core_id
         halted = Halted([], [], [], [])
         for core_id, token, logprob in zip(core_ids, tokens, logprobs, strict=True):
             live = by_core_id[core_id]
-            live.token_ids.append(token)
-            live.logprobs.append(logprob)
-            exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
-            if live.repetition is not None and live.repetition.feed(live.token_ids, logprob):
-                halted.repeating.append(live)
-            elif stops is not None and token in stops.candidates and stops.ends(live.token_ids):
-                halted.stopped.append(live)
-            elif exhausted:
-                halted.exhausted.append(live)
+            self._append(live, token, logprob, halted)
             if live.comparable:
                 halted.comparable.append(live)
         self._generated_tokens += len(tokens)
         return halted
+
+    def _append(self, live: LiveRequest, token: int, logprob: float, halted: Halted) -> bool:
+        """Append a sampled token. Returns whether the request may simply go on."""
+        live.token_ids.append(token)
+        live.logprobs.append(logprob)
+        exhausted = live.thinking is not None and live.thinking.feed(live.token_ids)
+        if live.repetition is not None and live.repetition.feed(live.token_ids, logprob):
+            halted.repeating.append(live)
+        elif self._stops is not None and token in self._stops.candidates and self._stops.ends(live.token_ids):
+            halted.stopped.append(live)
+        elif exhausted:
+            halted.exhausted.append(live)
+        else:
+            return True
+        return False
+
+    def _absorb_drafted(self, decoded: DecodedStep) -> tuple[Halted, dict[str, str]]:
+        """Take up a step with several tokens for some: what comes behind a token that halts was never sampled."""
+        halted, ended = Halted([], [], [], []), dict(decoded.finished)
+        top = decoded.top
+        row = 0
+        for core_id, rows in groupby(decoded.request_ids):
+            live, end = self._by_core_id[core_id], row + len(list(rows))
+            goes_on = True
+            while goes_on and row < end:
+                if top is not None and live.top is not None:
+                    live.top.feed(top[0][row], top[1][row])
+                goes_on = self._append(live, decoded.token_ids[row], decoded.logprobs[row], halted)
+                self._generated_tokens += 1
+                row += 1
+            if row < end:
+                ended.pop(core_id, None)  # it ended by a token that does not count
+                row = end
+            if live.comparable:
+                halted.comparable.append(live)
+        return halted, ended
+
+    def _absorb_routes(self, source: RouteSource) -> None:
+        """Hand each request the routes of the tokens that are its own: drafted ones that did not come are not."""
+        for core_id, first, routes in source.take():
+            if (live := self._by_core_id.get(core_id)) is not None:
+                live.routes.feed(first, routes[: live.computed - first])
 
     def _absorb_outputs(self, outputs: dict[int, EngineCoreOutputs] | None) -> tuple[Halted, dict[str, str]]:
         """The same for vLLM's own output objects, which steps with admissions or prefill produce."""
@@ -425,4 +481,6 @@ class InferenceEngine:
         request = live.request
         self._live.pop(request.request_id)
         self._by_core_id.pop(live.core_id, None)
+        if self._speculator is not None:
+            self._speculator.leave(request.request_id, ended=ended)
         return self._pruner.leave(request, ended=ended)

@@ -123,7 +123,7 @@ class LiveRequest:
             started_at=self.started_at,
             finished_at=time.monotonic(),
             top=None if self.top is None else self.top.tokens(),
-            routes=self.routes.routes(self._computed),
+            routes=self.routes.routes(self.computed),
         )
 
     def partial(self) -> PartialCompletion:
@@ -141,11 +141,11 @@ class LiveRequest:
             started_at=self.started_at,
             seconds=time.monotonic() - self.started_at,
             top=None if self.top is None else self.top.tokens(),
-            routes=self.routes.routes(self._computed),
+            routes=self.routes.routes(self.computed),
         )
 
     @property
-    def _computed(self) -> int:
+    def computed(self) -> int:
         """Tokens that a model has read: all but the last."""
         return len(self.request.prompt_ids) + len(self.token_ids) - 1
 

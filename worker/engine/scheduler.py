@@ -3,6 +3,9 @@
 In that step vLLM's general loop re-derives per request what cannot have changed; for a small policy this costs as much
 as a fifth of the step. The short path does the same bookkeeping in one pass and hands results over in columns. Any
 other situation (admission, prefill, preemption, unusual features) goes through vLLM's own code.
+
+Only steps of the short path hold drafted tokens (`worker/engine/speculation`): a request with k of them computes 1 + k
+positions and gets 1 to 1 + k tokens. Keys and values of drafted tokens that did not come are written over.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from vllm.v1.kv_cache_interface import FullAttentionSpec
 from vllm.v1.outputs import ModelRunnerOutput
 from vllm.v1.request import Request
 
+from worker.engine.speculation.speculator import Speculator
+
 ADMITTED_TOGETHER = 8
 """Waiting requests are let in once this part of the places is free …"""
 ADMITTED_EVERY = 16
@@ -29,8 +34,9 @@ ADMITTED_EVERY = 16
 class DecodedStep:
     """One short-path step in columns: request ids, one token each, its log-probability, and who finished how.
 
-    ``top`` holds ids and log-probabilities of the sampled and the likeliest tokens, a row for each request, where any
-    of them asked for those.
+    With drafts a request may have several rows, one after the other; ``sampled`` then counts them as they came from the
+    model, before a stop among them, by request id. ``top`` holds ids and log-probabilities of the sampled and the
+    likeliest tokens, a row for each row, where any of the requests asked for those.
     """
 
     request_ids: list[str]
@@ -38,6 +44,7 @@ class DecodedStep:
     logprobs: list[float]
     finished: dict[str, str] = field(default_factory=dict)
     top: tuple[Any, Any] | None = None
+    sampled: dict[str, int] | None = None
 
 
 class DecodeScheduler(Scheduler):
@@ -52,6 +59,8 @@ class DecodeScheduler(Scheduler):
         self.num_preemptions = 0
         self._short_output: SchedulerOutput | None = None
         self._decoded: DecodedStep | None = None
+        self.speculator: Speculator | None = None
+        """Proposes tokens, where the engine speculates."""
         self._short_steps = 0
         """Steps of the short path since anybody could enter."""
         groups = self.kv_cache_config.kv_cache_groups
@@ -75,6 +84,11 @@ class DecodeScheduler(Scheduler):
             and not self.log_stats
         )
 
+    @property
+    def decodes_shortly(self) -> bool:
+        """Whether the short path knows this model and these settings."""
+        return self._short_path
+
     def take_decoded(self) -> DecodedStep | None:
         """Results of the last step if it took the short path."""
         decoded, self._decoded = self._decoded, None
@@ -90,12 +104,16 @@ class DecodeScheduler(Scheduler):
         self.kv_cache_manager.new_step_starts()
         running = self.running
         new_block_ids: list[tuple[list[int], ...] | None] = [None] * len(running)
+        request_ids = [request.request_id for request in running]
+        drafts, boundary = self._propose(boundary)
         for index in boundary:
-            blocks = self.kv_cache_manager.allocate_slots(running[index], 1)
+            blocks = self.kv_cache_manager.allocate_slots(running[index], 1 + len(drafts.get(request_ids[index], ())))
             if blocks is None:
                 raise RuntimeError("KV blocks counted as free could not be allocated")
             new_block_ids[index] = blocks.get_block_ids(allow_none=True)
-        request_ids = [request.request_id for request in running]
+        scheduled = dict.fromkeys(request_ids, 1)
+        for request_id, tokens in drafts.items():
+            scheduled[request_id] += len(tokens)
         cached = CachedRequestData(
             req_ids=request_ids,
             resumed_req_ids=set(),
@@ -110,9 +128,9 @@ class DecodeScheduler(Scheduler):
         output = SchedulerOutput(
             scheduled_new_reqs=[],
             scheduled_cached_reqs=cached,
-            num_scheduled_tokens=dict.fromkeys(request_ids, 1),
-            total_num_scheduled_tokens=len(request_ids),
-            scheduled_spec_decode_tokens={},
+            num_scheduled_tokens=scheduled,
+            total_num_scheduled_tokens=len(request_ids) + sum(map(len, drafts.values())),
+            scheduled_spec_decode_tokens=drafts,
             scheduled_encoder_inputs={},
             preempted_req_ids=self.reset_preempted_req_ids,
             finished_req_ids=self.finished_req_ids,
@@ -124,6 +142,9 @@ class DecodeScheduler(Scheduler):
         for request in running:
             request.num_computed_tokens += 1
             request.num_in_flight_tokens += 1
+        for request_id, tokens in drafts.items():
+            self.requests[request_id].num_computed_tokens += len(tokens)
+            self.requests[request_id].num_in_flight_tokens += len(tokens)
         self.finished_req_ids = set()
         self.reset_preempted_req_ids = set()
         self._short_output = output
@@ -132,9 +153,13 @@ class DecodeScheduler(Scheduler):
     def update_from_output(
         self, scheduler_output: SchedulerOutput, model_runner_output: ModelRunnerOutput
     ) -> dict[int, EngineCoreOutputs]:
+        drafts = scheduler_output.scheduled_spec_decode_tokens
         if scheduler_output is not self._short_output or model_runner_output.logprobs is None:
             return super().update_from_output(scheduler_output, model_runner_output)
         self._short_output = None
+        if drafts:
+            self._decoded = self._take_drafted(drafts, model_runner_output)
+            return {}
         sampled = model_runner_output.sampled_token_ids
         decoded = DecodedStep(
             request_ids=model_runner_output.req_ids,
@@ -167,6 +192,62 @@ class DecodeScheduler(Scheduler):
             self.running = remove_all(self.running, stopped)
         self._decoded = decoded
         return {}
+
+    def _propose(self, boundary: list[int]) -> tuple[dict[str, list[int]], list[int]]:
+        """Drafts by request id, where the KV cache has room for them; and indices of the running requests that start or
+        fill a KV block: ``boundary`` without drafts."""
+        if self.speculator is None:
+            return {}, boundary
+        drafts = self.speculator.propose(
+            self.running, most_tokens=self.max_num_scheduled_tokens, max_model_len=self.max_model_len
+        )
+        if not drafts:
+            return {}, boundary
+        size, needed, drafted_boundary = self.block_size, 0, []
+        for index, request in enumerate(self.running):
+            filled = request.num_computed_tokens % size
+            after = filled + 1 + len(drafts.get(request.request_id, ()))
+            if not filled or after >= size:
+                drafted_boundary.append(index)
+                needed += -(-after // size) - (filled > 0)
+        if needed * len(self.kv_cache_config.kv_cache_groups) > self.kv_cache_manager.block_pool.get_num_free_blocks():
+            self.speculator.withdraw()
+            return {}, boundary
+        return drafts, drafted_boundary
+
+    def _take_drafted(self, drafts: dict[str, list[int]], output: ModelRunnerOutput) -> DecodedStep:
+        """Results of a step with drafts."""
+        assert output.logprobs is not None
+        step = DecodedStep([], [], [], sampled={})
+        assert step.sampled is not None
+        rows: list[int] = []
+        first = 0
+        for request_id, tokens in zip(output.req_ids, output.sampled_token_ids, strict=True):
+            request, drafted = self.requests[request_id], len(drafts.get(request_id, ()))
+            request.num_in_flight_tokens -= 1 + drafted
+            request.num_computed_tokens -= 1 + drafted - len(tokens)
+            step.sampled[request_id] = len(tokens)
+            taken = self._append(request, tokens, step)
+            step.request_ids += [request_id] * taken
+            step.token_ids += tokens[:taken]
+            rows += range(first, first + taken)
+            first += len(tokens)
+        step.logprobs = output.logprobs.logprobs[rows, 0].tolist()
+        if output.logprobs.logprobs.shape[1] > 1:
+            step.top = (output.logprobs.logprob_token_ids[rows], output.logprobs.logprobs[rows])
+        return step
+
+    def _append(self, request: Request, tokens: list[int], step: DecodedStep) -> int:
+        """Append tokens to a request up to the one that ends it. Returns how many those are."""
+        for taken, token in enumerate(tokens, start=1):
+            request.append_output_token_ids(token)
+            if check_stop(request, self.max_model_len):
+                step.finished[request.request_id] = str(request.get_finished_reason())
+                self._handle_stopped_request(request)
+                self._free_request(request)
+                self.running.remove(request)
+                return taken
+        return len(tokens)
 
     def _preempt_request(self, request: Request, timestamp: float, drop_stale_output: bool = False) -> None:
         self.num_preemptions += 1

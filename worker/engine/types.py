@@ -282,6 +282,7 @@ class EngineConfig:
     float32 from weights that were never rounded, whatever `dtype` is. `stop_strings` end every completion, with finish
     reason "stop"; they stay in it. `concurrency` None lets `max_num_seqs` sequences
     run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
+    `speculation` "tail" drafts tokens where few sequences run (`worker/engine/speculation`).
     """
 
     model_dir: str
@@ -301,8 +302,25 @@ class EngineConfig:
     concurrency: ConcurrencyConfig | None = None
     fp8: Fp8Config | None = None
     routes: bool = False
+    speculation: Literal["off", "tail"] = "off"
     stop_strings: tuple[str, ...] = ()
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
+
+
+@dataclass(frozen=True, slots=True)
+class SpeculationStats:
+    """Totals of speculation since start."""
+
+    drafted: int = 0
+    """Tokens that were proposed."""
+    accepted: int = 0
+    """Proposed tokens that came."""
+    drafts: int = 0
+    """Times that a sequence had a draft."""
+    drafted_steps: int = 0
+    """Engine steps with drafts."""
+    steps: int = 0
+    """Engine steps of any kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,3 +353,5 @@ class EngineStats:
     """Time inside `step`, the running one included."""
     fp8_simulated: bool | None = None
     """None where linear layers are not in FP8."""
+    speculation: SpeculationStats | None = None
+    """None where the engine does not speculate."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainer_core.planning.compute import Peaks, utilisation
+from worker.engine.types import SpeculationStats
 from worker.messages.jobs import EngineLoad
 from worker.rollout.branches import BranchCost, branch_metrics
 from worker.rollout.generation import GenerationStage
@@ -63,11 +65,14 @@ class Performance:
         loads = self._generation.engines.loads
         busy, running = [], []
         preemptions = violations = 0
+        speculation: list[tuple[SpeculationStats, SpeculationStats]] = []
         for key, load in loads.items():
             before = self._loads.get(key)
             # A worker that is new since the last report has counted from zero.
             preemptions += load.preemptions - (before.preemptions if before else 0)
             violations += load.budget_violations - (before.budget_violations if before else 0)
+            if load.speculation is not None:
+                speculation.append(((before and before.speculation) or SpeculationStats(), load.speculation))
             if before is None or load.at <= before.at:
                 continue
             busy.append((load.busy_s - before.busy_s) / (load.at - before.at))
@@ -81,4 +86,23 @@ class Performance:
             metrics["perf/engine_busy_share"] = sum(busy) / len(busy)
         if running:
             metrics["perf/running_sequences"] = sum(running)
-        return metrics
+        return metrics | speculation_metrics(speculation)
+
+
+def speculation_metrics(engines: Sequence[tuple[SpeculationStats, SpeculationStats]]) -> dict[str, float]:
+    """Metrics of what engines have speculated between two reports; shares only where there is what they are of."""
+    if not engines:
+        return {}
+
+    def grown(total: Callable[[SpeculationStats], int]) -> int:
+        return sum(total(now) - total(before) for before, now in engines)
+
+    drafted, accepted = grown(lambda stats: stats.drafted), grown(lambda stats: stats.accepted)
+    drafts, steps = grown(lambda stats: stats.drafts), grown(lambda stats: stats.steps)
+    metrics = {"speculation/drafted_tokens": float(drafted), "speculation/accepted_tokens": float(accepted)}
+    if drafted:
+        metrics["speculation/accepted_share"] = accepted / drafted
+        metrics["speculation/tokens_per_draft"] = 1 + accepted / drafts
+    if steps:
+        metrics["speculation/step_share"] = grown(lambda stats: stats.drafted_steps) / steps
+    return metrics

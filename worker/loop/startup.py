@@ -256,6 +256,7 @@ class Startup:
             seed=derive_seed(spec.schedule.seed, "engine") % 2**31,
             lm_head_dtype=engine.lm_head_dtype,
             concurrency=concurrency(engine.concurrency),
+            speculation=engine.speculation,
             fp8=fp8(engine.quantization),
             think=think,
             routes=spec.policy.routing.replay,

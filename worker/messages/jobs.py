@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.engine.types import Completion, PartialCompletion, Sampling
+from worker.engine.types import Completion, PartialCompletion, Sampling, SpeculationStats
 from worker.messages.chunk import Chunk
 from worker.messages.probe import ProbeFigures
 
@@ -88,6 +88,8 @@ class EngineLoad:
     budget_violations: int
     fp8_simulated: bool | None = None
     """None where the engine is not in FP8."""
+    speculation: SpeculationStats | None = None
+    """None where the engine does not speculate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -360,6 +360,7 @@ class RolloutWorker:
             preemptions=stats.preemptions,
             budget_violations=stats.budget_violations,
             fp8_simulated=stats.fp8_simulated,
+            speculation=stats.speculation,
         )
 
 
