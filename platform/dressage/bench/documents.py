@@ -79,7 +79,7 @@ def bench_document(job: BenchJob) -> BenchJobDocument:
     }
 
 
-def job_for_worker(job: BenchJob, lease_s: float) -> LinkBenchJob:
+def job_for_worker(job: BenchJob) -> LinkBenchJob:
     """A job as its worker gets it, with the keys of judges: for the link alone."""
     definitions = [RewardDefinition.model_validate(entry["definition"]) for entry in job.definitions]
     needed = needs.for_workers(job.team, definitions)
@@ -92,7 +92,7 @@ def job_for_worker(job: BenchJob, lease_s: float) -> LinkBenchJob:
         samples=tuple(BenchSample.model_validate(sample) for sample in job.samples),
         thinking=job.thinking and ThinkingTags.model_validate(job.thinking),
         timeout_s=job.timeout_s,
-        lease_s=lease_s,
+        lease_s=job.lease_s,
         judges=needed.judges,
         reward_models=needed.reward_models,
     )

@@ -2,35 +2,26 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
-from django.utils import timezone
 
-from dressage.bench.enqueue import enqueue_bench
 from dressage.bench.samples import BenchSampleDocument, BenchSourceDocument, probe_samples
-from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
-from dressage.common.ids import new_id
-from dressage.common.problems import Problem, conflict, invalid
-from dressage.common.secrets import secret_hash
+from dressage.common.problems import Problem, invalid
+from dressage.jobs import services as jobs
+from dressage.jobs.enqueue import enqueue
 from dressage.rewards.models import BenchJob
-from dressage.rewards.models.bench import OPEN, BenchState
+from dressage.rewards.models.bench import BenchState
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
 
-LEASE_S = 30.0
-"""Seconds after which a worker that has not asked again is believed dead."""
 MAX_OPEN = 20
 """Jobs of one team that may wait for results at a time."""
 MAX_BYTES = 16 << 20
 """Samples of one job."""
-_END = ("state", "error", "finished_at", "lease_expires_at")
-"""Columns that the end of a job sets. The samples, which are large, are not written again."""
 Entry = tuple[str, str | None, RewardDefinition]
 """(label, ref of the stored version or None, definition)."""
 
@@ -71,15 +62,13 @@ def create_bench_job(
     samples = samples + (probe_samples(samples, ThinkingTags.model_validate(thinking)) if probed else [])
     if len(json.dumps(samples)) > MAX_BYTES:
         raise invalid("/samples", f"The samples have more than {MAX_BYTES >> 20} MiB in all: take fewer.")
-    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    if BenchJob.objects.for_team(team).filter(state__in=OPEN).count() >= MAX_OPEN:
+    if jobs.count_open(BenchJob, team) >= MAX_OPEN:
         detail = f"{MAX_OPEN} bench jobs of this team are waiting already. Try again when one is done."
         raise Problem(429, "Too many requests", detail, code="too_many_bench_jobs", headers={"Retry-After": "5"})
-    job_id = new_id(BenchJob.id_prefix)
-    job = BenchJob.objects.create(
-        id=job_id,
-        team=team,
-        token_sha256=secret_hash(bench_token(job_id)),
+    job = jobs.create_job(
+        BenchJob,
+        team,
+        actor,
         definitions=[
             {"label": label, "ref": ref, "definition": definition.model_dump(mode="json")}
             for label, ref, definition in definitions
@@ -90,28 +79,9 @@ def create_bench_job(
         timeout_s=timeout_s,
         probes=probed,
         hidden=hidden,
-        created_by=actor.label,
     )
-    enqueue_bench(job)
+    enqueue(job)
     return job
-
-
-def require_open(job: BenchJob) -> None:
-    """Require that results are still awaited. Raises a 409 problem: the job's token opens nothing any more."""
-    if job.state not in OPEN:
-        raise conflict(f"The job is {job.state}.", code="job_is_over")
-
-
-@transaction.atomic
-def take(job_id: str) -> None:
-    """Begin the lease of the worker that has taken the job or goes on with it. Raises a 409 problem when it is over."""
-    job = BenchJob.objects.select_for_update().get(pk=job_id)
-    require_open(job)
-    if job.state == BenchState.QUEUED:
-        job.tries += 1
-    job.state, job.started_at = BenchState.RUNNING, job.started_at or timezone.now()
-    job.save(update_fields=["state", "tries", "started_at"])
-    BenchJob.objects.filter(pk=job_id).update(lease_expires_at=Now() + timedelta(seconds=LEASE_S))
 
 
 @transaction.atomic
@@ -120,33 +90,16 @@ def take_result(job_id: str, results: Any, judge: Any, error: str | None) -> Ben
     job = BenchJob.objects.select_for_update().get(pk=job_id)
     if job.state == BenchState.DONE and error is None and json.loads(json.dumps(results)) == job.results:
         return job
-    require_open(job)
+    jobs.require_open(job)
     if error is not None:
-        return fail(job, error)
+        return jobs.fail(job, error)
     shape = [len(scores) for scores in results]
     expected = [len(job.samples)] * len(job.definitions)
     if shape != expected:
         raise invalid("/results", f"The results have the shape {shape}; the job needs {expected}.")
-    job.results, job.judge, job.state = results, judge, BenchState.DONE
-    job.finished_at, job.lease_expires_at = timezone.now(), None
-    job.save(update_fields=["results", "judge", *_END])
-    return job
-
-
-@transaction.atomic
-def give_up(job_id: str, reason: str) -> None:
-    """End a job that no worker can do, unless it is over."""
-    job = BenchJob.objects.select_for_update().get(pk=job_id)
-    if job.state in OPEN:
-        fail(job, reason)
-
-
-def fail(job: BenchJob, reason: str) -> BenchJob:
-    """End a job without results."""
-    job.state, job.error = BenchState.FAILED, reason[:2000]
-    job.finished_at, job.lease_expires_at = timezone.now(), None
-    job.save(update_fields=_END)
-    return job
+    job.results, job.judge = results, judge
+    job.save(update_fields=["results", "judge"])
+    return jobs.end(job, BenchState.DONE)
 
 
 def _require_lengths(samples: list[BenchSampleDocument], source: str) -> None:

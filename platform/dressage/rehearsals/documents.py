@@ -9,7 +9,7 @@ from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.selectors import ahead_of
-from dressage.rehearsals.services import LEASE_S, LIMIT_S
+from dressage.rehearsals.services import LIMIT_S
 from dressage.rehearsals.step_time import StepTimeDocument
 from dressage.runs import references, reward_versions
 from trainer_core.link.bundle import Bundle, DatasetRef, PolicyRef, RewardRef
@@ -110,5 +110,5 @@ def job_for_worker(rehearsal: Rehearsal) -> RehearsalJob:
         prompts=rehearsal.prompts,
         samples=rehearsal.samples,
         limit_s=LIMIT_S,
-        lease_s=LEASE_S,
+        lease_s=rehearsal.lease_s,
     )

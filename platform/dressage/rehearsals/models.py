@@ -4,30 +4,34 @@ from typing import ClassVar
 
 from django.db import models
 
-from dressage.common.models import TeamModel
+from dressage.jobs.models import ClusterJob, JobState
+from trainer_core.link import celery_queue
 
 
 class RehearsalState(models.TextChoices):
     """State of a rehearsal."""
 
-    QUEUED = "queued", "Queued: it waits for its place, or for a worker"
-    RUNNING = "running", "Running: a worker has taken it"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed"
+    QUEUED = JobState.QUEUED.value, "Queued: it waits for its place, or for a worker"
+    RUNNING = JobState.RUNNING.value, "Running: a worker has taken it"
+    DONE = JobState.DONE.value, "Done"
+    FAILED = JobState.FAILED.value, "Failed"
     CANCELLED = "cancelled", "Cancelled by a person"
 
 
-OPEN = (RehearsalState.QUEUED, RehearsalState.RUNNING)
-"""States in which a result is still awaited."""
-
-
-class Rehearsal(TeamModel):
+class Rehearsal(ClusterJob):
     """One rehearsal of a spec."""
 
     id_prefix: ClassVar[str] = "rhs"
+    noun: ClassVar[str] = "rehearsal"
+    task: ClassVar[str] = celery_queue.REHEARSE
+    token_prefix: ClassVar[str] = "rhs_"
+    token_salt: ClassVar[str] = "dressage.rehearsals"
+    lease_s: ClassVar[float] = 15.0
+    """Seconds of its worker's lease; also the longest that the worker of a cancelled one goes on."""
+    large: ClassVar[tuple[str, ...]] = ("spec", "report")
+    while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at", "progress")
 
     state = models.CharField(max_length=16, choices=RehearsalState.choices, default=RehearsalState.QUEUED)
-    error = models.CharField(max_length=2000, null=True)
     spec = models.JSONField()
     prompts = models.PositiveSmallIntegerField()
     """Prompts of each source."""
@@ -39,17 +43,8 @@ class Rehearsal(TeamModel):
     """The worker's words."""
     step_time = models.JSONField(null=True)
     """Expected time of a step of the run."""
-    tries = models.PositiveSmallIntegerField(default=0)
-    """Number of workers that have taken it."""
-    token_sha256 = models.CharField(max_length=64, unique=True)
     placed_at = models.DateTimeField(null=True)
     """Time at which it was given its place on the cluster."""
-    rung_at = models.DateTimeField(null=True)
-    """Time at which the cluster was last asked."""
-    lease_expires_at = models.DateTimeField(null=True)
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    created_by = models.CharField(max_length=300)
 
     class Meta:
         indexes = [

@@ -7,8 +7,9 @@ next run meanwhile. That it is one alone bounds the memory that it costs the run
 from django.db import connection, transaction
 from django.utils import timezone
 
-from dressage.rehearsals.enqueue import enqueue_rehearsal
-from dressage.rehearsals.models import OPEN, Rehearsal, RehearsalState
+from dressage.jobs.enqueue import enqueue
+from dressage.jobs.models import OPEN
+from dressage.rehearsals.models import Rehearsal, RehearsalState
 
 PLACES = 1
 """Rehearsals that are held at the same time, of all teams."""
@@ -28,4 +29,4 @@ def give_places() -> None:
         for rehearsal in waiting.select_for_update().defer("spec")[:free]:
             rehearsal.placed_at = timezone.now()
             rehearsal.save(update_fields=["placed_at"])
-            enqueue_rehearsal(rehearsal)
+            enqueue(rehearsal)

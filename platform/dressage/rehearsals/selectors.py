@@ -3,7 +3,8 @@
 from django.db.models import QuerySet
 
 from dressage.common.problems import not_found
-from dressage.rehearsals.models import OPEN, Rehearsal
+from dressage.jobs.models import OPEN
+from dressage.rehearsals.models import Rehearsal
 from dressage.teams.models import Team
 
 

@@ -1,13 +1,13 @@
 """Bench jobs and the worker's side of their link."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.bench.tokens import bench_token
+from dressage.rewards.models import BenchJob
+from tests.platform.jobs import JobWorker
 
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
 PASTED = [
@@ -23,29 +23,10 @@ def bench_score(reward: float | None, **more: Any) -> dict[str, Any]:
     return {"reward": reward, "parts": parts, "error": error, "traceback": None, "seconds": 0.5, "forgiven": [], **more}
 
 
-class BenchWorker:
-    """What the cluster does with a job, as far as the platform can see."""
+class BenchWorker(JobWorker):
+    """What the cluster does with a bench job."""
 
-    def __init__(self, job_id: str, token: str | None = None) -> None:
-        self.path = f"/api/v1/link/bench/{job_id}"
-        token = bench_token(job_id) if token is None else token
-        self.client = APIClient(headers={"Authorization": f"Bearer {token}"})
-
-    def take(self, status: int = 200) -> Any:
-        response = self.client.get(self.path)
-        assert response.status_code == status, response.content
-        return response.json()
-
-    def renew(self, status: int = 200) -> Any:
-        response = self.client.post(f"{self.path}/lease")
-        assert response.status_code == status, response.content
-        return response.json()
-
-    def answer(self, status: int = 200, **body: Any) -> Any:
-        text = json.dumps(body, allow_nan=False)
-        response = self.client.post(f"{self.path}/result", text, content_type="application/json")
-        assert response.status_code == status, response.content
-        return response.json()
+    model, folder = BenchJob, "bench"
 
 
 @pytest.fixture

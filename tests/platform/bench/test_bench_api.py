@@ -8,8 +8,8 @@ import pytest
 from django.test import TestCase
 from rest_framework.test import APIClient
 
-from dressage.bench.tokens import bench_token
 from dressage.datasets.services import create_dataset
+from dressage.jobs.tokens import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob, JudgeEndpoint
 from dressage.rewards.services import create_reward
@@ -77,8 +77,8 @@ def test_the_cluster_is_rung_on_commit(start_bench: Callable[..., Any], monkeypa
     assert (name, options["queue"]) == ("worker.tasks.bench", "cluster")
     assert options["kwargs"].keys() == {"job_id", "link_url"}
     assert options["kwargs"]["job_id"] == job["id"]
-    assert bench_token(job["id"]) not in str(options)
-    assert bench_token(job["id"]) not in str(list(BenchJob.objects.values()))
+    assert job_token(BenchJob, job["id"]) not in str(options)
+    assert job_token(BenchJob, job["id"]) not in str(list(BenchJob.objects.values()))
 
 
 def test_probes_are_added_and_those_that_earn_success_are_flagged(
@@ -250,8 +250,8 @@ def test_keys_of_judges_reach_the_worker_alone(
 
 def test_only_the_token_of_the_job(start_bench: Callable[..., Any], api: Callable[..., APIClient]) -> None:
     one, two = start_bench()["id"], start_bench()["id"]
-    assert BenchWorker(one, bench_token(two)).take(403)["error"]["code"] == "foreign_token"
-    assert BenchWorker(one, bench_token(two)).renew(403)["error"]["code"] == "foreign_token"
+    assert BenchWorker(one, job_token(BenchJob, two)).take(403)["error"]["code"] == "foreign_token"
+    assert BenchWorker(one, job_token(BenchJob, two)).renew(403)["error"]["code"] == "foreign_token"
     for token in ("", "bnc_wrong", "lnk_wrong"):
         BenchWorker(one, token).take(401)
         BenchWorker(one, token).answer(401, error="no")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dressage.bench.services import give_up
+from dressage.jobs.services import give_up
 from dressage.rewards.models import BenchJob
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 
@@ -13,7 +13,7 @@ GOOD = [[bench_score(1.0), bench_score(0.0)]]
 ENDS: dict[str, Callable[[BenchWorker, str], Any]] = {
     "done": lambda worker, job: worker.answer(results=GOOD),
     "failed": lambda worker, job: worker.answer(error="no jail"),
-    "given up": lambda worker, job: give_up(job, "lost"),
+    "given up": lambda worker, job: give_up(BenchJob, job, "lost"),
 }
 ENDPOINTS: dict[str, Callable[[BenchWorker], Any]] = {
     "take": lambda worker: worker.take(409),

@@ -11,10 +11,10 @@ from openai.types.fine_tuning.alpha import GraderRunResponse
 from dressage.bench.documents import bench_document
 from dressage.bench.samples import sample_document
 from dressage.bench.services import create_bench_job
-from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.roles import Role
 from dressage.compat.graders import running
+from dressage.jobs.tokens import job_token
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
 from dressage.teams.models import Team
@@ -68,7 +68,7 @@ def test_a_job_in_the_jail_and_before_a_judge(live_server: Any, team: Team, acto
         timeout_s=30.0,
         probed=True,
     )
-    BenchWork(job.id, live_server.url, bench_token(job.id), fenced=lambda: None).run()
+    BenchWork(job.id, live_server.url, job_token(BenchJob, job.id), fenced=lambda: None).run()
     job.refresh_from_db()
     assert (job.state, job.error, job.tries) == ("done", None, 1)
     document = bench_document(job)
@@ -100,7 +100,7 @@ def run_grader(live_server: Any, team: Team, actor: Actor) -> Callable[[str, dic
             job = BenchJob.objects.get(state="queued").id
         finally:
             connection.close()
-        BenchWork(job, live_server.url, bench_token(job), fenced=lambda: None).run()
+        BenchWork(job, live_server.url, job_token(BenchJob, job), fenced=lambda: None).run()
 
     def run(source: str, item: dict[str, Any]) -> GraderRunResponse:
         thread = threading.Thread(target=work)

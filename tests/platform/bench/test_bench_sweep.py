@@ -11,18 +11,9 @@ from django.test import TestCase
 from dressage.bench.sweep import sweep_bench
 from dressage.rewards.models import BenchJob
 from tests.platform.bench.fixtures import BenchWorker, bench_score
+from tests.platform.jobs import age
 
 GOOD = {"results": [[bench_score(1.0), bench_score(0.0)]]}
-
-
-@pytest.fixture
-def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Ids of the jobs for which the cluster was enqueued."""
-    from dressage.celery import app
-
-    sent: list[str] = []
-    monkeypatch.setattr(app, "send_task", lambda name, **options: sent.append(options["kwargs"]["job_id"]))
-    return sent
 
 
 def sweep() -> None:
@@ -30,24 +21,17 @@ def sweep() -> None:
         sweep_bench()
 
 
-def age(job_id: str, **seconds: float) -> None:
-    """Move times of the job into the past."""
-    BenchJob.objects.filter(pk=job_id).update(
-        **{name: Now() - timedelta(seconds=value) for name, value in seconds.items()}
-    )
-
-
 def test_a_lost_message_is_sent_again(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     sweep()
     assert enqueued == [], "it was enqueued a moment ago"
-    age(job, rung_at=11)
+    age(BenchJob, job, rung_at=11)
     sweep()
     assert enqueued == [job]
     sweep()
     assert enqueued == [job]
     BenchWorker(job).take()
-    age(job, rung_at=11)
+    age(BenchJob, job, rung_at=11)
     sweep()
     assert enqueued == [job], "a worker has it"
 
@@ -58,7 +42,7 @@ def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], enqueu
         BenchWorker(job).take()
         found = BenchJob.objects.get()
         assert (found.state, found.tries) == ("running", number)
-        age(job, lease_expires_at=1)
+        age(BenchJob, job, lease_expires_at=1)
         sweep()
     found = BenchJob.objects.get()
     assert (found.state, found.error) == ("failed", "3 workers were lost while they scored it.")
@@ -71,7 +55,7 @@ def test_a_lost_worker_is_replaced_twice(start_bench: Callable[..., Any], enqueu
 def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     BenchWorker(job).take()
-    age(job, lease_expires_at=1)
+    age(BenchJob, job, lease_expires_at=1)
     sweep()
     assert BenchJob.objects.get().state == "queued"
     assert BenchWorker(job).answer(**GOOD) == {"state": "done"}
@@ -83,7 +67,7 @@ def test_a_worker_that_is_late_may_still_answer(start_bench: Callable[..., Any],
 def test_who_takes_again_or_renews_keeps_the_lease(start_bench: Callable[..., Any], again: str) -> None:
     job = start_bench()["id"]
     document = BenchWorker(job).take()
-    age(job, lease_expires_at=1)
+    age(BenchJob, job, lease_expires_at=1)
     answer = getattr(BenchWorker(job), again)()
     assert answer == (document if again == "take" else {"lease_s": document["lease_s"]})
     sweep()
@@ -94,7 +78,7 @@ def test_who_takes_again_or_renews_keeps_the_lease(start_bench: Callable[..., An
 
 def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
-    age(job, created_at=601)
+    age(BenchJob, job, created_at=601)
     sweep()
     found = BenchJob.objects.get()
     assert (found.state, found.error) == ("failed", "No worker of the cluster has taken the job within ten minutes.")
@@ -103,7 +87,7 @@ def test_a_job_that_nobody_takes_fails(start_bench: Callable[..., Any], enqueued
 def test_a_worker_that_hangs_has_an_hour(start_bench: Callable[..., Any], enqueued: list[str]) -> None:
     job = start_bench()["id"]
     BenchWorker(job).take()
-    age(job, started_at=3601)
+    age(BenchJob, job, started_at=3601)
     sweep()
     assert BenchJob.objects.get().error == "The job was not done within an hour."
     BenchWorker(job).take(409)
@@ -114,6 +98,6 @@ def test_old_jobs_are_forgotten(start_bench: Callable[..., Any]) -> None:
     BenchJob.objects.filter(pk__in=(hidden, fresh)).update(hidden=True)
     for job, days in ((kept, 29), (old, 31), (hidden, 2), (fresh, 0)):
         BenchJob.objects.filter(pk=job).update(state="done")
-        age(job, created_at=days * 86_400 + 60)
+        age(BenchJob, job, created_at=days * 86_400 + 60)
     sweep()
     assert set(BenchJob.objects.values_list("id", flat=True)) == {kept, fresh}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dressage.bench.tokens import bench_token
+from dressage.jobs.tokens import job_token
 from dressage.rewards.models import BenchJob
 from tests.platform.bench.fixtures import BenchWorker, bench_score
 from trainer_core.link import version
@@ -56,6 +56,6 @@ def test_the_workers_own_link_is_refused_too(
 ) -> None:
     job = start_bench()
     monkeypatch.setattr(version, "header", lambda: {version.HEADER: "2"})
-    BenchWork(job["id"], live_server.url, bench_token(job["id"]), fenced=lambda: None).run()
+    BenchWork(job["id"], live_server.url, job_token(BenchJob, job["id"]), fenced=lambda: None).run()
     assert (read_bench(job["id"])["state"], read_bench(job["id"])["error"]) == ("failed", NEW)
     assert BenchJob.objects.get().tries == 0

@@ -10,12 +10,12 @@ import openai
 import pytest
 from openai.types.fine_tuning.alpha import GraderRunResponse
 
-from dressage.bench.tokens import bench_token
 from dressage.common.actors import Actor
 from dressage.common.lengthy import FILES
 from dressage.common.roles import Role
 from dressage.compat.graders import running
 from dressage.gateway.handler import THREADS
+from dressage.jobs.tokens import job_token
 from dressage.rewards import grading
 from dressage.rewards.judges.services import create_judge_endpoint
 from dressage.rewards.models import BenchJob
@@ -66,7 +66,7 @@ def cluster(url: str, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Ite
             job = BenchJob.objects.get(state="queued").id
         finally:
             connection.close()
-        headers = {"Authorization": f"Bearer {bench_token(job)}"}
+        headers = {"Authorization": f"Bearer {job_token(BenchJob, job)}"}
         link = f"{url}/api/v1/link/bench/{job}"
         taken.append(httpx.get(link, headers=headers).raise_for_status().json())
         httpx.post(f"{link}/result", headers=headers, json=answer(taken[0])).raise_for_status()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from tests.platform.jobs import enqueued
 from tests.platform.runs.fixtures import launch, make_run, nouns, reachable_link, run_root, spec_document
 
 __all__ = ["enqueued", "launch", "make_run", "nouns", "reachable_link", "read", "run_root", "start"]
@@ -29,13 +30,3 @@ def read(api: Callable[..., APIClient]) -> Callable[[str], Any]:
     """``read(id)``: the rehearsal as a viewer sees it."""
     client = api("viewer")
     return lambda rehearsal: client.get(f"/api/v1/rehearsals/{rehearsal}").json()
-
-
-@pytest.fixture
-def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Ids of the rehearsals for which the cluster was enqueued."""
-    from dressage.celery import app
-
-    sent: list[str] = []
-    monkeypatch.setattr(app, "send_task", lambda name, **options: sent.append(options["kwargs"]["job_id"]))
-    return sent

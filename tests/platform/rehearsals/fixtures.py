@@ -1,36 +1,15 @@
 """The worker of a rehearsal, as far as the platform can see."""
 
-import json
 from typing import Any
 
-from rest_framework.test import APIClient
+from dressage.rehearsals.models import Rehearsal
+from tests.platform.jobs import JobWorker
 
-from dressage.rehearsals.tokens import rehearsal_token
 
-
-class RehearsalWorker:
+class RehearsalWorker(JobWorker):
     """What the cluster does with a rehearsal."""
 
-    def __init__(self, rehearsal_id: str, token: str | None = None) -> None:
-        self.path = f"/api/v1/link/rehearsals/{rehearsal_id}"
-        token = rehearsal_token(rehearsal_id) if token is None else token
-        self.client = APIClient(headers={"Authorization": f"Bearer {token}"})
-
-    def take(self, status: int = 200) -> Any:
-        response = self.client.get(self.path)
-        assert response.status_code == status, response.content
-        return response.json()
-
-    def renew(self, status: int = 200, **progress: Any) -> Any:
-        response = self.client.post(f"{self.path}/lease", progress or None, format="json")
-        assert response.status_code == status, response.content
-        return response.json()
-
-    def answer(self, status: int = 200, **body: Any) -> Any:
-        text = json.dumps(body, allow_nan=False)
-        response = self.client.post(f"{self.path}/result", text, content_type="application/json")
-        assert response.status_code == status, response.content
-        return response.json()
+    model, folder = Rehearsal, "rehearsals"
 
 
 def report(*rewards: float | None) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 """Places and the sweep of rehearsals: one at a time, lost workers, limits, and what is forgotten."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
-from django.db.models.functions import Now
 from django.test import TestCase
 from rest_framework.test import APIClient
 
 from dressage.rehearsals.models import Rehearsal
 from dressage.rehearsals.sweep import sweep_rehearsals
+from tests.platform.jobs import age
 from tests.platform.rehearsals.fixtures import RehearsalWorker, report
 from trainer_core.link.admission import SCHEME, proof, rehearsal_path
 
@@ -19,12 +18,6 @@ Start = Callable[..., Any]
 def sweep() -> None:
     with TestCase.captureOnCommitCallbacks(execute=True):
         sweep_rehearsals()
-
-
-def age(rehearsal: str, **seconds: float) -> None:
-    """Move times of the rehearsal into the past."""
-    changes = {name: Now() - timedelta(seconds=value) for name, value in seconds.items()}
-    Rehearsal.objects.filter(pk=rehearsal).update(**changes)
 
 
 def state(rehearsal: str) -> tuple[str, str | None]:
@@ -74,7 +67,7 @@ def test_the_token_is_given_to_who_has_a_place_and_waits(start: Start, settings:
 
 def test_a_lost_message_is_sent_again(start: Start, enqueued: list[str]) -> None:
     made = start()["id"]
-    age(made, rung_at=11)
+    age(Rehearsal, made, rung_at=11)
     sweep()
     sweep()
     assert enqueued == [made]
@@ -84,7 +77,7 @@ def test_a_lost_worker_is_replaced_once(start: Start, enqueued: list[str]) -> No
     made = start()["id"]
     for _ in range(2):
         RehearsalWorker(made).take()
-        age(made, lease_expires_at=1)
+        age(Rehearsal, made, lease_expires_at=1)
         sweep()
     expected = "2 workers were lost while they held it: the cluster may lack the memory for its engine."
     assert state(made) == ("failed", expected)
@@ -94,14 +87,14 @@ def test_a_lost_worker_is_replaced_once(start: Start, enqueued: list[str]) -> No
 
 def test_one_that_nobody_takes_fails(start: Start) -> None:
     made = start()["id"]
-    age(made, placed_at=301)
+    age(Rehearsal, made, placed_at=301)
     sweep()
     assert state(made) == ("failed", "No worker of the cluster has taken the rehearsal within 5 minutes: is it up?")
 
 
 def test_one_that_waits_for_its_place_does_not_fail(start: Start) -> None:
     _, second = start()["id"], start()["id"]
-    age(second, created_at=3600)
+    age(Rehearsal, second, created_at=3600)
     sweep()
     assert state(second) == ("queued", None)
 
@@ -109,7 +102,7 @@ def test_one_that_waits_for_its_place_does_not_fail(start: Start) -> None:
 def test_a_worker_that_hangs_has_its_limit(start: Start) -> None:
     made = start()["id"]
     RehearsalWorker(made).take()
-    age(made, started_at=661)
+    age(Rehearsal, made, started_at=661)
     sweep()
     expected = "The rehearsal was not done within 10 minutes. Take fewer prompts or shorter answers."
     assert state(made) == ("failed", expected)
@@ -119,7 +112,7 @@ def test_a_worker_that_hangs_has_its_limit(start: Start) -> None:
 def test_old_ones_are_forgotten(start: Start) -> None:
     old, kept = start()["id"], start()["id"]
     Rehearsal.objects.update(state="done")
-    age(old, created_at=7 * 86_400 + 60)
-    age(kept, created_at=6 * 86_400)
+    age(Rehearsal, old, created_at=7 * 86_400 + 60)
+    age(Rehearsal, kept, created_at=6 * 86_400)
     sweep()
     assert list(Rehearsal.objects.values_list("id", flat=True)) == [kept]

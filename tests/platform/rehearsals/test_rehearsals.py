@@ -34,7 +34,7 @@ def test_a_rehearsal_from_beginning_to_end(start: Start, read: Read, nouns: Path
     file = worker.client.get(bundle.datasets["sums@1"].url)
     assert (file.status_code, b"".join(file.streaming_content)[:4]) == (200, b"PAR1")
     assert worker.client.get(f"{worker.path}/datasets/other@1").status_code == 404
-    assert worker.renew(phase="generating", done=1, total=2) == {"lease_s": services.LEASE_S}
+    assert worker.renew(phase="generating", done=1, total=2) == {"lease_s": Rehearsal.lease_s}
     held = read(made["id"])
     assert (held["state"], held["progress"]) == ("running", {"phase": "generating", "done": 1, "total": 2})
     assert worker.answer(report=report(1.0, 0.0)) == {"state": "done"}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from dressage.bench.tokens import bench_token
+from dressage.jobs.tokens import job_token
 from dressage.rewards.models import BenchJob
 from dressage.runs.models import Attempt, Run
 from dressage.runs.reconcile import sweep
@@ -61,7 +61,7 @@ def test_a_bench_job_is_given_its_token_until_it_is_taken(
 ) -> None:
     job = start_bench()["id"]
     response = cluster(bench_path(job))
-    assert (response.status_code, response.json()) == (200, {"token": bench_token(job)})
+    assert (response.status_code, response.json()) == (200, {"token": job_token(BenchJob, job)})
     BenchWorker(job).take()
     assert cluster(bench_path(job)).json()["error"]["code"] == "token_taken"
     BenchWorker(job).answer(results=[[bench_score(1.0), bench_score(0.0)]])
@@ -82,7 +82,7 @@ def test_nobody_else_is_given_a_token(
         f"Cluster {secret}",
         f"Bearer {proof(secret, url, path)}",
         f"Bearer {link_token(starting.id, 1)}",
-        f"Bearer {bench_token(job)}",
+        f"Bearer {job_token(BenchJob, job)}",
         f"Cluster {proof('another secret', url, path)}",
         f"Cluster {proof(secret, 'http://elsewhere.test', path)}",
         f"Cluster {proof(secret, url, attempt_path(starting.id, 2))}",

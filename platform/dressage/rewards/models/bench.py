@@ -4,29 +4,31 @@ from typing import ClassVar
 
 from django.db import models
 
-from dressage.common.models import TeamModel
+from dressage.jobs.models import ClusterJob, JobState
+from trainer_core.link import celery_queue
 
 
 class BenchState(models.TextChoices):
     """State of a bench job."""
 
-    QUEUED = "queued", "Queued: the cluster was asked"
-    RUNNING = "running", "Running: a worker has taken it"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed"
+    QUEUED = JobState.QUEUED.value, "Queued: the cluster was asked"
+    RUNNING = JobState.RUNNING.value, "Running: a worker has taken it"
+    DONE = JobState.DONE.value, "Done"
+    FAILED = JobState.FAILED.value, "Failed"
 
 
-OPEN = (BenchState.QUEUED, BenchState.RUNNING)
-"""States in which a result is still awaited."""
-
-
-class BenchJob(TeamModel):
-    """One comparison on the bench. The row is the truth; messages to the cluster only wake it."""
+class BenchJob(ClusterJob):
+    """One comparison on the bench."""
 
     id_prefix: ClassVar[str] = "bench"
+    noun: ClassVar[str] = "job"
+    task: ClassVar[str] = celery_queue.BENCH
+    token_prefix: ClassVar[str] = "bnc_"
+    token_salt: ClassVar[str] = "dressage.rewards.bench"
+    lease_s: ClassVar[float] = 30.0
+    large: ClassVar[tuple[str, ...]] = ("samples", "results")
 
     state = models.CharField(max_length=16, choices=BenchState.choices, default=BenchState.QUEUED)
-    error = models.CharField(max_length=2000, null=True)
     definitions = models.JSONField()
     """``[{label, ref | null, definition}]``, one or two."""
     source = models.JSONField()
@@ -44,15 +46,6 @@ class BenchJob(TeamModel):
     """``[definition][sample]``: the worker's words."""
     judge = models.JSONField(null=True)
     """Use of the judges, and what it took."""
-    tries = models.PositiveSmallIntegerField(default=0)
-    """Number of workers that have taken it."""
-    token_sha256 = models.CharField(max_length=64, unique=True)
-    rung_at = models.DateTimeField(null=True)
-    """Time at which the cluster was last asked."""
-    lease_expires_at = models.DateTimeField(null=True)
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    created_by = models.CharField(max_length=300)
 
     class Meta:
         indexes = [

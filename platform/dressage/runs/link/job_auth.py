@@ -1,6 +1,6 @@
 """The authentication of the worker of one job, of the bench or of a rehearsal: a secret that is good for it alone."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from rest_framework.authentication import BaseAuthentication
@@ -8,24 +8,23 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from dressage.common.models import TeamModel
 from dressage.common.secrets import secret_hash
+from dressage.jobs.models import ClusterJob
 
 
 class JobAuthentication(BaseAuthentication):
-    """``Authorization: Bearer <prefix>…``; ``request.auth`` is the job."""
+    """``Authorization: Bearer <the kind's prefix>…``; ``request.auth`` is the job."""
 
-    model: ClassVar[type[TeamModel]]
-    """Table of the jobs, with a column ``token_sha256``."""
-    prefix: ClassVar[str]
-    """Beginning of their secrets."""
+    def __init__(self, model: type[ClusterJob]) -> None:
+        """``model`` is the kind of the jobs."""
+        self._model = model
 
-    def authenticate(self, request: Request) -> tuple[Any, TeamModel]:
+    def authenticate(self, request: Request) -> tuple[Any, ClusterJob]:
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not secret.startswith(self.prefix):
+        if scheme.lower() != "bearer" or not secret.startswith(self._model.token_prefix):
             raise AuthenticationFailed("The link needs the job's token.", code="invalid_token")
         digest = {"token_sha256": secret_hash(secret.strip())}
-        job = self.model.objects.select_related("team").filter(**digest).first()
+        job = self._model.objects.select_related("team").filter(**digest).first()
         if job is None:
             raise AuthenticationFailed("The link token is unknown.", code="invalid_token")
         return AnonymousUser(), job
@@ -38,7 +37,7 @@ class IsOwnJob(BasePermission):
     """The token is for the job in the address."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if not isinstance(request.auth, TeamModel):
+        if not isinstance(request.auth, ClusterJob):
             return False
         if request.auth.id != view.kwargs["job_id"]:
             raise PermissionDenied("This token is for another job.", code="foreign_token")

@@ -1,0 +1,64 @@
+"""The columns and constants that every kind of job has."""
+
+from enum import StrEnum
+from typing import ClassVar, TypeVar, cast
+
+from django.db import models
+
+from dressage.common.models import TeamModel
+
+
+class JobState(StrEnum):
+    """States of every kind of job. A kind may have further ones, in which it is over."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+OPEN = (JobState.QUEUED, JobState.RUNNING)
+"""States in which a result is still awaited."""
+
+
+class ClusterJob(TeamModel):
+    """One job. The row is the truth; messages to the cluster only wake it."""
+
+    noun: ClassVar[str]
+    """Word for such a job in sentences and in codes of problems."""
+    task: ClassVar[str]
+    """Celery task that works on it."""
+    token_prefix: ClassVar[str]
+    """Beginning of its workers' tokens."""
+    token_salt: ClassVar[str]
+    """Text that keeps the tokens of each kind apart. Tokens of open jobs are good only while it stays the same."""
+    lease_s: ClassVar[float]
+    """Seconds after which a worker that has not asked again is believed dead."""
+    large: ClassVar[tuple[str, ...]]
+    """Columns that are not read where only the job's state counts."""
+    while_running: ClassVar[tuple[str, ...]] = ("lease_expires_at",)
+    """Columns that are null unless a worker is at it."""
+
+    state = models.CharField(max_length=16, default=JobState.QUEUED.value)
+    """Subclasses declare it anew, with their own choices."""
+    error = models.CharField(max_length=2000, null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    """Number of workers that have taken it."""
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    rung_at = models.DateTimeField(null=True)
+    """Time at which the cluster was last asked."""
+    lease_expires_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    created_by = models.CharField(max_length=300)
+
+    class Meta:
+        abstract = True
+
+
+J = TypeVar("J", bound=ClusterJob)
+
+
+def jobs_of(model: type[J]) -> "models.QuerySet[J]":
+    """All jobs of a kind, with their type, which Django's does not tell of a model that is given."""
+    return cast("models.QuerySet[J]", model.objects.all())
