@@ -1,6 +1,7 @@
 """AdamW that clips and refuses by itself, and the course of its step size."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,7 +16,7 @@ from trainer_core.update.optimization.masters import Masters
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-class Clipping(torch.optim.Optimizer):
+class Clipping(torch.optim.Optimizer, ABC):
     """Behaviour that AdamW of every kind has here: its step clips to a global gradient norm and is refused where that
     is not finite.
 
@@ -52,9 +53,9 @@ class Clipping(torch.optim.Optimizer):
         finally:
             self.param_groups = everybody
 
+    @abstractmethod
     def allocate(self, parameters: Iterable[Tensor]) -> None:
         """Make the moments of ``parameters`` now rather than at the first step, so that they can be loaded."""
-        raise NotImplementedError
 
     def kept(self, parameter: Tensor) -> dict[str, Tensor]:
         """The moments of a parameter, as they are; all zeros at first."""

@@ -8,6 +8,7 @@ for it.
 import asyncio
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 import structlog
@@ -29,8 +30,8 @@ PING_S = 15.0
 _PING = '{"type": "ping"}'
 
 
-class StreamConsumer(AsyncWebsocketConsumer):
-    """Subclasses implement ``open`` and ``frames``."""
+class StreamConsumer(AsyncWebsocketConsumer, ABC):
+    """Subclasses say what is watched, and what is new."""
 
     watcher: Watcher
     more: bool
@@ -65,17 +66,17 @@ class StreamConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **kwargs: Any) -> None:
         """Nothing travels up: commands are REST calls, so that they are authorised, idempotent and audited."""
 
+    @abstractmethod
     def topic(self) -> str:
         """Id of the run or the team whose messages wake this consumer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self) -> int | None:
         """Prepare, in a thread with the database. Returns a close code to refuse."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def frames(self) -> list[str]:
         """Frames, as JSON, that are new since the last call."""
-        raise NotImplementedError
 
     async def _run(self) -> None:
         sent = time.monotonic()
