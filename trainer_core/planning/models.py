@@ -1,5 +1,7 @@
 """Sizes of well-known models, from their published configurations: to plan with before anything is downloaded."""
 
+from typing import NamedTuple
+
 from trainer_core.planning.policy_size import PolicySize
 
 
@@ -52,58 +54,27 @@ def decoder(
     )
 
 
-_QWEN3_8B = decoder(
-    layers=36,
-    hidden=4096,
-    heads=32,
-    kv_heads=8,
-    intermediate=12_288,
-    vocabulary=151_936,
-    tied=False,
-    normalises_heads=True,
-)
-MODELS = {
-    "Qwen/Qwen3-0.6B": decoder(
-        layers=28,
-        hidden=1024,
-        heads=16,
-        kv_heads=8,
-        intermediate=3072,
-        vocabulary=151_936,
-        tied=True,
-        normalises_heads=True,
-    ),
-    "Qwen/Qwen3-1.7B": decoder(
-        layers=28,
-        hidden=2048,
-        heads=16,
-        kv_heads=8,
-        intermediate=6144,
-        vocabulary=151_936,
-        tied=True,
-        normalises_heads=True,
-    ),
-    "Qwen/Qwen3-8B": _QWEN3_8B,
-    "Qwen/Qwen3-8B-Base": _QWEN3_8B,
-    "meta-llama/Llama-3.1-8B-Instruct": decoder(
-        layers=32,
-        hidden=4096,
-        heads=32,
-        kv_heads=8,
-        intermediate=14_336,
-        vocabulary=128_256,
-        tied=False,
-        normalises_heads=False,
-    ),
-    "allenai/Olmo-3-7B-Think-DPO": decoder(
-        layers=32,
-        hidden=4096,
-        heads=32,
-        kv_heads=32,
-        intermediate=11_008,
-        vocabulary=100_278,
-        tied=False,
-        normalises_heads=True,
-    ),
-}
+class _Shape(NamedTuple):
+    """The arguments of ``decoder`` that differ between well-known models."""
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    intermediate: int
+    vocabulary: int
+    tied: bool
+    normalises_heads: bool
+
+
+_SHAPES = {
+    #                                            layers hidden heads kv_heads intermediate vocabulary   tied  normalises
+    "Qwen/Qwen3-0.6B":                    _Shape(   28,  1024,   16,        8,       3072,   151_936,  True,  True),
+    "Qwen/Qwen3-1.7B":                    _Shape(   28,  2048,   16,        8,       6144,   151_936,  True,  True),
+    "Qwen/Qwen3-8B":                      _Shape(   36,  4096,   32,        8,     12_288,   151_936, False,  True),
+    "Qwen/Qwen3-8B-Base":                 _Shape(   36,  4096,   32,        8,     12_288,   151_936, False,  True),
+    "meta-llama/Llama-3.1-8B-Instruct":   _Shape(   32,  4096,   32,        8,     14_336,   128_256, False, False),
+    "allenai/Olmo-3-7B-Think-DPO":        _Shape(   32,  4096,   32,       32,     11_008,   100_278, False,  True),
+}  # fmt: skip
+MODELS = {name: decoder(**shape._asdict()) for name, shape in _SHAPES.items()}
 """Sizes by the name on the Hugging Face hub."""
