@@ -12,7 +12,7 @@ from referencing.jsonschema import DRAFT202012
 from rest_framework.response import Response
 
 DOCUMENT = Path(__file__).parents[2] / "frontend" / "openapi.json"
-"""``make lint`` compares it with what the platform's code says."""
+"""``test_documents.py`` compares it with what the platform's code says."""
 PROBLEM = "application/problem+json"
 _URI = "urn:dressage:openapi"
 
@@ -32,7 +32,7 @@ def check_answer(response: Response) -> None:
         return
     path = "/" + route.replace("<str:", "{").replace("<int:", "{").replace("<", "{").replace(">", "}")
     method = response.wsgi_request.method.lower()
-    operation = _document()["paths"].get(path, {}).get(method)
+    operation = document()["paths"].get(path, {}).get(method)
     if operation is None:
         return
     where = f"{method.upper()} {path} → {response.status_code}"
@@ -52,19 +52,28 @@ def check_answer(response: Response) -> None:
 
 def documented_paths() -> dict[str, Any]:
     """Operations of each path."""
-    paths: dict[str, Any] = _document()["paths"]
+    paths: dict[str, Any] = document()["paths"]
     return paths
 
 
+def check_declared(path: str, method: str, response: Any) -> None:
+    """The document declares the answer's status and its content type; ``check_answer`` has seen to JSON itself."""
+    declared = documented_paths()[path][method.lower()]["responses"][str(response.status_code)]
+    if response.status_code == 204:
+        assert not response.content
+    else:
+        assert response["Content-Type"] in declared["content"]
+
+
 @cache
-def _document() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(DOCUMENT.read_text())
-    return document
+def document() -> dict[str, Any]:
+    """The whole OpenAPI document."""
+    return dict(json.loads(DOCUMENT.read_text()))
 
 
 @cache
 def _validator(path: tuple[str, ...]) -> Draft202012Validator:
     """The validator of the schema that stands at ``path`` in the document."""
-    registry = Registry().with_resource(_URI, Resource(contents=_document(), specification=DRAFT202012))
+    registry = Registry().with_resource(_URI, Resource(contents=document(), specification=DRAFT202012))
     pointer = "/".join(part.replace("~", "~0").replace("/", "~1") for part in path)
     return Draft202012Validator({"$ref": f"{_URI}#/{pointer}"}, registry=registry)

@@ -8,7 +8,8 @@ from rest_framework.test import APIClient
 
 from dressage.common.scopes import Scope, covers
 from dressage.teams.models import Team
-from tests.platform.common.test_access import OPERATIONS, call, documented_path, ids, openapi, snapshot  # noqa: F401
+from tests.platform.common.operations import OPERATIONS, call, documented_path, snapshot
+from tests.platform.openapi import documented_paths
 from tests.platform.tokens import bearer, token_of
 
 FOR_PEOPLE = {
@@ -29,7 +30,7 @@ def documented() -> dict[tuple[str, str], list[dict[str, list[str]]]]:
     """The ways to sign in to each operation."""
     return {
         (method, path): operation["security"]
-        for path, methods in openapi()["paths"].items()
+        for path, methods in documented_paths().items()
         for method, operation in methods.items()
     }
 
@@ -55,7 +56,7 @@ def test_every_operation_names_one_scope_or_is_for_people() -> None:
         assert {"session": []} in ways, path
         if method == "get" and scopes:
             assert scopes[0][0].endswith(":read"), path
-        if not scopes and not OF_ONESELF.intersection(openapi()["paths"][path][method]["tags"]):
+        if not scopes and not OF_ONESELF.intersection(documented_paths()[path][method]["tags"]):
             people.add((method, path))
     assert people == set(FOR_PEOPLE)
 
@@ -66,7 +67,7 @@ def test_every_scope_is_good_for_something() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
-def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Any) -> None:  # noqa: F811
+def test_a_token_needs_the_scope(team: Team, ids: dict[str, str], operation: Any) -> None:
     check_scope(team, operation, lambda client: call(client, operation, ids), snapshot)
 
 
@@ -109,7 +110,7 @@ def test_scopes_that_there_are_not(api: Callable[..., APIClient], scopes: Any) -
     assert response.json()["errors"][0]["pointer"].startswith("/scopes")
 
 
-def test_a_bench_job_shows_no_dataset_to_a_token_that_may_not_see_it(team: Team, ids: dict[str, str]) -> None:  # noqa: F811
+def test_a_bench_job_shows_no_dataset_to_a_token_that_may_not_see_it(team: Team, ids: dict[str, str]) -> None:
     body = {"definitions": [{"ref": "sums@1"}], "samples": {"dataset": "sums@1", "rows": [0]}}
     _, secret = token_of(team, "admin", scopes=[Scope.REWARDS_WRITE, Scope.RUNS_WRITE])
     before = snapshot()

@@ -18,7 +18,7 @@ from dressage.runs.models import Checkpoint, Control
 from dressage.runs.services import create_run
 from dressage.teams.models import Membership, Team, User, UserSession
 from dressage.teams.two_factor.models import Passkey
-from tests.platform.common.test_access import populate
+from tests.platform.common.population import populate
 from tests.platform.runs.fixtures import Worker, furnish, spec_document
 from trainer_core.spec import RunSpec
 

@@ -1,0 +1,183 @@
+"""Every endpoint of a team but those of runs: who may use it, what it is sent, and what it answers."""
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.apps import apps
+from rest_framework.test import APIClient
+
+from dressage.teams.models import UserSession
+from tests.platform.runs.fixtures import spec_document
+
+DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
+TRY = {"definition": DEFINITION, "samples": [{"output_text": "", "item": {"answer": "1"}}]}
+GRADER = {"type": "string_check", "name": "same", "input": "{{sample.output_text}}", "reference": "1"}
+BENCH = {"definitions": [{"ref": "sums@1"}], "samples": TRY["samples"]}
+JUDGE = {"name": "New", "base_url": "https://judge.example/v1", "model": "m", "api_key": "sk-secret"}
+RUBRIC = {
+    "components": [
+        {
+            "name": "quality",
+            "grader": {"type": "rubric", "endpoint": "judge", "items": [{"name": "clear", "description": "Is clear."}]},
+        }
+    ]
+}
+IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One endpoint, the least role that may use it, and what it answers to that role."""
+
+    method: str
+    path: str
+    role: str
+    status: int
+    body: Any = None
+    multipart: bool = False
+
+
+OPERATIONS = [
+    Operation("GET", "teams/current", "viewer", 200),
+    Operation("GET", "teams/current/members", "viewer", 200),
+    Operation("PATCH", "teams/current/members/{member}", "admin", 200, {"role": "editor"}),
+    Operation("DELETE", "teams/current/members/{member}", "admin", 204),
+    Operation("GET", "teams/current/invitations", "admin", 200),
+    Operation("POST", "teams/current/invitations", "admin", 201, {"email": "x@example.com", "role": "viewer"}),
+    Operation("POST", "teams/current/invitations/{invitation}/resend", "admin", 200),
+    Operation("DELETE", "teams/current/invitations/{invitation}", "admin", 204),
+    Operation("GET", "tokens", "admin", 200),
+    Operation("POST", "tokens", "admin", 201, {"name": "t", "role": "viewer"}),
+    Operation("GET", "tokens/options", "admin", 200),
+    Operation("PATCH", "tokens/{token}", "admin", 422, {"service_account": "nothing"}),
+    Operation("DELETE", "tokens/{token}", "admin", 204),
+    Operation("GET", "service-accounts", "admin", 200),
+    Operation("POST", "service-accounts", "admin", 201, {"name": "New", "role": "editor"}),
+    Operation("PATCH", "service-accounts/{account}", "admin", 200, {"disabled": True}),
+    Operation("GET", "audit", "admin", 200),
+    Operation("GET", "audit/export", "admin", 200),
+    Operation("GET", "audit/verification", "admin", 200),
+    Operation("GET", "datasets", "viewer", 200),
+    Operation("POST", "datasets", "editor", 201, {"name": "New"}, multipart=True),
+    Operation("GET", "datasets/{dataset}", "viewer", 200),
+    Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
+    Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
+    Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
+    Operation("GET", "rewards", "viewer", 200),
+    Operation("POST", "rewards", "editor", 201, {"name": "New", "definition": DEFINITION}),
+    Operation("POST", "rewards/try", "editor", 200, TRY),
+    Operation("GET", "rewards/schema", "viewer", 200),
+    Operation("GET", "rewards/{reward}", "viewer", 200),
+    Operation("POST", "rewards/{reward}/versions", "editor", 201, {"definition": DEFINITION}),
+    Operation("GET", "rewards/bench", "viewer", 200),
+    Operation("POST", "rewards/bench", "editor", 202, BENCH),
+    Operation("GET", "rewards/bench/{bench}", "viewer", 200),
+    Operation("GET", "rehearsals", "viewer", 200),
+    Operation("POST", "rehearsals", "editor", 422, {"spec": spec_document()}),
+    Operation("GET", "rehearsals/{rehearsal}", "viewer", 200),
+    Operation("POST", "rehearsals/{rehearsal}/cancel", "editor", 202),
+    Operation("GET", "rewards/{reward}/proposals", "viewer", 200),
+    Operation("POST", "rewards/{reward}/proposals/{proposal}/accept", "editor", 200, {"weight": 2.0}),
+    Operation("POST", "rewards/{reward}/proposals/{proposal}/retire", "editor", 200, {}),
+    Operation("GET", "judge-endpoints", "viewer", 200),
+    Operation("POST", "judge-endpoints", "admin", 201, JUDGE),
+    Operation("PATCH", "judge-endpoints/{endpoint}", "admin", 200, {"name": "Other"}),
+    Operation("DELETE", "judge-endpoints/{endpoint}", "admin", 204),
+    Operation("POST", "fine_tuning/alpha/graders/validate", "viewer", 200, {"grader": GRADER}),
+    Operation("POST", "fine_tuning/alpha/graders/run", "editor", 200, {"grader": GRADER, "model_sample": "1"}),
+    Operation("GET", "policies", "viewer", 200),
+    Operation("POST", "policies", "editor", 422, {"name": "New", "path": "/etc"}),
+    Operation("GET", "policies/{policy}", "viewer", 200),
+    Operation("GET", "policies/{policy}/facts", "viewer", 200),
+    Operation("GET", "policy-imports", "viewer", 200),
+    Operation("POST", "policy-imports", "editor", 201, IMPORT),
+    Operation("GET", "policy-imports/{import}", "viewer", 200),
+    Operation("POST", "policy-imports/{import}/cancel", "editor", 409),
+    Operation("POST", "policy-imports/{import}/retry", "editor", 200),
+    Operation("GET", "policy-sources", "viewer", 200),
+    Operation("PUT", "policy-sources/hub", "admin", 200, {"token": "hf_new"}),
+    Operation("DELETE", "policy-sources/hub", "admin", 204),
+    Operation("PUT", "policy-sources/bucket", "admin", 200, {"access_key_id": "a", "secret_access_key": "b"}),
+    Operation("DELETE", "policy-sources/bucket", "admin", 204),
+]  # fmt: skip
+# Not of a team: tested in test_session.py, test_account.py and test_invitations.py.
+PERSONAL = {
+    "session", "session/team", "session/password", "session/second-factor", "account/second-factors", "account/totp",
+    "session/oidc", "session/passkey", "session/passkey/options", "account/passkeys", "account/passkeys/options",
+    "account/passkeys/{passkey}/remove", "account/totp/confirm", "account/totp/disable", "account/recovery-codes",
+    "account/sessions",
+    "account/sessions/{session}", "account/events",
+    "account/device-passes",
+    "invitations/{secret}", "invitations/{secret}/accept",
+}  # fmt: skip
+PERSONAL_READS = [
+    "session",
+    "account/passkeys",
+    "account/second-factors",
+    "account/sessions",
+    "account/events",
+    "invitations/{secret}",
+]
+PERSONAL_WRITES = [
+    ("POST", "session"),
+    ("DELETE", "session"),
+    ("POST", "session/team"),
+    ("POST", "session/password"),
+    ("POST", "session/second-factor"),
+    ("POST", "session/oidc"),
+    ("POST", "session/passkey"),
+    ("POST", "session/passkey/options"),
+    ("POST", "account/passkeys"),
+    ("POST", "account/passkeys/options"),
+    ("POST", "account/passkeys/{passkey}/remove"),
+    ("POST", "account/totp"),
+    ("POST", "account/totp/confirm"),
+    ("POST", "account/totp/disable"),
+    ("POST", "account/recovery-codes"),
+    ("DELETE", "account/sessions"),
+    ("POST", "account/device-passes"),
+    ("DELETE", "account/sessions/{session}"),
+    ("POST", "invitations/{secret}/accept"),
+]
+BY_NAME = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
+
+
+def documented_path(operation: Any) -> str:
+    """The operation's path as the OpenAPI document has it."""
+    path: str = operation.path.replace("versions/1", "versions/{number}").replace("}", "_id}")
+    return "/api/v1/" + path.replace("number_id", "number")
+
+
+def documented_address(path: str) -> str:
+    """The address as the OpenAPI document has it: what stands in braces are ids, but for secrets."""
+    return "/api/v1/" + path.replace("}", "_id}").replace("{secret_id}", "{secret}")
+
+
+def call(client: APIClient, operation: Operation, ids: dict[str, str]) -> Any:
+    path = "/api/v1/" + operation.path.format(**ids)
+    if operation.method == "GET":
+        return client.get(path)
+    body = operation.body
+    if operation.multipart:
+        file = BytesIO(b'{"prompt": "1+2="}')
+        file.name = "rows.jsonl"
+        body = {**body, "file": file}
+    kind = "multipart" if operation.multipart else "json"
+    return getattr(client, operation.method.lower())(path, body, format=kind)
+
+
+def snapshot() -> list[Any]:
+    """All rows of our apps; the last use of a token or a session is no change."""
+    rows = []
+    for label in ("teams", "datasets", "rewards", "policies"):
+        for model in apps.get_app_config(label).get_models():
+            if model is UserSession:
+                continue
+            hidden = {"last_used_at", "last_used_address", "last_login"}
+            rows += [
+                {key: value for key, value in row.items() if key not in hidden}
+                for row in model.objects.order_by("pk").values()
+            ]
+    return rows

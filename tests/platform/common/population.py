@@ -1,0 +1,79 @@
+"""A team that has one of each thing."""
+
+from io import BytesIO
+
+from dressage.bench.samples import sample_document
+from dressage.bench.services import create_bench_job
+from dressage.common.actors import Actor
+from dressage.common.roles import Role
+from dressage.datasets.services import create_dataset
+from dressage.policies.access.services import set_credentials
+from dressage.policies.imports.services import start_import
+from dressage.policies.models import Policy, PolicyImport
+from dressage.rehearsals.models import Rehearsal
+from dressage.rewards.judges.services import create_judge_endpoint
+from dressage.rewards.proposals.services import store_proposals
+from dressage.rewards.services import create_reward
+from dressage.teams.invitations import invite
+from dressage.teams.models import Membership, Team, User
+from tests.platform.common.operations import DEFINITION, JUDGE, RUBRIC
+from tests.platform.runs.fixtures import spec_document
+from tests.platform.tokens import token_of
+from trainer_core.rewards import RewardDefinition
+from trainer_core.spec import RunSpec
+
+
+def populate(team: Team, actor: Actor, member: Membership) -> dict[str, str]:
+    """One of each in a team."""
+    dataset = create_dataset(team, actor, name="Sums", file=BytesIO(b'{"prompt": "1+1=", "answer": 2}'), size=31)
+    create_reward(team, actor, name="Sums", definition=RewardDefinition.model_validate(DEFINITION))
+    judge = {key: value for key, value in JUDGE.items() if key != "name"}
+    endpoint = create_judge_endpoint(team, actor, name="Judge", slug=None, **judge)
+    reward = create_reward(team, actor, name="Quality", definition=RewardDefinition.model_validate(RUBRIC))
+    [proposal] = store_proposals(
+        None,
+        reward.latest_version,
+        attempt=1,
+        step=3,
+        component="quality",
+        found=[{"name": "short", "description": "Is short.", "weight": 1.0, "prompt_id": "add:0"}],
+    )
+    bench = create_bench_job(
+        team,
+        actor,
+        definitions=[("sums@1", "sums@1", RewardDefinition.model_validate(DEFINITION))],
+        source={"type": "pasted"},
+        samples=[sample_document(0, "1", {"answer": "1"}, None)],
+        thinking={"start": "<think>", "end": "</think>"},
+        timeout_s=10.0,
+    )
+    rehearsal = Rehearsal.objects.create(
+        team=team,
+        spec=RunSpec.model_validate(spec_document()).model_dump(mode="json"),
+        prompts=1,
+        samples=1,
+        token_sha256=team.slug,
+        created_by="x",
+    )
+    token, _ = token_of(team, Role.VIEWER)
+    inviter = User.objects.create_user(f"inviter@{team.slug}.example.com", "correct horse battery", address_proven=True)
+    Membership.objects.create(team=team, user=inviter, role=Role.ADMIN)
+    invitation, link = invite(
+        team, Actor("user", inviter.id, inviter.email), email="guest@example.com", role=Role.VIEWER
+    )
+    policy = Policy.objects.create(
+        team=team, slug="p", name="P", path="/p", architecture="A", parameters=1, vocab_size=1,
+        max_position_embeddings=1, bytes=1, sha256="0", created_by="x",
+    )  # fmt: skip
+    imported = start_import(team, actor, name="Imported", slug=None, source="hub", location="owner/name")
+    PolicyImport.objects.filter(pk=imported.pk).update(state="failed", error="It was away.")
+    for kind, credentials in (("hub", {"token": "hf_secret"}), ("bucket", {"access_key_id": "k"})):
+        set_credentials(team, actor, kind, credentials)
+    return {
+        "import": imported.id,
+        "member": member.id, "token": token.id, "dataset": dataset.id, "reward": reward.id, "policy": policy.id,
+        "account": token.service_account_id,
+        "endpoint": endpoint.id, "proposal": proposal.id, "bench": bench.id,
+        "rehearsal": rehearsal.id,
+        "invitation": invitation.id, "secret": str(link).rpartition("/")[2],
+    }  # fmt: skip
