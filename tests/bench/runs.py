@@ -1,5 +1,6 @@
 """Trains a run in an installation and reads what it reported."""
 
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,8 @@ class Report:
     seconds: list[float]
     """End of each step, counted from the beginning of the first."""
     metrics: list[dict[str, float]]
+    start_s: float
+    """Seconds from the request to the beginning of the first step, when prompts go to the engines."""
 
 
 def demo_spec(installation: Installation, steps: int, **changes: Any) -> dict[str, Any]:
@@ -35,6 +38,7 @@ def demo_spec(installation: Installation, steps: int, **changes: Any) -> dict[st
 def train(installation: Installation, name: str, spec: dict[str, Any]) -> Report:
     """Train to the end."""
     api = installation.api
+    asked = time.time()
     run = api.post("/runs", {"name": name, "spec": spec, "start": True})
     path = f"/runs/{run['id']}"
     final = ("succeeded", "failed", "cancelled")
@@ -45,7 +49,7 @@ def train(installation: Installation, name: str, spec: dict[str, Any]) -> Report
     events = [event for event in all_events(installation, path) if event["kind"] == "step"]
     ends = [datetime.fromisoformat(event["at"]).timestamp() for event in events]
     start = ends[0] - events[0]["data"]["seconds"]
-    return Report([end - start for end in ends], [event["data"]["metrics"] for event in events])
+    return Report([end - start for end in ends], [event["data"]["metrics"] for event in events], start - asked)
 
 
 def all_events(installation: Installation, path: str) -> list[dict[str, Any]]:
