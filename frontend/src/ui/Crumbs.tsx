@@ -16,7 +16,9 @@ export function Crumbs({
       <Anchor component={Link} to={to} size="xs">
         {label}
       </Anchor>
-      <span className="mono">{here}</span>
+      <span className="mono" style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>
+        {here}
+      </span>
     </Breadcrumbs>
   );
 }

@@ -744,7 +744,7 @@ export const getPolicyImport = (
     }
   
 /**
- * End an import; what it has fetched is removed.
+ * End an import, or put one away that has failed; what it has fetched is removed.
  */
 export const cancelPolicyImport = (
     importId: string,

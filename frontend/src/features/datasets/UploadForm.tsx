@@ -115,7 +115,7 @@ function RowFaults({ rows }: { rows: RowFault[] }) {
       color="red"
       p="xs"
       role="alert"
-      title={`${rows.length === 1 ? "One row is" : `${rows.length} rows are`} not as they should be. Nothing was stored.`}
+      title={`${rows.length === 1 ? "One row is not as it" : `${rows.length} rows are not as they`} should be. Nothing was stored.`}
       data-testid="row-faults"
     >
       <ScrollArea.Autosize mah={220}>

@@ -108,6 +108,14 @@ it("says why an import has failed, and tries it again", async () => {
   await waitFor(() => expect(sent[0]?.url).toContain("/policy-imports/imp_1/retry"));
 });
 
+it("puts a failed import away", async () => {
+  const user = userEvent.setup();
+  answer(() => json(200, { ...FAILED, state: "cancelled" }));
+  renderWith(<ImportCard row={FAILED} editor />);
+  await user.click(screen.getByRole("button", { name: "Remove" }));
+  await waitFor(() => expect(sent[0]?.url).toContain("/policy-imports/imp_1/cancel"));
+});
+
 it("offers nothing to those who only read", () => {
   renderWith(<ImportCard row={FAILED} editor={false} />);
   expect(screen.queryByRole("button")).toBeNull();

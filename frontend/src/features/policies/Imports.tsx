@@ -46,11 +46,9 @@ export function ImportCard({ row, editor }: { row: PolicyImport; editor: boolean
                 Retry
               </Button>
             )}
-            {isOpen(row) && (
-              <Button size="compact-sm" variant="default" onClick={() => act.mutate("cancel")} loading={act.isPending}>
-                Cancel
-              </Button>
-            )}
+            <Button size="compact-sm" variant="default" onClick={() => act.mutate("cancel")} loading={act.isPending}>
+              {isOpen(row) ? "Cancel" : "Remove"}
+            </Button>
           </Group>
         )}
       </Group>
@@ -66,8 +64,8 @@ export function ImportCard({ row, editor }: { row: PolicyImport; editor: boolean
         <>
           <Progress
             mt="sm"
-            value={share ?? 100}
-            animated={share === null}
+            value={share ?? (row.state === "queued" ? 0 : 100)}
+            animated={share === null && row.state !== "queued"}
             color={row.state === "queued" ? "gray" : undefined}
             aria-label={`Progress of ${row.name}`}
           />

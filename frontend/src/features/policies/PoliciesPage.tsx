@@ -79,7 +79,7 @@ export function PoliciesPage() {
 function PolicyCard({ policy }: { policy: Policy }) {
   return (
     <Paper p="md" component="article" data-testid="policy-card">
-      <Group justify="space-between" mb="sm" wrap="nowrap">
+      <Group justify="space-between" gap="xs" mb="sm">
         <Title order={2}>
           <TextLink to="/policies/$policyId" params={{ policyId: policy.id }} inherit>
             {policy.name}

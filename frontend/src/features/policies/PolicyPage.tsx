@@ -128,7 +128,7 @@ function Fits({ facts }: { facts: PolicyFacts }) {
               <Text size="sm">{fit.part}</Text>
             </Group>
             {fit.note !== "" && (
-              <Text size="xs" c="dimmed">
+              <Text size="xs" c="dimmed" pl={62}>
                 {fit.note}
               </Text>
             )}
@@ -235,7 +235,7 @@ function Tokens({ contents }: { contents: Contents }) {
           ["Begins", bos ?? "none"],
           ["Ends an answer", eos.join("  ") || "none"],
           ["Pads", pad ?? "none"],
-          [`${others.length} others`, others.slice(0, 40).join("  ") || DASH],
+          [others.length === 1 ? "One other" : `${others.length} others`, others.slice(0, 40).join("  ") || DASH],
         ]}
       />
     </Paper>

@@ -80,9 +80,13 @@ def start_import(
 
 @transaction.atomic
 def cancel_import(team: Team, actor: Actor, row: PolicyImport) -> PolicyImport:
-    """End an import; what it has fetched is removed. Raises a 409 problem when it is over."""
+    """End an import, or put one away that has failed; what it has fetched is removed.
+
+    Raises:
+        Problem: 409 when it is over otherwise.
+    """
     locked = PolicyImport.objects.select_for_update().get(pk=row.pk)
-    if locked.state not in OPEN:
+    if locked.state not in (*OPEN, ImportState.FAILED):
         raise conflict(f"The import is over: it is {locked.state}.", code="import_is_over")
     was_active = locked.state in ACTIVE
     _end(locked, ImportState.CANCELLED, "")

@@ -61,7 +61,7 @@ class CancelImportView(ApiView):
     @extend_schema(operation_id="cancelPolicyImport", tags=["policies"], request=None, responses=PolicyImportSerializer)
     @idempotent
     def post(self, request: TeamRequest, import_id: str) -> Response:
-        """End an import; what it has fetched is removed."""
+        """End an import, or put one away that has failed; what it has fetched is removed."""
         row = selectors.policy_import(request.team, import_id)
         return Response(PolicyImportSerializer(services.cancel_import(request.team, request.actor, row)).data)
 

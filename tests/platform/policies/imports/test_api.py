@@ -186,6 +186,19 @@ def test_cancel_and_retry(
     assert actions == ["policy.import", "policy.import_cancel", "policy.import_retry", "policy.register"]
 
 
+def test_a_failed_import_is_put_away(
+    editor: APIClient, hub: HubServer, team: Team, django_capture_on_commit_callbacks: Any
+) -> None:
+    row = start(editor, revision="nonesuch").json()
+    carry_out(row["id"])
+    assert editor.get(f"/api/v1/policy-imports/{row['id']}").json()["state"] == "failed"
+    part = own_root(team) / f"{PolicyImport.objects.get().policy_id}.part"
+    part.mkdir(parents=True, exist_ok=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        removed = editor.post(f"/api/v1/policy-imports/{row['id']}/cancel")
+    assert (removed.status_code, removed.json()["state"], part.exists()) == (200, "cancelled", False)
+
+
 def test_the_sweep_asks_again_where_nobody_works(
     editor: APIClient, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
