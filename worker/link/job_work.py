@@ -1,0 +1,128 @@
+"""The work of one job: fetch it, keep its lease, answer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from trainer_core.link.base import Message, first_fault
+from worker.errors import FencedError, StartError
+from worker.link.jobs import JobLink
+
+log = logging.getLogger(__name__)
+
+
+class JobMessage(Protocol):
+    """Members of every job's message."""
+
+    @property
+    def id(self) -> str:
+        """Id of the job."""
+
+    @property
+    def lease_s(self) -> float:
+        """Seconds after which the platform believes a worker dead that has not asked."""
+
+
+J = TypeVar("J", bound=JobMessage)
+
+
+class JobWork(ABC, Generic[J]):
+    """One job, worked on once. Each kind says how its job is read and what its result is."""
+
+    noun: ClassVar[str]
+    """Word for such a job in sentences."""
+    title: ClassVar[str]
+    """Words for such a job in logs, and where other jobs may be meant."""
+    path: ClassVar[str]
+    """Path of such jobs on the link."""
+
+    def __init__(self, job_id: str, link_url: str, token: str, fenced: Callable[[], object]) -> None:
+        """``fenced`` is called, in another thread, once nobody waits for the result any more: it shall end the work."""
+        self._job_id, self._url, self._token, self._fenced = job_id, link_url, token, fenced
+        self._progress: Message | None = None
+        self._over = threading.Event()
+        self._told = threading.Event()
+
+    @abstractmethod
+    def _read(self, document: dict[str, Any]) -> J:
+        """The job in the platform's document. Raises ValidationError, or StartError with the whole reason."""
+
+    @abstractmethod
+    def _result(self, job: J) -> Message:
+        """The result, or the reason why there is none; an exception is answered as such a reason."""
+
+    @abstractmethod
+    def _failure(self, reason: str) -> Message:
+        """The answer of a job without a result."""
+
+    def run(self) -> None:
+        """Fetch, work, answer. Whatever goes wrong is told to the platform, or logged where it does not listen."""
+        try:
+            self._attend()
+        except FencedError as error:
+            log.warning("%s %s: %s", self.title, self._job_id, error)
+        except Exception:
+            log.exception("%s %s", self.title, self._job_id)
+        finally:
+            self._over.set()
+            self._told.set()
+
+    def _tell(self, progress: Message, *, at_once: bool) -> None:
+        """Send ``progress`` with the next renewal of the lease, or now."""
+        self._progress = progress
+        if at_once:
+            self._told.set()
+
+    def _attend(self) -> None:
+        """Work on the job from its fetching to its answer."""
+        link = self._open_link()
+        try:
+            document = link.fetch()
+            if link.objection is not None:
+                link.answer(self._failure(link.objection))
+                return
+            try:
+                job = self._read(document)
+            except StartError as error:
+                link.answer(self._failure(str(error)))
+                return
+            except ValidationError as error:
+                where, fault = first_fault(error)
+                link.answer(self._failure(f"The {self.noun} is not valid here: {fault} (at {where})"))
+                return
+            threading.Thread(target=self._keep_lease, args=(job.lease_s / 3,), name="lease", daemon=True).start()
+            link.answer(self._result_or_failure(job))
+        finally:
+            link.close()
+
+    def _result_or_failure(self, job: J) -> Message:
+        try:
+            return self._result(job)
+        except Exception as error:
+            log.exception("%s %s", self.title, job.id)
+            return self._failure(f"{type(error).__name__}: {error}")
+
+    def _keep_lease(self, every_s: float) -> None:
+        link = self._open_link()
+        try:
+            while True:
+                self._told.wait(every_s)
+                self._told.clear()
+                if self._over.is_set():
+                    return
+                link.renew(self._over.is_set, self._progress)
+        except FencedError as error:
+            if not self._over.is_set():
+                log.warning("%s %s: %s", self.title, self._job_id, error)
+                self._fenced()
+        finally:
+            link.close()
+
+    def _open_link(self) -> JobLink:
+        return JobLink(self._url, self._token, f"{self.path}/{self._job_id}", self.title)
