@@ -27,8 +27,8 @@ from tests.support.installation import ROOT, Installation
 PROMPTS, GROUP = 8, 8
 STEPS, WARM, LAST = 7, 2, 1
 """Steps of a run, and of these the first and the last ones that do not count."""
-TOKENS = 1024
-"""Tokens of a micro-batch: enough for the peak of matrix products, few enough for memory."""
+TOKENS = 640
+"""Tokens of a micro-batch: enough for the peak of matrix products, few enough for memory, and the longest answer."""
 PEER = ROOT / "tests" / "bench" / "peer_trl"
 STARTER = ROOT / "demo" / "starter-policy"
 MEAN_LENGTH, CUT = 90, 512
