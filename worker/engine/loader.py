@@ -20,7 +20,7 @@ from vllm.model_executor.model_loader.default_loader import DefaultModelLoader
 from trainer_core.update.formats.quantise import rounded_weight
 from worker.engine.fp8 import simulate
 from worker.engine.models.mixtures import follow_transformers, predicts_further_tokens
-from worker.engine.readback import Samples
+from worker.engine.recognition import Samples
 from worker.engine.types import Fp8Config
 
 LOAD_FORMAT = "dressage"

@@ -2,7 +2,9 @@
 
 A kernel packs its weights; what it holds cannot be looked at. But it can be asked: the product with a unit vector is
 one column of the matrix, to the last bit, because all other terms are zeros. A few unit vectors cost as much as a
-decoding step of as many sequences and see every row of every matrix, whatever the policy makes of its prompts.
+decoding step of as many sequences and see every row of every matrix, whatever the policy makes of its prompts. Experts
+have no products that could be asked alone: they are read from the memory that their kernel multiplies with, whose
+layout is learnt from the kernel's own packing (``packing``).
 
 Which rows of which kernel hold a checkpoint's tensor is found out once, at the start, by their values: an engine stacks
 matrices, renames and ties them. A tensor whose values are found nowhere (because the engine transforms it) is not read
@@ -11,18 +13,18 @@ back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from worker.engine.packing import Packing, packing_kernel
+from worker.engine.recognition import Kernel, Samples, recognise
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-COLUMNS = 8
-"""Columns of a matrix by which it is recognised at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,54 +41,6 @@ class ReadBack:
     """Shape [N, C] for the rows and the asked columns of a matrix, [N] for a vector."""
 
 
-def sample_columns(width: int, count: int = COLUMNS) -> list[int]:
-    """Columns of a matrix, one in each of ``count`` strips of equal width; all of a narrow one."""
-    if width <= count:
-        return list(range(width))
-    # The golden ratio puts them at places within their strips that no pattern of a tensor shares.
-    return [int((strip + (strip * 0.6180339887498949) % 1.0) * width / count) for strip in range(count)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """A matrix that can be asked for columns, or a vector."""
-
-    name: str
-    role: str
-    """"linear", "head", "embedding" or "vector": a tied tensor serves in more than one."""
-    width: int | None
-    """Columns of the matrix; None of a vector."""
-    ask: Callable[[torch.Tensor], torch.Tensor]
-    """Columns → their values, [rows, C]; a vector answers [rows] to anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    tensor: str
-    kernel: _Kernel
-    first: int
-    rows: int
-
-
-class Samples:
-    """Values of the tensors that the loader sees: enough to recognise each in a kernel."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, torch.Tensor] = {}
-        self.widths: dict[str, int | None] = {}
-        self.sizes: dict[str, int] = {}
-
-    def take(self, name: str, tensor: torch.Tensor) -> None:
-        """Note some columns of a matrix, or a vector."""
-        self.sizes[name] = tensor.numel()
-        if tensor.ndim == 2:
-            self.widths[name] = tensor.shape[1]
-            self.values[name] = tensor[:, sample_columns(tensor.shape[1])].detach().clone()
-        elif tensor.ndim == 1:
-            self.widths[name] = None
-            self.values[name] = tensor.detach().clone()
-
-
 class WeightReader:
     """Reader of the weights that a model serves."""
 
@@ -95,7 +49,7 @@ class WeightReader:
     ) -> None:
         """Recognise the tensors that the loader has seen. ``wide_head``: the head computes in float32."""
         self._dtype, self._device, self._wide_head = dtype, device, wide_head
-        self._found = _recognise(_kernels(model, dtype, device), samples, self._type_of)
+        self._found = recognise(_kernels(model, dtype, device), samples, self._type_of)
         names = {found.tensor for found in self._found}
         total = sum(samples.sizes.values())
         self.share = sum(samples.sizes[name] for name in names) / total if total else 0.0
@@ -112,26 +66,25 @@ class WeightReader:
             kernel = found.kernel
             if kernel.width is not None and kernel.width not in columns:
                 continue
-            key = f"{kernel.role} {kernel.name}"
-            if key not in asked:
-                wanted = torch.zeros(0, dtype=torch.int64)
-                if kernel.width is not None:
-                    wanted = torch.as_tensor(columns[kernel.width], dtype=torch.int64)
-                asked[key] = kernel.ask(wanted)
-            values = asked[key][found.first : found.first + found.rows]
+            wanted = torch.zeros(0, dtype=torch.int64)
+            if kernel.width is not None:
+                wanted = torch.as_tensor(columns[kernel.width], dtype=torch.int64)
+            values = kernel.answer(wanted, asked)[found.first : found.first + found.rows]
             answers.append(ReadBack(found.tensor, kernel.name, self._type_of(kernel), values.float().cpu().numpy()))
         return answers
 
-    def _type_of(self, kernel: _Kernel) -> torch.dtype:
+    def _type_of(self, kernel: Kernel) -> torch.dtype:
+        if kernel.dtype is not None:
+            return kernel.dtype
         return torch.float32 if self._wide_head and kernel.role == "head" else self._dtype
 
 
-def _kernels(model: torch.nn.Module, dtype: torch.dtype, device: torch.device) -> list[_Kernel]:
+def _kernels(model: torch.nn.Module, dtype: torch.dtype, device: torch.device) -> list[Kernel]:
     from vllm.model_executor.layers.linear import LinearBase
     from vllm.model_executor.layers.logits_processor import LogitsProcessor
     from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead, VocabParallelEmbedding
 
-    found: list[_Kernel] = []
+    found: list[Kernel] = []
     processors = [module for module in model.modules() if isinstance(module, LogitsProcessor)]
     head: Any = getattr(model, "lm_head", None)
     if len(processors) == 1 and isinstance(head, VocabParallelEmbedding):
@@ -141,11 +94,14 @@ def _kernels(model: torch.nn.Module, dtype: torch.dtype, device: torch.device) -
             found.append(_linear(name, module, dtype, device))
         elif isinstance(module, VocabParallelEmbedding) and not isinstance(module, ParallelLMHead):
             found.append(_plain(name, "embedding", module, "weight", module.weight.shape[1]))
+        joint = any(parameter.ndim == 3 for _, parameter in module.named_parameters(recurse=False))
         for own, parameter in module.named_parameters(recurse=False):
             if parameter.ndim == 1 and parameter.numel():
                 found.append(_plain(f"{name}.{own}", "vector", module, own, None))
+            elif parameter.ndim == 2 and parameter.numel() and joint:  # experts' biases, or a router's weights
+                found.append(_plain(f"{name}.{own}", "linear", module, own, parameter.shape[1]))
             elif parameter.ndim == 3 and parameter.numel():
-                found += [_slice(f"{name}.{own}[{i}]", module, own, i) for i in range(parameter.shape[0])]
+                found += _experts(name, module, own)
     return found
 
 
@@ -156,97 +112,58 @@ def _units(columns: torch.Tensor, width: int, dtype: torch.dtype, device: torch.
     return rows
 
 
-def _linear(name: str, module: Any, dtype: torch.dtype, device: torch.device) -> _Kernel:
+def _linear(name: str, module: Any, dtype: torch.dtype, device: torch.device) -> Kernel:
     width = int(module.input_size)
 
     def ask(columns: torch.Tensor) -> torch.Tensor:
         answer: torch.Tensor = module.quant_method.apply(module, _units(columns, width, dtype, device), None)
         return answer.T
 
-    return _Kernel(name, "linear", width, ask)
+    return Kernel(name, "linear", width, ask)
 
 
-def _head(name: str, processor: Any, head: Any, dtype: torch.dtype, device: torch.device) -> _Kernel:
+def _head(name: str, processor: Any, head: Any, dtype: torch.dtype, device: torch.device) -> Kernel:
     width = int(head.embedding_dim)
 
     def ask(columns: torch.Tensor) -> torch.Tensor:
         answer: torch.Tensor = processor._apply_head(head, _units(columns, width, dtype, device), None)
         return answer.T
 
-    return _Kernel(name, "head", width, ask)
+    return Kernel(name, "head", width, ask)
 
 
-def _plain(name: str, role: str, module: torch.nn.Module, own: str, width: int | None) -> _Kernel:
+def _plain(name: str, role: str, module: torch.nn.Module, own: str, width: int | None) -> Kernel:
     """A parameter that the layer's forward pass reads as it is."""
 
     def ask(columns: torch.Tensor) -> torch.Tensor:
         parameter: torch.Tensor = getattr(module, own)
         return parameter if width is None else parameter[:, columns.to(parameter.device)]
 
-    return _Kernel(name, role, width, ask)
+    dtype: torch.dtype = getattr(module, own).dtype
+    return Kernel(name, role, width, ask, dtype)
 
 
-def _slice(name: str, module: torch.nn.Module, own: str, index: int) -> _Kernel:
-    """One matrix of many in a parameter, such as an expert's."""
-    width = int(getattr(module, own).shape[2])
+def _experts(name: str, module: torch.nn.Module, own: str) -> Iterator[Kernel]:
+    """The matrices of each expert, as they are and transposed: checkpoints have them either way."""
+    parameter: torch.Tensor = getattr(module, own)
+    rows, width = parameter.shape[1:]
+    kernel = packing_kernel(module)
+    packing = None if kernel is None else Packing.learn(kernel, width, parameter.dtype)
+    if kernel is not None and packing is None:
+        return
+    if kernel is not None and own == "w2_weight":
+        width = kernel.moe_config.intermediate_size_per_partition  # what is behind it are zeros
 
-    def ask(columns: torch.Tensor) -> torch.Tensor:
-        parameter: torch.Tensor = getattr(module, own)
-        return parameter[index][:, columns.to(parameter.device)]
+    def columns(asked: torch.Tensor) -> torch.Tensor:
+        held: torch.Tensor = getattr(module, own)
+        return held[:, :, asked.to(held.device)] if packing is None else packing.columns(held, asked)
 
-    return _Kernel(name, "linear", width, ask)
+    def transposed(asked: torch.Tensor) -> torch.Tensor:
+        held: torch.Tensor = getattr(module, own)
+        if packing is not None:
+            return packing.rows(held, asked)[:, :width]
+        return held[:, asked.to(held.device)].transpose(1, 2)
 
-
-def _recognise(kernels: list[_Kernel], samples: Samples, type_of: Callable[[_Kernel], torch.dtype]) -> list[_Found]:
-    """The tensors in the kernels: where the values are the same, and the name the most alike."""
-    candidates: dict[tuple[str, str], list[tuple[int, _Found]]] = {}
-    by_width: dict[int | None, list[str]] = {}
-    for tensor, width in samples.widths.items():
-        by_width.setdefault(width, []).append(tensor)
-    for kernel in kernels:
-        if kernel.width not in by_width:
-            continue
-        columns = torch.as_tensor(sample_columns(kernel.width) if kernel.width else [], dtype=torch.int64)
-        try:
-            held = kernel.ask(columns).float().cpu()
-        except (RuntimeError, NotImplementedError, AttributeError):
-            continue  # a layer that cannot be asked alone, such as one that the attention has absorbed
-        left = len(held)
-        for tensor in sorted(by_width[kernel.width], key=lambda tensor: -_likeness(tensor, kernel.name)):
-            expected = samples.values[tensor].to(type_of(kernel)).float().cpu()
-            first = _find(held, expected)
-            if first is not None:
-                found = _Found(tensor, kernel, first, len(expected))
-                candidates.setdefault((tensor, kernel.role), []).append((_likeness(tensor, kernel.name), found))
-                left -= len(expected)
-            if left <= 0:
-                break  # all rows are known: less alike names need not be looked at
-    return [best for group in candidates.values() if (best := _only_best(group)) is not None]
-
-
-def _find(held: torch.Tensor, expected: torch.Tensor) -> int | None:
-    """First of the rows of ``held`` that are ``expected``; None where there are none, or more than one such place."""
-    rows = len(expected)
-    if rows > len(held) or not rows:
-        return None
-    flat = expected.abs() if expected.ndim == 1 else expected.abs().amax(dim=1)
-    marked = int(flat.argmax())
-    alike = held[marked : len(held) - rows + marked + 1] == expected[marked]
-    starts = torch.nonzero(alike if alike.ndim == 1 else alike.all(dim=1))[:, 0].tolist()
-    places = [start for start in starts if torch.equal(held[start : start + rows], expected)]
-    return places[0] if len(places) == 1 else None
-
-
-def _likeness(tensor: str, kernel: str) -> int:
-    """Leading and trailing parts that two dotted names share."""
-    mine, theirs = tensor.split("."), kernel.split(".")
-    pairs = list(zip(mine, theirs, strict=False))
-    leading = next((index for index, (a, b) in enumerate(pairs) if a != b), len(pairs))
-    last = set(mine[-2:]) & set(theirs[-2:])
-    return 2 * leading + len(last)
-
-
-def _only_best(group: list[tuple[int, _Found]]) -> _Found | None:
-    best = max(likeness for likeness, _ in group)
-    found = [one for likeness, one in group if likeness == best]
-    return found[0] if len(found) == 1 else None
+    for asked, size, ask in ((f"{name}.{own}", width, columns), (f"{name}.{own} transposed", rows, transposed)):
+        for expert in range(len(parameter)):
+            yield Kernel(f"{name}.{own}[{expert}]", "linear", size, ask, None, expert, asked)

@@ -21,7 +21,8 @@ from worker.engine.head import Float32Head
 from worker.engine.landings import LandingWatch, owners
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
 from worker.engine.models.mixtures import forget_packed_experts
-from worker.engine.readback import Samples, WeightReader
+from worker.engine.readback import WeightReader
+from worker.engine.recognition import Samples
 from worker.engine.types import EngineError, WeightsRefusedError
 
 Tensors = Mapping[str, "np.ndarray | torch.Tensor"]

@@ -11,7 +11,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel
 
+from tests.worker.engine.expert_faults import FIRST, SECOND, faults, found_by_reading, one_matrix, parts_of
 from tests.worker.engine.mixtures import drawn, files, largest_difference, make_mixture, own_logprobs
+from trainer_core.starter.architectures import make_tiny
 from worker.engine import EngineConfig, InferenceEngine
 
 TOLERANCE = 1e-3
@@ -50,7 +52,7 @@ MIXTURES: dict[str, tuple[str, dict[str, Any]]] = {
 Mixture = tuple[InferenceEngine, list[Path], list[list[torch.Tensor]]]
 
 
-def start(folder: Path, dtype: str = "float32", *, routes: bool = False) -> InferenceEngine:
+def start(folder: Path, dtype: str = "float32", **options: Any) -> InferenceEngine:
     from vllm.distributed import parallel_state
 
     if parallel_state.model_parallel_is_initialized() and parallel_state._EP is None:
@@ -65,7 +67,7 @@ def start(folder: Path, dtype: str = "float32", *, routes: bool = False) -> Infe
             kv_cache_gib=0.02,
             stop_at_eos=False,
             dtype=dtype,
-            routes=routes,
+            **options,
         )
     )
 
@@ -108,6 +110,43 @@ def test_one_expert_of_the_last_version_is_seen_in_the_scores(mixture: Mixture) 
     assert largest_difference(engine.score(SEQUENCES), expected[1]) > 10 * TOLERANCE
     engine.load_weights(4, new)
     assert largest_difference(engine.score(SEQUENCES), expected[1]) < TOLERANCE
+
+
+def test_every_weight_is_read_back_and_a_fault_of_one_expert_is_named(mixture: Mixture) -> None:
+    engine, folders, _ = mixture
+    assert_faults_are_named(engine, *(tensors(folder) for folder in folders))
+
+
+@pytest.mark.parametrize("name", ["qwen3_moe", "mixtral", "gpt_oss", "deepseek_v3"])
+def test_faults_of_experts_are_named_in_bfloat16(name: str, tmp_path: Path, shared_engine: InferenceEngine) -> None:
+    for number in (0, 1):
+        make_tiny(name, tmp_path / str(number), seed=number)
+    assert_faults_are_named(start(tmp_path / "0", "bfloat16"), *(tensors(tmp_path / str(n)) for n in (0, 1)))
+
+
+def tensors(folder: Path) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(value) for name, value in files(folder).items()}
+
+
+def assert_faults_are_named(
+    engine: InferenceEngine, old: dict[str, torch.Tensor], new: dict[str, torch.Tensor]
+) -> None:
+    """The engine has begun with ``old``."""
+    assert (engine._weights.reader.unread, engine.read_share) == ([], 1.0)
+    assert found_by_reading(engine, old, new, new, 2) == []
+    matrix, expert = one_matrix(new), set(parts_of(new, SECOND))
+    for fault in faults():
+        found = found_by_reading(engine, old, new, fault.change(old, new), 2)
+        names = {one.name for one in found}
+        if fault.name == "two experts swapped":
+            assert names == expert | set(parts_of(new, FIRST))
+            assert {one.owner for one in found if one.owner} >= {matrix}
+        elif fault.name == "an expert of the last version":
+            assert names == expert
+            assert {one.stale for one in found if one.sampled == one.differing} == {1}
+        else:
+            assert names == {matrix}, fault.name
+    assert found_by_reading(engine, old, new, new, 2) == []
 
 
 def test_layers_that_predict_further_tokens_are_no_weights(tmp_path: Path, shared_engine: InferenceEngine) -> None:

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from trainer_core.update.formats.joint import matrices
 from trainer_core.update.formats.quantise import Scales, rounded_weight
 
 FIXED, ROTATING = 8, 4
@@ -94,14 +95,14 @@ class Sampler:
             yield layer
 
     def take(self, name: str, tensor: Tensor) -> None:
-        """Sample a matrix or a vector; others are left to the text."""
-        if tensor.ndim == 1:
-            self.sample.values[name] = _as_float32(tensor)
-        elif tensor.ndim == 2:
-            width = int(tensor.shape[1])
-            columns = self.sample.columns.setdefault(width, columns_of(width, self._version))
-            held = tensor if self._fp8 is None else rounded_weight(name, tensor, self._fp8)
-            self.sample.values[name] = _as_float32(held[:, torch.from_numpy(columns)])
+        """Sample a matrix, each expert's of a joint tensor, or a vector; others are left to the text."""
+        held = tensor if self._fp8 is None else rounded_weight(name, tensor, self._fp8)
+        for part, values in matrices(name, held):
+            if values.ndim == 2:
+                width = int(values.shape[1])
+                columns = self.sample.columns.setdefault(width, columns_of(width, self._version))
+                values = values[:, torch.from_numpy(columns)]
+            self.sample.values[part] = _as_float32(values)
 
 
 def fixed_part(sample: WeightSample) -> WeightSample:

@@ -1,0 +1,78 @@
+"""Layout of experts' weights as vLLM's kernels for CPUs pack them.
+
+A kernel packs each matrix [N, K] of a joint tensor in blocks of some rows, and what it does with a block is the same
+for all. So the layout is learnt from the packing itself: two blocks that hold their own indices are packed, and where
+each index is found afterwards is where the kernel keeps that value. Values are then read from the memory that the
+kernel multiplies with, to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+DIGIT = 1 << 14
+"""Base of the indices that are packed: its digits are bits of small positive numbers in every type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Places of the values of a packed matrix [N, K]."""
+
+    block: torch.Tensor
+    """Place of each value within its block, int64 [rows of a block, K]."""
+
+    @classmethod
+    def learn(cls, kernel: Any, width: int, dtype: torch.dtype) -> Packing | None:
+        """The layout by which ``kernel``, of vLLM's experts for CPUs, packs matrices of ``width`` columns.
+
+        Returns:
+            None where what it does is not the same for each block, or not a mere change of places.
+        """
+        rows = int(kernel.output_alignment)
+        size = rows * width
+        indices = torch.arange(2 * size).view(1, 2 * rows, width)
+        low, high = (_packed(kernel, digit, dtype) for digit in (indices % DIGIT, indices // DIGIT))
+        held = (low + DIGIT * high).view(2, size)
+        if not torch.equal(held[1], held[0] + size) or not torch.equal(held[0].sort().values, torch.arange(size)):
+            return None
+        return cls(held[0].argsort().view(rows, width))
+
+    def columns(self, packed: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+        """Columns [E, N, C] of the matrices in a packed tensor [E, N, K]."""
+        starts = torch.arange(0, packed[0].numel(), self.block.numel())
+        places = starts[:, None, None] + self.block[:, columns]
+        return _taken(packed, places.view(packed.shape[1], len(columns)))
+
+    def rows(self, packed: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Rows of the same matrices, as columns [E, K, C] of the transposed ones."""
+        height = len(self.block)
+        places = (rows // height * self.block.numel())[:, None] + self.block[rows % height]
+        return _taken(packed, places.T)
+
+
+def packing_kernel(layer: torch.nn.Module) -> Any | None:
+    """vLLM's kernel that has packed the experts' weights of a layer; None where they lie as they were loaded."""
+    from vllm.model_executor.layers.fused_moe.experts.cpu_moe import CPUUnquantizedExperts
+
+    from worker.engine.models.plain_experts import PlainExperts
+
+    kernel = getattr(getattr(getattr(layer, "quant_method", None), "moe_kernel", None), "fused_experts", None)
+    if not isinstance(kernel, CPUUnquantizedExperts) or isinstance(kernel, PlainExperts) or kernel._use_zentorch:
+        return None
+    return kernel
+
+
+def _packed(kernel: Any, numbers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Numbers that are packed as bits of values of ``dtype``, in the order of the packed memory, int64 [n]."""
+    from vllm._custom_ops import cpu_prepack_moe_weight
+
+    whole = torch.int32 if dtype.itemsize == 4 else torch.int16
+    packed: torch.Tensor = cpu_prepack_moe_weight(numbers.to(whole).view(dtype), kernel.isa)
+    return packed.contiguous().view(whole).flatten().long()
+
+
+def _taken(packed: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    return packed.flatten(1).index_select(1, places.flatten()).view(len(packed), *places.shape)
