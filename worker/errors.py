@@ -32,3 +32,8 @@ class RolloutError(RuntimeError):
 
 class WeightsRefused(RolloutError):
     """An engine does not compute with the weights it was given, twice. The run pauses: a fresh engine is no cure."""
+
+    def __init__(self, message: str, *, by_noise: bool = False) -> None:
+        """``by_noise``: only its scores speak against it, by the noise that the run has begun with."""
+        super().__init__(message)
+        self.by_noise = by_noise

@@ -61,6 +61,8 @@ class Bundle(Message):
     shadow: dict[str, RewardVersion] = {}
     """Reward versions that score beside it, by reference."""
     resume: Resume | None = None
+    measure_noise: bool = False
+    """Whether people want the noise between engine and learner measured again, whatever the checkpoint says of it."""
     run_dir: Path
     lease_s: float = 15.0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict
 from typing import Any, TypeVar, cast
 
 import ray
@@ -36,6 +35,7 @@ from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
 from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
+from worker.loop.noise import WAY_OUT, KeptNoise
 from worker.loop.parts import RunParts
 from worker.loop.performance import Performance
 from worker.loop.reports import checked, metric_alert, plain, rollouts_data, shown_groups
@@ -44,7 +44,7 @@ from worker.loop.reward_monitor import RewardMonitor
 from worker.loop.saving import Saving
 from worker.loop.steering import Steering
 from worker.loop.updates import Updates
-from worker.messages.probe import Floor, ProbeFigures
+from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
 from worker.seeds import derive_seed
@@ -112,9 +112,8 @@ class ActiveRun:
         self._probe: ProbeFigures | None = None
         """Figures of the last probe of the engines."""
         self._probe_text: list[list[int]] = state.get("probe_text", [])
-        noise = state.get("probe_noise")
-        if noise is not None and noise["device"] == parts.device:
-            parts.generation.engines.floor = Floor(**noise["floor"])
+        self._kept_noise = KeptNoise(state.get("probe_noise"), parts.device, again=bundle.measure_noise)
+        parts.generation.engines.floor = self._kept_noise.floor
         self._whole_after: int | None = None
         """Step after which the learner and all that the loop keeps are of one state; None while it is in between."""
         self._metrics: dict[str, float] = {}
@@ -138,6 +137,7 @@ class ActiveRun:
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
         self._whole_after = self._version
+        self._tell_noise()
         if self.first_step == 1 and not self._evaluator.has_result:
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
@@ -334,6 +334,8 @@ class ActiveRun:
         step = self._version if self._whole_after is None else self._whole_after
         kept = self._save_refused()
         reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
+        if refused.by_noise:
+            reason = f"{reason} {WAY_OUT}"
         self._link.emit(AlertData(level="error", title="An engine has other weights than the learner", message=reason))
         self._link.emit(StateData(state="paused", reason=reason, by_request=False), step)
         noted = False
@@ -463,10 +465,12 @@ class ActiveRun:
 
         It holds for its text and its kind of device.
         """
-        floor = self._parts.generation.engines.floor
-        if floor is None or not self._probe_text:
-            return None
-        return {"device": self._parts.device, "floor": asdict(floor)}
+        return self._kept_noise.state(self._parts.generation.engines.floor) if self._probe_text else None
+
+    def _tell_noise(self) -> None:
+        """Where people have asked for the noise to be measured again: wait for it, and tell them."""
+        if self._sync is not None and self._kept_noise.asked:
+            self._link.emit(self._kept_noise.told(self._wait(self._sync)), self._version)
 
     def _choose_probe_text(self) -> None:
         """Have engines and learner probed with ends of this run's prompts and what the policy says next.

@@ -342,7 +342,8 @@ def _refusal(slot: _Slot, error: RayError) -> WeightsRefused | None:
     cause = getattr(error, "cause", None)
     if not isinstance(cause, ProbeFailed):
         return None
-    return WeightsRefused(f"Rollout worker {slot.index} does not compute with the new weights: {cause}")
+    message = f"Rollout worker {slot.index} does not compute with the new weights: {cause}"
+    return WeightsRefused(message, by_noise=cause.by_noise)
 
 
 def _weight(job: GroupJob) -> int:

@@ -143,7 +143,7 @@ export const policySources = {
   forgetBucketKeys: () => api.forgetBucketKeys(),
 };
 
-export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint" | "release";
+export type RunAct = "start" | "pause" | "resume" | "cancel" | "checkpoint" | "release" | "measureNoise";
 const ACTS = {
   start: api.startRun,
   pause: api.pauseRun,
@@ -151,6 +151,7 @@ const ACTS = {
   cancel: api.cancelRun,
   checkpoint: api.checkpointRun,
   release: api.releaseRun,
+  measureNoise: api.measureRunNoise,
 };
 
 export const runs = {

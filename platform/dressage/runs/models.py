@@ -54,6 +54,9 @@ class Run(TeamModel):
     """Latest ``reward`` and ``eval``, smoothed ``seconds_per_step``."""
     event_seq = models.PositiveBigIntegerField(default=0)
     """Number of the newest event."""
+    noise_asked_at = models.PositiveIntegerField(null=True)
+    """Number of the newest attempt when people asked for the noise between engine and learner to be measured again:
+    checkpoints of attempts up to it hold a noise that does not count any more."""
 
     parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
     parent_checkpoint = models.ForeignKey("Checkpoint", on_delete=models.SET_NULL, null=True, related_name="+")

@@ -138,6 +138,35 @@ def ask_for_place(run: Run, who: str, now: datetime) -> None:
 
 
 @transaction.atomic
+def measure_noise(team: Team, actor: Actor, run_id: str) -> None:
+    """Have the noise between engine and learner measured again by the run's next attempt. Asking again is as once.
+
+    Weights that are read back must be as published before it is measured, whoever asks.
+
+    Raises:
+        Problem: 409 for a run that does not stand still, and for one without a checkpoint, which measures it anyway.
+            Nothing is changed.
+    """
+    run = locked(run_id, team)
+    if run.state not in (RunState.PAUSED, RunState.SUSPENDED, RunState.FAILED):
+        message = f"{_situation(run)}: the noise is measured again only where a run stands still. Pause it first."
+        raise conflict(message, code="wrong_state")
+    if not run.has_begun:
+        raise conflict("The run has no checkpoint yet: it measures the noise whenever it starts.", code="wrong_state")
+    if run.noise_asked_at == run.attempt:
+        return
+    before, run.noise_asked_at = run.noise_asked_at, run.attempt
+    run.save(update_fields=["noise_asked_at", "updated_at"])
+    message = (
+        f"{actor.label} asks for the noise between engine and learner to be measured again when the run goes on with "
+        "new engines."
+    )
+    append_event(run, "log", {"level": "info", "message": message}, step=run.step)
+    facts = {"noise_asked_at": before}, {"noise_asked_at": run.noise_asked_at}
+    record_audit(team, actor, "run.measure_noise", "run", run.id, *facts)
+
+
+@transaction.atomic
 def cancel_run(team: Team, actor: Actor, run_id: str) -> None:
     """End a run: at once while it waits, after the worker has let go of it otherwise."""
     run = locked(run_id, team)

@@ -12,6 +12,7 @@ urlpatterns = [
     path("runs/<str:run_id>/resume", actions.ResumeView.as_view()),
     path("runs/<str:run_id>/cancel", actions.CancelView.as_view()),
     path("runs/<str:run_id>/release", actions.ReleaseView.as_view()),
+    path("runs/<str:run_id>/measure-noise", actions.MeasureNoiseView.as_view()),
     path("runs/<str:run_id>/checkpoint", actions.SaveView.as_view()),
     path("runs/<str:run_id>/fork", actions.ForkView.as_view()),
     path("runs/<str:run_id>/targets", controls.TargetsView.as_view()),

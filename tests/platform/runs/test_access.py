@@ -49,6 +49,7 @@ OPERATIONS = [
     Operation("POST", "runs/{run}/cancel", "operator", 202),
     # The run of these tests stands running; test_suspended.py has one that is paused.
     Operation("POST", "runs/{run}/release", "operator", 409),
+    Operation("POST", "runs/{run}/measure-noise", "operator", 409),
     Operation("POST", "runs/{run}/checkpoint", "operator", 202),
     Operation("POST", "runs/{run}/fork", "editor", 201, {}),
     Operation("GET", "runs/{run}/targets", "viewer", 200),

@@ -19,9 +19,10 @@ from worker.loop import run as module
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controller import Cancelled, RunController
 from worker.loop.evaluation import Evaluator
+from worker.loop.noise import WAY_OUT, KeptNoise
 from worker.loop.run import ActiveRun
 from worker.loop.saving import Saving
-from worker.messages.probe import Floor
+from worker.messages.probe import Floor, ProbeFigures
 
 
 class PlatformSide:
@@ -186,8 +187,34 @@ def test_the_noise_of_the_start_is_kept_with_its_text(
     floor: Floor | None, text: list[list[int]], kept: dict[str, Any] | None
 ) -> None:
     run: Any = ActiveRun.__new__(ActiveRun)
-    run._parts, run._probe_text = parts_that_kept(floor), text
+    run._parts, run._probe_text, run._kept_noise = parts_that_kept(floor), text, KeptNoise(None, "cpu", again=False)
     assert run._noise() == kept
+
+
+def test_a_kept_noise_judges_unless_people_distrust_it_or_the_device_is_another() -> None:
+    floor = Floor(0.1, 0.3, 0.2, 0.05)
+    kept = KeptNoise(None, "cpu", again=False).state(floor)
+    assert KeptNoise(kept, "cpu", again=False).floor == floor
+    assert KeptNoise(kept, "cuda", again=False).floor is None
+    assert KeptNoise(None, "cpu", again=True).floor is None
+    again = KeptNoise(kept, "cpu", again=True)
+    assert (again.floor, again.asked) == (None, True)
+    told = again.told(ProbeFigures(0.25, 0.5, 0.75, Floor(0.25, 0.5, 0.3), 0.98))
+    assert (told.level, told.message) == (
+        "info",
+        "The noise between engine and learner was measured again, as asked: 0.25 nats on average; it was 0.1 before. "
+        "The 98% of the weights that can be read back are as published.",
+    )
+
+
+def test_a_pause_over_scores_alone_says_how_the_noise_is_measured_again(still: tuple[Any, Any, Any]) -> None:
+    run, link, _ = still
+    run._whole_after, run._version = None, 7
+    script(run, lambda: None, lambda: setattr(link, "desired_state", "running"))
+    with pytest.raises(PlaceReleased):
+        run.stand_refused(WeightsRefused("Rollout worker 0: they differ by 0.5 nats", by_noise=True))
+    assert link.alerts[0].endswith(f"start it from there with new engines. {WAY_OUT}")
+    assert '"Measure the noise again" before you resume' in WAY_OUT
 
 
 class FewWords:

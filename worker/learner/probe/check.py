@@ -67,9 +67,10 @@ def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Fl
     started = time.perf_counter()
     evidence, expected = weights.evidence, weights.probe_logprobs
     held = [one for one in engine.read_weights(evidence.sample.columns) if one.name in evidence.sample.values]
-    findings = []
-    if faults := compare(held, evidence):
-        findings.append(sentence(faults, len(held)))
+    faults = compare(held, evidence)
+    findings = [sentence(faults, len(held))] if faults else []
+    if faults and floor is None:
+        raise ProbeFailed(weights.version, (*findings, "no noise is measured over other weights than the learner's"))
     found = differences(engine.score(weights.probe_sequences), expected)
     if not np.isfinite(found).all():
         where = place(int(np.argmin(np.isfinite(found))), expected)
@@ -85,7 +86,7 @@ def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Fl
         noise = grown(floor, evidence.rounding)
         findings += text_findings(found, noise, evidence, expected)
     if findings:
-        raise ProbeFailed(weights.version, tuple(findings))
+        raise ProbeFailed(weights.version, tuple(findings), by_noise=floor is not None and not faults)
     sizes = np.abs(found)
     largest = float(sizes.max()) if len(sizes) else 0.0
     read_share = engine.read_share if held else 0.0

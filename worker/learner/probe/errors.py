@@ -1,13 +1,17 @@
 """The error of an engine that does not compute with the weights it was given."""
 
+from collections.abc import Callable
+from functools import partial
+
 
 class ProbeFailed(RuntimeError):
     """The engine does not compute with the weights it was given. It must not generate until a version passes."""
 
-    def __init__(self, version: int, findings: tuple[str, ...]) -> None:
+    def __init__(self, version: int, findings: tuple[str, ...], *, by_noise: bool = False) -> None:
+        """``by_noise``: only the scores speak against the engine, by the noise of earlier weights."""
         super().__init__(f"weights {version}: {'; '.join(findings)}")
-        self.version, self.findings = version, findings
+        self.version, self.findings, self.by_noise = version, findings, by_noise
 
-    def __reduce__(self) -> tuple[type["ProbeFailed"], tuple[int, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[Callable[..., "ProbeFailed"], tuple[int, tuple[str, ...]]]:
         """Rebuilt from its parts where Ray hands it to the caller: an exception keeps its message alone."""
-        return type(self), (self.version, self.findings)
+        return partial(type(self), by_noise=self.by_noise), (self.version, self.findings)

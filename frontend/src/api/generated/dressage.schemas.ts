@@ -4920,6 +4920,13 @@ export type ForkRunHeaders = {
 'Idempotency-Key'?: string;
 };
 
+export type MeasureRunNoiseHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
 export type GetMetricsParams = {
 /**
  * Smallest x.

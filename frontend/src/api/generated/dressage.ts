@@ -84,6 +84,7 @@ import type {
   ListSessionsParams,
   ListTokensParams,
   LoginRequest,
+  MeasureRunNoiseHeaders,
   Member,
   MetricNameList,
   Metrics,
@@ -1268,6 +1269,21 @@ export const forkRun = (
     }
   
 /**
+ * Have the noise between engine and learner measured again when a run that stands still goes on with new
+engines. Their weights must be as published first.
+ */
+export const measureRunNoise = (
+    runId: string,
+    headers?: MeasureRunNoiseHeaders,
+ options?: SecondParameter<typeof http<Run>>,) => {
+      return http<Run>(
+      {url: `/api/v1/runs/${runId}/measure-noise`, method: 'POST',
+      headers
+    },
+      options);
+    }
+  
+/**
  * Metrics with min, mean and max per bucket. A step that was done twice counts once: as it was done last.
  */
 export const getMetrics = (
@@ -1842,6 +1858,7 @@ export type RevertControlResult = NonNullable<Awaited<ReturnType<typeof revertCo
 export type RewindControlResult = NonNullable<Awaited<ReturnType<typeof rewindControl>>>
 export type ListEventsResult = NonNullable<Awaited<ReturnType<typeof listEvents>>>
 export type ForkRunResult = NonNullable<Awaited<ReturnType<typeof forkRun>>>
+export type MeasureRunNoiseResult = NonNullable<Awaited<ReturnType<typeof measureRunNoise>>>
 export type GetMetricsResult = NonNullable<Awaited<ReturnType<typeof getMetrics>>>
 export type ListMetricNamesResult = NonNullable<Awaited<ReturnType<typeof listMetricNames>>>
 export type PauseRunResult = NonNullable<Awaited<ReturnType<typeof pauseRun>>>

@@ -1,11 +1,18 @@
 /** Start, pause, resume, checkpoint, stop. */
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { IconBookmark, IconDoorExit, IconPlayerPause, IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import {
+  IconBookmark,
+  IconDoorExit,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerStop,
+  IconRulerMeasure,
+} from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { type RunAct, runs } from "@/api/client";
 import type { Run } from "@/api/model";
-import { isAtWork, isLive } from "@/features/runs/data/states";
+import { isAtWork, isLive, isStill } from "@/features/runs/data/states";
 import { useCan } from "@/features/session/session";
 import { useSubmit } from "@/lib/useSubmit";
 import { toast, toastError } from "@/ui/toast";
@@ -17,6 +24,7 @@ const FAILED: Record<RunAct, string> = {
   cancel: "The run was not stopped",
   checkpoint: "No checkpoint was asked for",
   release: "The place was not given back",
+  measureNoise: "The noise is not measured again",
 };
 
 export function useRunAct(run: Run) {
@@ -25,6 +33,8 @@ export function useRunAct(run: Run) {
     mutationFn: (act: RunAct) => runs.act(run.id, act),
     onSuccess: (_, act) => {
       if (act === "release") toast("The worker saves the run and gives its place back.");
+      if (act === "measureNoise")
+        toast("The noise is measured again when the run goes on with new engines: resume it.");
       if (act === "checkpoint") toast("The worker saves a checkpoint after the present step.");
     },
     onError: (error, act) => toastError(FAILED[act], error),
@@ -50,6 +60,19 @@ export function Lifecycle({ run }: { run: Run }) {
       labels: { confirm: "Stop the run", cancel: "Let it run" },
       confirmProps: { color: "red" },
       onConfirm: () => act.mutate("cancel"),
+    });
+  const measureNoise = () =>
+    modals.openConfirmModal({
+      title: "Measure the noise between engine and learner again?",
+      children: (
+        <Text size="sm">
+          Every update is judged by the noise that was measured when the run began. Measure it again if the engine's
+          version, the machine or a number type has changed since. When the run goes on with new engines, their weights
+          are read back first: where they are not as published, the run pauses again.
+        </Text>
+      ),
+      labels: { confirm: "Measure it again", cancel: "Keep the old noise" },
+      onConfirm: () => act.mutate("measureNoise"),
     });
   const active = isAtWork(run.state);
   const live = isLive(run.state);
@@ -147,6 +170,18 @@ export function Lifecycle({ run }: { run: Run }) {
           data-testid="release"
         >
           Give the place back now
+        </Button>
+      )}
+      {(isStill(run.state) || run.state === "failed") && (
+        <Button
+          {...common}
+          variant="default"
+          leftSection={<IconRulerMeasure size={14} />}
+          loading={busy("measureNoise")}
+          onClick={measureNoise}
+          data-testid="measure-noise"
+        >
+          Measure the noise again
         </Button>
       )}
       {wished && (

@@ -52,9 +52,17 @@ def bundle(attempt: Attempt) -> Bundle:
             for ref, version in found.datasets.items()
         },
         resume=_resume(run, attempt),
+        measure_noise=_measures_noise(run, attempt),
         run_dir=run.run_dir,
         lease_s=LEASE_S,
     )
+
+
+def _measures_noise(run: Run, attempt: Attempt) -> bool:
+    """Whether the attempt goes on from a checkpoint that was written before people distrusted its noise."""
+    if run.noise_asked_at is None or attempt.number <= run.noise_asked_at:
+        return False
+    return attempt.checkpoint is None or attempt.checkpoint.attempt <= run.noise_asked_at
 
 
 def _resume(run: Run, attempt: Attempt) -> Resume | None:

@@ -71,6 +71,17 @@ class ReleaseView(ActionView):
         return self.answer(run_id)
 
 
+class MeasureNoiseView(ActionView):
+    @extend_schema(operation_id="measureRunNoise", tags=["runs"], request=None, responses={202: RunSerializer})
+    @idempotent
+    def post(self, request: TeamRequest, run_id: str) -> Response:
+        """Have the noise between engine and learner measured again when a run that stands still goes on with new
+        engines. Their weights must be as published first.
+        """
+        services.measure_noise(request.team, request.actor, run_id)
+        return self.answer(run_id)
+
+
 class SaveView(ActionView):
     @extend_schema(operation_id="checkpointRun", tags=["runs"], request=None, responses={202: RunSerializer})
     @idempotent
