@@ -2,7 +2,8 @@
 
 ``python -m tests.bench.probe_faults --updates 1000`` prints the tables of docs/reliability.md: for each number format,
 on a soft and a sharp policy (logits sharpened tenfold), every fault at the first update of a real learner in front of a
-real engine, and then so many clean updates. Each row runs in a process of its own.
+real engine, and then so many clean updates; and the same for mixtures with faults of single experts. Each row runs in a
+process of its own.
 """
 
 import argparse
@@ -27,6 +28,14 @@ STORED = "bfloat16-policy"
 """The weights themselves in bfloat16, with float32 masters."""
 FORMATS = ("float32", "bfloat16", "fp8", STORED)
 SHARPENED = (1.0, 10.0)
+DENSE = "qwen3"
+MIXTURES = ("qwen3_moe", "mixtral", "gpt_oss", "deepseek_v3")
+Row = tuple[str, str, float]
+"""Architecture, number format, factor of the logits."""
+ROWS: tuple[Row, ...] = (
+    *((DENSE, kind, sharpen) for kind in FORMATS for sharpen in SHARPENED),
+    *((name, kind, 1.0) for name in MIXTURES for kind in ("float32", STORED)),
+)
 LAYER = "model.layers.1."
 HEAD, MATRIX, OTHER = "lm_head.weight", f"{LAYER}mlp.up_proj.weight", f"{LAYER}mlp.gate_proj.weight"
 LENGTH = 256
@@ -82,10 +91,19 @@ def faults() -> list[Fault]:
     ]
 
 
+def faults_of(name: str) -> list[Fault]:
+    """The faults of an architecture: single tensors of a dense one, single experts of a mixture."""
+    if name == DENSE:
+        return faults()
+    from tests.worker.engine import expert_faults
+
+    return [Fault(fault.name, fault.change) for fault in expert_faults.faults()]
+
+
 class Pair:
     """A learner and an engine of one policy in this process."""
 
-    def __init__(self, folder: Path, kind: str, sharpen: float, rate: float) -> None:
+    def __init__(self, folder: Path, row: Row, rate: float) -> None:
         os.environ["LOCAL_RANK"] = "0"
         from tests.trainer_core.update.making import make_spec
         from trainer_core.starter.architectures import make_tiny
@@ -93,9 +111,10 @@ class Pair:
         from worker.engine import EngineConfig, Fp8Config, InferenceEngine
         from worker.learner.probe.evidence import Witness
 
+        name, kind, sharpen = row
         dtype = "float32" if kind == "float32" else "bfloat16"
         head: Literal["model", "float32"] = "model" if kind == "float32" else "float32"
-        make_tiny("qwen3", folder, tied=False, sharpen=sharpen)
+        make_tiny(name, folder, tied=False, sharpen=sharpen)
         settings: dict[str, Any] = {"max_model_len": LENGTH, "dtype": dtype, "lm_head_dtype": head}
         if kind == "fp8":
             settings["quantization"] = {"type": "fp8"}
@@ -187,24 +206,24 @@ def _statistic(sentence: str) -> str:
 
 
 @contextmanager
-def _pair(kind: str, sharpen: float, rate: float) -> Iterator[Pair]:
+def _pair(row: Row, rate: float) -> Iterator[Pair]:
     with tempfile.TemporaryDirectory() as folder:
-        pair = Pair(Path(folder), kind, sharpen, rate)
+        pair = Pair(Path(folder), row, rate)
         yield pair
         pair.engine.close()
 
 
-def measure(kind: str, sharpen: float, rate: float, updates: int) -> dict[str, Any]:
+def measure(row: Row, rate: float, updates: int) -> dict[str, Any]:
     """One row: all faults at the first update, then clean updates."""
     from worker.learner.probe.check import apply_and_probe, probe
     from worker.learner.probe.errors import ProbeFailed
 
-    with _pair(kind, sharpen, rate) as pair:
+    with _pair(row, rate) as pair:
         tolerance = pair.spec.rollout.engine.tolerance
         floor = apply_and_probe(pair.engine, pair.bundle, tolerance).floor
         old = {name: tensor.clone() for name, tensor in pair.bundle.unpacked().items()}
         pair.learn()
-        found = [find(pair, fault, old, floor) for fault in faults()]
+        found = [find(pair, fault, old, floor) for fault in faults_of(row[0])]
         apply_and_probe(pair.engine, pair.bundle, tolerance, floor)
         alarms, former, ratios, seconds = [], 0, [0.0], [0.0]
         for _ in range(updates):
@@ -219,8 +238,10 @@ def measure(kind: str, sharpen: float, rate: float, updates: int) -> dict[str, A
             seconds.append(passed.seconds)
             former += passed.largest > tolerance
         return {
-            "format": kind,
-            "sharpen": sharpen,
+            "policy": row[0],
+            "format": row[1],
+            "sharpen": row[2],
+            "read_share": pair.engine.read_share,
             "rate": rate,
             "floor": floor.mean,
             "faults": found,
@@ -237,19 +258,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--updates", type=int, default=1000, help="clean updates in all, spread over the rows")
     parser.add_argument("--rate", type=float, default=1e-6, help="learning rate")
-    parser.add_argument("--row", nargs=2, metavar=("FORMAT", "SHARPEN"), help="one row alone, in this process")
+    parser.add_argument("--policies", nargs="+", default=[DENSE, *MIXTURES], help="architectures (default: all)")
+    parser.add_argument("--row", nargs=3, metavar=("POLICY", "FORMAT", "SHARPEN"), help="one row, in this process")
     asked = parser.parse_args()
     if asked.row:
-        print("ROW", json.dumps(measure(asked.row[0], float(asked.row[1]), asked.rate, asked.updates)), flush=True)
+        name, kind, sharpen = asked.row
+        print("ROW", json.dumps(measure((name, kind, float(sharpen)), asked.rate, asked.updates)), flush=True)
         return
-    each = -(-asked.updates // (len(FORMATS) * len(SHARPENED)))
-    for kind in FORMATS:
-        for sharpen in SHARPENED:
-            row = ["--row", kind, str(sharpen), "--updates", str(each), "--rate", str(asked.rate)]
-            command = [sys.executable, "-m", "tests.bench.probe_faults", *row]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            told = [line for line in done.stdout.splitlines() if line.startswith("ROW ")]
-            print(told[0].removeprefix("ROW ") if told else done.stderr[-2000:], flush=True)
+    rows = [row for row in ROWS if row[0] in asked.policies]
+    each = -(-asked.updates // len(rows))
+    for row in rows:
+        options = ["--row", *map(str, row), "--updates", str(each), "--rate", str(asked.rate)]
+        command = [sys.executable, "-m", "tests.bench.probe_faults", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        told = [line for line in done.stdout.splitlines() if line.startswith("ROW ")]
+        print(told[0].removeprefix("ROW ") if told else done.stderr[-2000:], flush=True)
 
 
 if __name__ == "__main__":
