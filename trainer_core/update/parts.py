@@ -24,7 +24,7 @@ from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.naming import apart, layer_as_in_files, layer_of
 from trainer_core.update.model.policy import load_policy
-from trainer_core.update.model.storage import DTYPES, HostMemory, stored
+from trainer_core.update.model.storage import DTYPES, HostMemory, bound_kernels, stored
 from trainer_core.update.objective.extra_outputs import needs_logits
 from trainer_core.update.optimization.engine import UpdateEngine
 
@@ -39,6 +39,7 @@ class LearnerModels:
     ) -> None:
         """Load everything from the base policy's folder, but for a teacher, which has its own. Collective."""
         capabilities.require(spec, device)
+        bound_kernels()
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
         if spec.policy.dtype != "float32":
             flows = Flows()

@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MethodType
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -26,6 +28,28 @@ FILE = "adapter_model.safetensors"
 IN_FILES = "base_model.model."
 """Prefix that peft puts before the names of weights."""
 BASE, DOWN, UP = ".base_layer.", ".lora_A.default.weight", ".lora_B.default.weight"
+
+
+class _WideProduct(torch.autograd.Function):
+    """Product of narrow input with a float32 matrix in float32. Keeps the input as it is."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return nn.functional.linear(x.to(weight.dtype), weight)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor]:
+        x, weight = ctx.saved_tensors
+        wide = x.to(weight.dtype).reshape(-1, x.shape[-1])
+        return (slope @ weight).to(x.dtype), slope.reshape(-1, slope.shape[-1]).T @ wide
+
+
+def _project_down(self: Any, x: Tensor) -> Tensor:
+    if x.dtype == self.weight.dtype:
+        return nn.functional.linear(x, self.weight)
+    found: Tensor = _WideProduct.apply(x, self.weight)
+    return found
 
 
 class Adapter:
@@ -66,6 +90,12 @@ class Adapter:
             if name.endswith((DOWN, UP)):
                 # peft gives it the type of the layer that it stands beside; it is small, and all that is trained.
                 parameter.data = parameter.data.float()
+        layer: Any
+        for layer in self._layers:
+            # Else every layer would keep a float32 copy of its input, though several read the same.
+            layer.cast_input_dtype_enabled = False
+            for down in layer.lora_A.values():
+                down.forward = MethodType(_project_down, down)
 
     @contextmanager
     def disabled(self) -> Iterator[None]:

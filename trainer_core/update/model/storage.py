@@ -1,5 +1,6 @@
 """Storage of a policy's numbers between forward and backward pass, and of its weights in fewer bits."""
 
+import os
 from types import MethodType
 from typing import Any
 
@@ -8,9 +9,23 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from transformers import PreTrainedModel
 
+from trainer_core.update.model.norms import use_narrow_norms
+
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 SMALLEST = 1 << 16
 """Bytes from which a tensor is worth the way to the host and back."""
+
+KERNELS = 128
+"""Compiled 16-bit matrix products that the CPU's library keeps: those of one micro-batch, with room to spare."""
+
+
+def bound_kernels() -> None:
+    """Have oneDNN keep ``KERNELS`` compiled products instead of 1,024; to be called before the first of them.
+
+    It compiles one for each shape and keeps some hundred kilobytes of each. Shapes of a mixture's experts hardly ever
+    come back, those of a dense policy within their micro-batch.
+    """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(KERNELS))
 
 
 def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
@@ -28,6 +43,7 @@ def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
             del module.forward, module.lean_epsilon, module.normalise
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
+    use_narrow_norms(model)
     head: Any = model.get_output_embeddings()
     linear = type(head) is nn.Linear
     if linear and not hasattr(head, "asked"):

@@ -16,7 +16,7 @@ from transformers import AttentionInterface
 
 from trainer_core.update.packed.long_segments import long_attention
 from trainer_core.update.packed.rule import Rule
-from trainer_core.update.packed.segments import Bucket, Layout
+from trainer_core.update.packed.segments import Layout
 
 NAME = "dressage_packed"
 MAX_PLAIN_KEYS = 256
@@ -74,24 +74,21 @@ def packed_attention(
     rule = Rule(query.shape[-1] ** -0.5 if scaling is None else scaling, sliding_window, softcap)
     # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
-    outputs = [_attend(bucket, q, k, v, s_aux, rule) for bucket in layout.buckets]
+    outputs = [_attend(layout, number, q, k, v, s_aux, rule) for number in range(len(layout.buckets))]
     if layout.long:
         outputs.append(long_attention(q, k, v, s_aux, layout.long, rule))
     flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
     return flat.index_select(0, layout.slots).unsqueeze(0), None
 
 
-def _attend(bucket: Bucket, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
-    """Output of one bucket's query slots, [B * Lq, H, E]."""
+def _attend(layout: Layout, number: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:
+    """Output of the query slots of bucket ``number``, [B * Lq, H, E]."""
+    bucket = layout.buckets[number]
     batch, queries = bucket.query_rows.shape
     keys = bucket.key_rows.shape[1]
     heads, kv_heads = q.shape[1], k.shape[1]
     shared = heads // kv_heads
-    bias = bucket.bias
-    if rule.window is not None and keys > rule.window:
-        slots = torch.arange(keys, device=bias.device)
-        too_old = slots <= bucket.query_positions.unsqueeze(-1) - rule.window
-        bias = bias.masked_fill(too_old, -torch.inf)
+    bias = layout.mask(number, rule.window, q.dtype)
     qs = q.index_select(0, bucket.query_rows.view(-1)).view(batch, queries, kv_heads, shared, -1).permute(0, 2, 3, 1, 4)
     ks = k.index_select(0, bucket.key_rows.view(-1)).view(batch, keys, kv_heads, -1).transpose(1, 2)
     vs = v.index_select(0, bucket.key_rows.view(-1)).view(batch, keys, kv_heads, -1).transpose(1, 2)
@@ -105,7 +102,7 @@ def _attend(bucket: Bucket, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | Non
             qs.reshape(batch, heads, queries, -1),
             ks.repeat_interleave(shared, dim=1),
             vs.repeat_interleave(shared, dim=1),
-            attn_mask=bias.unsqueeze(1).to(q.dtype),
+            attn_mask=bias.unsqueeze(1),
             scale=rule.scale,
         )
     return out.transpose(1, 2).reshape(batch * queries, heads, -1)
@@ -123,7 +120,7 @@ def _plain(qs: Tensor, ks: Tensor, vs: Tensor, bias: Tensor, sinks: Tensor | Non
     if rule.softcap is not None:
         scores = torch.tanh(scores.to(wide) / rule.softcap) * rule.softcap
     # In place: the scores are this function's own, and the sum with a constant leaves the gradient as it is.
-    scores.view(batch, kv_heads, shared, queries, keys).add_(bias[:, None, None].to(scores.dtype))
+    scores.view(batch, kv_heads, shared, queries, keys).add_(bias[:, None, None])
     if sinks is None:
         probabilities = torch.softmax(scores, dim=-1, dtype=wide)
     else:

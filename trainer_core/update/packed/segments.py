@@ -11,8 +11,9 @@ without padding; inside it, segments of similar size are padded to one another i
 which is computed by itself.
 """
 
+import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -30,7 +31,7 @@ MAX_MASKED_KEYS = 1024
 """Segments with more keys stand alone and have no mask, which would grow with the square of their length."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bucket:
     """B segments padded to Lq queries and Lk keys."""
 
@@ -40,11 +41,23 @@ class Bucket:
     """Packed token of each key slot, int64 [B, Lk]."""
     query_positions: Tensor
     """Position of each query in its sequence, int64 [B, Lq]; 0 for padding."""
-    bias: Tensor
-    """Added to the scores, float32 [B, Lq, Lk]: 0 where the query may look, −inf where not."""
+
+    def to(self, device: torch.device) -> "Bucket":
+        """The bucket on ``device``."""
+        return Bucket(self.query_rows.to(device), self.key_rows.to(device), self.query_positions.to(device))
+
+    def make_mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
+        """Numbers to add to the scores, [B, Lq, Lk]: 0 where the query may look, −inf where not."""
+        slots = torch.arange(self.key_rows.shape[1], device=self.key_rows.device)
+        positions = self.query_positions.unsqueeze(-1)
+        # Padded key slots lie behind every real position, so causality hides them as well.
+        hidden = slots > positions
+        if window is not None:
+            hidden |= slots <= positions - window
+        return torch.zeros(hidden.shape, dtype=dtype, device=hidden.device).masked_fill_(hidden, -torch.inf)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Layout:
     """The attention pattern of one packed micro-batch of N tokens."""
 
@@ -55,15 +68,47 @@ class Layout:
     """The same for layers with a state; None where a prefix is no run of its own."""
     long: tuple[Segment, ...] = ()
     """Segments of many keys, whose query slots follow those of the buckets."""
+    _masks: dict[tuple[int, int | None, torch.dtype], Tensor] = field(default_factory=dict, repr=False)
 
     def to(self, device: torch.device) -> "Layout":
         """The layout on ``device``."""
-        moved = tuple(
-            Bucket(*(getattr(bucket, name).to(device) for name in Bucket.__dataclass_fields__))
-            for bucket in self.buckets
-        )
+        moved = tuple(bucket.to(device) for bucket in self.buckets)
         runs = None if self.runs is None else self.runs.to(device)
         return Layout(moved, self.slots.to(device), runs, self.long)
+
+    def mask(self, number: int, window: int | None, dtype: torch.dtype) -> Tensor:
+        """``make_mask`` of bucket ``number``, made once for all layers.
+
+        Masks grow with queries times keys: only the layout that was asked last keeps its own, so that an update of
+        many micro-batches holds those of one.
+        """
+        _Latest.become(self)
+        bucket = self.buckets[number]
+        cuts = None if window is None or bucket.key_rows.shape[1] <= window else window
+        found = self._masks.get((number, cuts, dtype))
+        if found is None:
+            found = self._masks[number, cuts, dtype] = bucket.make_mask(cuts, dtype)
+        return found
+
+    def drop_masks(self) -> None:
+        """Forget the masks; they are made again when they are asked for."""
+        self._masks.clear()
+
+
+class _Latest:
+    """The layout that keeps its masks."""
+
+    _layout: "weakref.ref[Layout] | None" = None
+
+    @classmethod
+    def become(cls, layout: Layout) -> None:
+        """Let ``layout`` keep its masks, and the one before it none."""
+        before = None if cls._layout is None else cls._layout()
+        if before is layout:
+            return
+        if before is not None:
+            before.drop_masks()
+        cls._layout = weakref.ref(layout)
 
 
 def build_layout(segments: Sequence[Segment], *, exact: bool = False) -> Layout:
@@ -129,9 +174,4 @@ def _bucket(members: Sequence[Segment], width: int) -> Bucket:
         key_rows[row, :prefix] = np.arange(*segment.prefix)
         key_rows[row, prefix : prefix + queries] = query_rows[row, :queries]
         positions[row, :queries] = np.arange(prefix, prefix + queries)
-    # Padded key slots lie behind every real position, so causality hides them as well.
-    hidden = np.arange(depth) > positions[:, :, None]
-    bias = np.where(hidden, np.float32(-np.inf), np.float32(0.0))
-    return Bucket(
-        torch.from_numpy(query_rows), torch.from_numpy(key_rows), torch.from_numpy(positions), torch.from_numpy(bias)
-    )
+    return Bucket(torch.from_numpy(query_rows), torch.from_numpy(key_rows), torch.from_numpy(positions))
