@@ -35,6 +35,23 @@ DENSE: dict[str, Any] = {
 TINY = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
 NARROW = {"sizes": {**TINY, "num_key_value_heads": 1}, "samples": 1, "batches": 1}
 RECOMPUTED = {"policy": {"gradient_checkpointing": True}}
+BFLOAT16 = {"policy": {"dtype": "bfloat16"}}
+LATENT = {
+    "model_type": "deepseek_v3",
+    "head_dim": 16,
+    "num_key_value_heads": 8,
+    "q_lora_rank": 96,
+    "kv_lora_rank": 64,
+    "qk_nope_head_dim": 32,
+    "qk_rope_head_dim": 16,
+    "v_head_dim": 32,
+    "n_routed_experts": 8,
+    "num_experts_per_tok": 2,
+    "n_group": 1,
+    "topk_group": 1,
+    "first_k_dense_replace": 1,
+    "moe_intermediate_size": 256,
+}
 SHAPES: dict[str, dict[str, Any]] = {
     "4 short sequences": {"samples": 4, "length": 200},
     "the same in one micro-batch": {"samples": 4, "length": 200, "batches": 1},
@@ -63,22 +80,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "multi-head latent attention": {
         "samples": 2,
         "length": 1500,
-        "sizes": {
-            "model_type": "deepseek_v3",
-            "head_dim": 16,
-            "num_key_value_heads": 8,
-            "q_lora_rank": 96,
-            "kv_lora_rank": 64,
-            "qk_nope_head_dim": 32,
-            "qk_rope_head_dim": 16,
-            "v_head_dim": 32,
-            "n_routed_experts": 8,
-            "num_experts_per_tok": 2,
-            "n_group": 1,
-            "topk_group": 1,
-            "first_k_dense_replace": 1,
-            "moe_intermediate_size": 256,
-        },
+        "sizes": LATENT,
     },
     "windows": {
         "samples": 1,
@@ -96,7 +98,7 @@ SHAPES: dict[str, dict[str, Any]] = {
             "intermediate_size": 256,
         },
     },
-    "bfloat16": {"samples": 1, "length": 2000, "policy": {"dtype": "bfloat16"}},
+    "bfloat16": {"samples": 1, "length": 2000, **BFLOAT16},
     "capped scores": {
         "samples": 1,
         "length": 3000,
@@ -105,25 +107,132 @@ SHAPES: dict[str, dict[str, Any]] = {
     "32,768 tokens, checkpointed": {**NARROW, "length": 32768 - PROMPT + 1, **RECOMPUTED},
     "80,000 tokens, checkpointed": {**NARROW, "length": 80000 - PROMPT + 1, **RECOMPUTED},
 }
+ELSEWHERE: dict[str, dict[str, Any]] = {
+    "Llama, 1 of 5,000": {
+        "samples": 1,
+        "length": 5000,
+        "batches": 1,
+        "sizes": {"model_type": "llama", "hidden_size": 320, "num_attention_heads": 10, "num_key_value_heads": 2},
+    },
+    "Llama, 8 of 256, 3 micro-batches": {
+        "samples": 8,
+        "length": 240,
+        "batches": 3,
+        "sizes": {"model_type": "llama", "hidden_size": 384, "num_attention_heads": 12},
+    },
+    "Qwen 3, 4 of 700, head of its own over 8,192": {
+        "samples": 4,
+        "length": 700,
+        "batches": 1,
+        "sizes": {"vocab_size": 8192, "tie_word_embeddings": False, "num_hidden_layers": 4},
+    },
+    "Gemma 3, 1 of 4,000, vocabulary of 65,536": {
+        "samples": 1,
+        "length": 4000,
+        "batches": 1,
+        "sizes": {
+            "model_type": "gemma3_text",
+            "vocab_size": 65_536,
+            "sliding_window": 512,
+            "query_pre_attn_scalar": 32,
+            "num_hidden_layers": 4,
+        },
+    },
+    "Qwen 3 MoE, 16 experts, 2 of 2,000": {
+        "samples": 2,
+        "length": 2000,
+        "batches": 1,
+        "sizes": {
+            "model_type": "qwen3_moe",
+            "num_experts": 16,
+            "num_experts_per_tok": 4,
+            "moe_intermediate_size": 192,
+            "num_hidden_layers": 4,
+        },
+    },
+    "Mixtral, 4 experts, 6 of 256": {
+        "samples": 6,
+        "length": 241,
+        "sizes": {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "intermediate_size": 512},
+    },
+    "latent attention, 1 of 4,000": {"samples": 1, "length": 4000, "batches": 1, "sizes": LATENT},
+    "LoRA, 3 of 1,500": {
+        "samples": 3,
+        "length": 1500,
+        "policy": {"adapter": {"type": "lora", "rank": 16}},
+        "kl": {"coefficient": 0.1},
+    },
+    "ZeRO 1, 4 of 900": {"samples": 4, "length": 900, "zero_stage": 1},
+    "ZeRO 2, 4 of 900": {"samples": 4, "length": 900, "zero_stage": 2},
+    "ZeRO 3, 4 of 900": {"samples": 4, "length": 900, "zero_stage": 3},
+    "ZeRO 2 on 2 ranks, 4 of 900": {"samples": 4, "length": 900, "batches": 1, "zero_stage": 2, "ranks": 2},
+    "32,768 tokens, checkpointed, 3 layers of 128": {
+        "samples": 1,
+        "length": 32768 - PROMPT + 1,
+        "batches": 1,
+        "sizes": {
+            **TINY,
+            "hidden_size": 128,
+            "intermediate_size": 384,
+            "num_hidden_layers": 3,
+            "num_key_value_heads": 1,
+        },
+        **RECOMPUTED,
+    },
+}
+"""Shapes that nothing of the estimate was made on. Each is measured in both number types."""
 
 
 def measure() -> list[Figure]:
     """Predicted over measured peak of every shape."""
     figures = []
-    for name, shape in SHAPES.items():
+    for name, shape in everything().items():
         predicted, measured = compare(shape)
         figures.append(Figure(f"{name}: measured peak", measured / 1e6, "MB"))
         figures.append(Figure(f"{name}: predicted / measured", predicted / measured, "", "0.85 to 1.15"))
     return figures
 
 
+def everything() -> dict[str, dict[str, Any]]:
+    """All shapes by name: those that the estimate was made on, and those elsewhere in each number type."""
+    found = dict(SHAPES)
+    for name, shape in ELSEWHERE.items():
+        found[f"{name}, float32"] = shape
+        found[f"{name}, bfloat16"] = narrow(shape)
+    return found
+
+
+def narrow(shape: dict[str, Any]) -> dict[str, Any]:
+    """The shape in bfloat16."""
+    return {**shape, "policy": {**shape.get("policy", {}), **BFLOAT16["policy"]}}
+
+
 def compare(shape: dict[str, Any]) -> tuple[int, int]:
     """Predicted and measured bytes of a rank's peak, beyond what its libraries take."""
     # Blocks of this size and more are mapped one by one, and unmapped when they are freed.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.bench.learner_memory", json.dumps(shape)]
-    done = subprocess.run(command, env=environment, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    ranks = shape.get("ranks", 1)
+    with tempfile.TemporaryDirectory() as name:
+        place = None if ranks == 1 else f"file://{name}/meeting"
+        started = [
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.bench.learner_memory",
+                    json.dumps({**shape, "rank": rank, "meet": place}),
+                ],
+                env=environment,
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for rank in range(ranks)
+        ]
+        answers = [process.communicate()[0] for process in started]
+    if any(process.returncode for process in started):
+        raise RuntimeError(f"a learner of the shape {shape} failed; its message stands above")
+    found: dict[str, int] = json.loads(answers[0].splitlines()[-1])
     return found["predicted"], found["measured"]
 
 
@@ -137,8 +246,9 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
     from trainer_core.update.learner import Learner
 
     torch.set_num_threads(1)
-    samples, length = shape["samples"], shape["length"]
-    tokens, together = samples * (PROMPT + length - 1), samples * shape.get("batches", 2)
+    samples, length, ranks = shape["samples"], shape["length"], shape.get("ranks", 1)
+    tokens, together = samples * (PROMPT + length - 1), samples * ranks * shape.get("batches", 2)
+    world = {"rank": shape.get("rank", 0), "world_size": ranks, "init_method": shape.get("meet")}
     spec = RunSpec.model_validate(
         {
             "policy": {"base": "small", **shape.get("policy", {})},
@@ -154,6 +264,7 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
             "optimizer": {"learning_rate": 1e-4, **shape.get("optimizer", {})},
             "parallelism": {
                 "zero_stage": shape.get("zero_stage", 0),
+                "learner_ranks": ranks,
                 "share_prompts": False,
                 "max_tokens_per_microbatch": tokens,
             },
@@ -166,17 +277,18 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
         folder = Path(name)
         _write_policy(folder, shape.get("sizes", {}))
         size = PolicySize.of(folder)
-        warm = Learner(folder, spec)
-        warm.update(_groups(2, 20), spec, 1)
+        warm = Learner(folder, spec, **world)
+        # With the shapes that are measured: products in 16 bits are compiled shape by shape, and stay.
+        warm.update(_groups(together, length), spec, 1)
         del warm
         learners: list[Learner] = []
 
         def start_and_step() -> None:
-            learners.append(Learner(folder, spec))
+            learners.append(Learner(folder, spec, **world))
             learners[0].update(_groups(together, length), spec, 1)
 
         measured = peak_bytes(start_and_step)
-    own = learner_memory(size, spec, spec.parallelism.zero_stage, 1, keys=PROMPT + length - 1)
+    own = learner_memory(size, spec, spec.parallelism.zero_stage, ranks, keys=PROMPT + length - 1)
     return {"predicted": own.peak, "measured": measured}
 
 

@@ -1,40 +1,91 @@
-"""Memory that one micro-batch keeps for its backward pass."""
+"""Memory that one micro-batch takes beside weights, from the end of its forward pass to the end of its backward pass.
+
+Every term is the bytes of tensors that exist at that moment, counted from the learner's own code: what each layer saves
+for its backward pass, and what lives for a moment in it. A number that the learner keeps in the policy's type has
+``width`` bytes, one that it computes with in float32 has 4.
+"""
+
+from dataclasses import dataclass
 
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
+from trainer_core.spec.learner.adapter import LoRAAdapter
 
+WIDE = 4
+"""Bytes of a float32 number."""
 PLAIN_KEYS, MASKED_KEYS = 256, 1024
 """Keys up to which attention keeps its probabilities, and up to which it has a mask."""
 KEPT_LOGITS = 1 << 23
 """Logits that the output layer keeps; of more it keeps none."""
 TILE_LOGITS = 1 << 20
+"""Logits of one tile of the output layer."""
+TILE_TOKENS = 1024
+"""Tokens of one tile of the output layer, at most."""
 
 
-def activation_bytes(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int) -> int:
-    """Bytes at the worst moment: the end of the forward pass, or the backward pass through the last layer.
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """Bytes of one micro-batch at the two moments that can be the worst."""
+
+    first: int
+    """Between the end of the forward pass and the backward pass through the last layer, when no layer has given back
+    what it saved: with the gradient of the output layer, which is the first that there is."""
+    last: int
+    """In the backward pass through the first layer, when all gradients stand: without them, but with the narrow copy
+    that the latest of them was made from."""
+
+
+def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int) -> Activations:
+    """Bytes of a micro-batch.
 
     Args:
         size: the size of the policy.
-        spec: number type and checkpointing are read from it.
+        spec: number type, adapter and checkpointing are read from it.
         tokens: packed input tokens of the micro-batch.
         keys: the number of keys that a query is laid out against: about the longest sequence.
         predicted: tokens whose log-probability is asked.
     """
-    width = 2 if spec.policy.dtype == "bfloat16" else 4
-    passing = tokens * _passing(size, keys) * width
-    kept = predicted * size.vocabulary
-    # States before the output layer: normalised, gathered, divided by the temperature, and their gradient.
-    head = (2 * tokens + predicted) * size.hidden * width + 2 * predicted * size.hidden * 4
-    logits = 4 * (2 * kept if kept <= KEPT_LOGITS else 3 * TILE_LOGITS)
-    dense = tokens * _per_token(size, keys, _dense(size), width) * width
-    sparse = tokens * _per_token(size, keys, _mixture(size), width) * width
+    width = 2 if spec.policy.dtype == "bfloat16" else WIDE
+    dense = tokens * _layer(size, keys, _dense(size), width)
+    sparse = tokens * _layer(size, keys, _mixture(size), width)
     if spec.policy.gradient_checkpointing:
-        saved = size.layers * tokens * size.hidden * width + max(sparse, dense if size.dense_layers else 0)
+        one = max(sparse, dense if size.dense_layers else 0)
+        saved = size.layers * tokens * size.hidden * width + one
     else:
+        one = dense if size.dense_layers else sparse
         saved = size.dense_layers * dense + (size.layers - size.dense_layers) * sparse
-    # Who may see whom is laid out once, in float32, for all layers.
-    masks = tokens * keys * 4 if keys <= MASKED_KEYS else 0
-    return int(saved + masks + max(passing, head + logits))
+    passing = tokens * _passing(size, keys, width)
+    masks = tokens * keys * width if keys <= MASKED_KEYS else 0
+    if size.window is not None and size.window < keys <= MASKED_KEYS:
+        masks *= 2  # layers with a window have one of their own
+    frozen = isinstance(spec.policy.adapter, LoRAAdapter)
+    head = _head(size, tokens, predicted, width)
+    to_head = 0 if frozen else size.vocabulary * size.hidden * width
+    # A narrow gradient is added up in float32, and freed when that is done.
+    copied = 0 if frozen or width == WIDE else size.largest * width
+    return Activations(
+        first=saved + masks + max(passing + to_head, head),
+        last=one + masks + passing + copied,
+    )
+
+
+def _head(size: PolicySize, tokens: int, predicted: int, width: int) -> int:
+    """The output layer and what leads to it, at its worst moment."""
+    # The last norm's input and output, and the rows of it that predict something.
+    states = (2 * tokens + predicted) * size.hidden * width
+    scaled = predicted * size.hidden * WIDE
+    logits = predicted * size.vocabulary
+    if logits <= KEPT_LOGITS:
+        columns = size.vocabulary
+        # Forward: logits, their distances to the maximum and the powers of these. Backward: logits and their gradient.
+        forward, backward = 3 * logits * WIDE, 2 * logits * WIDE
+    else:
+        columns = min(size.vocabulary, TILE_LOGITS // min(TILE_TOKENS, predicted))
+        forward = backward = 3 * TILE_LOGITS * WIDE
+    to_weight = size.vocabulary * size.hidden * width
+    # Products for narrow weights are summed in float32, a run of columns at a time: the sum and the latest product.
+    summed = 2 * columns * size.hidden * WIDE if width < WIDE else 0
+    return states + scaled + max(forward, backward + scaled + to_weight + summed)
 
 
 def _dense(size: PolicySize) -> int:
@@ -51,13 +102,18 @@ def _mixture(size: PolicySize) -> int:
     return own + 4 * size.shared_intermediate
 
 
-def _per_token(size: PolicySize, keys: int, feed_forward: int, width: int) -> int:
-    """Numbers of ``width`` bytes that one layer keeps of one token."""
-    norms = size.norms * size.hidden * (4 if size.lean_norms else 5) // 2
-    return norms + _attention(size, keys, width) + feed_forward
+def _layer(size: PolicySize, keys: int, feed_forward: int, width: int) -> int:
+    """Bytes that one layer keeps of one token."""
+    # The input of every norm, and of both parts' matrices.
+    norms = (size.norms + 2) * size.hidden
+    if not size.lean_norms and width == WIDE:
+        # Gemma's own norm keeps what it has normalised beside its input.
+        norms = size.norms * size.hidden * 5 // 2
+    return (norms + feed_forward) * width + _attention(size, keys, width)
 
 
 def _attention(size: PolicySize, keys: int, width: int) -> int:
+    """Bytes that one layer's attention keeps of one token."""
     queries, shared = size.heads * size.head_dim, size.kv_heads * size.head_dim
     values, out = size.kv_heads * size.value_dim, size.heads * size.value_dim
     before = (queries + shared) if size.normalises_heads else 0
@@ -66,18 +122,32 @@ def _attention(size: PolicySize, keys: int, width: int) -> int:
         before = 2 * (size.latent.queries + size.latent.keys) + size.heads * (size.head_dim - size.latent.rotated)
     if keys <= PLAIN_KEYS:
         # The softmax keeps its result in 32 bits, and the product with the values keeps it in the policy's.
-        return before + queries + shared + values + out + size.heads * keys * (1 if width == 4 else 3)
+        probabilities = size.heads * keys * (WIDE if width == WIDE else WIDE + width)
+        return (before + queries + shared + values + out) * width + probabilities
+    sums = size.heads * WIDE
     if keys <= MASKED_KEYS and not size.cuts_kernels and size.head_dim == size.value_dim:
         # The fused kernel with a mask reads keys and values repeated for every head.
-        return before + 5 * queries
-    return before + queries + shared + values + 2 * out
+        return (before + 5 * queries) * width + sums
+    return (before + queries + shared + values + 2 * out) * width + sums
 
 
-def _passing(size: PolicySize, keys: int) -> int:
-    """Numbers of one token that live for a moment in the backward pass of one layer, beyond what it has given back."""
+def _passing(size: PolicySize, keys: int, width: int) -> int:
+    """Bytes of one token that live for a moment in the backward pass of one layer, beyond what it has given back."""
     widest = max(size.experts_per_token * size.intermediate + size.shared_intermediate, size.intermediate)
-    feed_forward = 2 * widest + size.hidden * size.experts_per_token
-    probabilities = 2 * size.heads * keys if keys <= PLAIN_KEYS else 0
+    feed_forward = (2 * widest + size.hidden * size.experts_per_token) * width
     # When attention's turn comes, what the feed-forward part had kept is gone.
-    attention = probabilities - 4 * widest - 2 * size.hidden
-    return max(feed_forward, attention)
+    freed = (4 * widest + 2 * size.hidden) * width
+    return max(feed_forward, _attending(size, keys, width) - freed)
+
+
+def _attending(size: PolicySize, keys: int, width: int) -> int:
+    """Bytes of one token that live for a moment in the backward pass of the attention."""
+    queries, out = size.heads * size.head_dim, size.heads * size.value_dim
+    if keys <= PLAIN_KEYS:
+        # The probabilities' gradient and the scores', in float32.
+        return 2 * size.heads * keys * WIDE
+    if keys <= MASKED_KEYS:
+        return 0
+    # Output and slope in float32; the gradients of queries, and, added up in float32, of keys and values.
+    wide = 2 * out * WIDE if width < WIDE else 0
+    return wide + 2 * queries * width + size.kv_heads * (size.head_dim + size.value_dim) * (WIDE + width)

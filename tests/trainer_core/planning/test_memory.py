@@ -16,7 +16,7 @@ from tests.bench.learner_memory import SHAPES, compare
 from tests.trainer_core.specs import document, spec
 from trainer_core.__main__ import main
 from trainer_core.explain import explain
-from trainer_core.planning.activations import activation_bytes
+from trainer_core.planning.activations import KEPT_LOGITS, activations
 from trainer_core.planning.memory import LearnerMemory, learner_memory, memory
 from trainer_core.planning.policy_size import Latent, PolicySize, UnknownSize
 from trainer_core.starter.architectures import make_tiny
@@ -92,6 +92,7 @@ def test_sizes_of_a_mixture_with_latent_attention(tmp_path: Path) -> None:
     assert (found.head_dim, found.value_dim, found.kv_heads, found.latent) == (20, 10, 4, Latent(24, 16, 8))
     assert (found.intermediate, found.dense_intermediate, found.shared_intermediate) == (32, 96, 64)
     assert (found.experts_per_token, found.dense_layers, found.norms) == (2, 1, 2)
+    assert (found.window, found.largest) == (None, 64 * 64), "experts of a layer are joined"
     assert found.cached_numbers(on_cpu=False) == 4 * (16 + 8)
     assert found.cached_numbers(on_cpu=True) == 4 * 4 * 2 * 20, "values of 10 take the room of keys"
     assert found.matrices == {}, "an adapter of a mixture leaves shared experts alone"
@@ -104,6 +105,20 @@ def test_sizes_of_a_language_model_inside_another_and_of_capped_scores(tmp_path:
     assert (found.layers, found.hidden, found.head_dim, found.kv_heads) == (4, 64, 24, 2)
     assert (found.cuts_kernels, found.lean_norms, found.latent) == (True, False, None)
     assert found.cached_numbers(on_cpu=False) == found.cached_numbers(on_cpu=True) == 4 * 2 * 2 * 24
+
+
+@pytest.mark.parametrize(
+    ("says", "window"),
+    [
+        ({"sliding_window": 32}, 32),
+        ({"sliding_window": 32, "use_sliding_window": False}, None),
+        ({"sliding_window": 32, "layer_types": ["full_attention"]}, None),
+        ({"sliding_window": 32, "layer_types": ["full_attention", "sliding_attention"]}, 32),
+        ({"sliding_window": None}, None),
+    ],
+)
+def test_windows_count_where_a_layer_has_one(tmp_path: Path, says: dict[str, Any], window: int | None) -> None:
+    assert PolicySize.of(folder_of(tmp_path, {**SIZES, **says}, NORMS)).window == window
 
 
 @pytest.mark.parametrize("every", [1, 2])
@@ -119,9 +134,26 @@ def test_sizes_of_experts_that_are_named_otherwise(tmp_path: Path, every: int) -
 def test_long_sequences_take_memory_by_their_length(size: PolicySize) -> None:
     """No part of the estimate grows with the square; between the two shapes lies the change of the kernel."""
     recomputed = spec(policy={"base": "starter", "gradient_checkpointing": True})
-    bytes_of = {n: activation_bytes(size, recomputed, n, n, n) for n in (2048, 32_768, 65_536)}
+    bytes_of = {n: activations(size, recomputed, n, n, n).first for n in (2048, 32_768, 65_536)}
     assert bytes_of[65_536] == pytest.approx(2 * bytes_of[32_768], rel=0.02)
     assert bytes_of[32_768] < 17 * bytes_of[2048]
+
+
+def test_activations_by_hand(size: PolicySize) -> None:
+    """Every term at 2,000 tokens of the starter policy: 4 layers of 128, 4 heads and 2 pairs of 32, 256 between."""
+    tokens, layers, hidden, queries, shared, between, vocabulary = 2000, 4, 128, 128, 64, 256, 101
+    assert tokens * vocabulary < KEPT_LOGITS
+    for dtype, width in (("float32", 4), ("bfloat16", 2)):
+        found = activations(size, spec(policy={"base": "starter", "dtype": dtype}), tokens, tokens, tokens)
+        # Inputs of two norms and of two parts; queries and keys before and after their norms, values, the attention's
+        # output twice; both sides of the gate, its activation and their product; a float32 sum for each head.
+        layer = tokens * ((4 * hidden + 2 * (queries + shared) + shared + 2 * queries + 4 * between) * width + 4 * 4)
+        states, scaled, logits = 3 * tokens * hidden * width, tokens * hidden * 4, tokens * vocabulary * 4
+        to_weight = vocabulary * hidden * width
+        summed = 2 * vocabulary * hidden * 4 if width == 2 else 0
+        head = states + scaled + max(3 * logits, 2 * logits + scaled + to_weight + summed)
+        assert found.first == layers * layer + head
+        assert found.last == layer + tokens * (2 * between + hidden) * width + (size.largest * 2 if width == 2 else 0)
 
 
 def test_weights_gradients_and_moments_at_every_stage(size: PolicySize) -> None:
