@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from types import SimpleNamespace
 
-from worker.engine.speculation.acceptance import Acceptance, kind
+from worker.engine.speculation.acceptance import DraftAcceptance, kind
 from worker.engine.speculation.continuations import Continuations
 from worker.engine.speculation.costs import StepCosts
 from worker.engine.speculation.drafter import draft
@@ -25,16 +25,18 @@ def test_the_longest_run_says_how_a_text_goes_on() -> None:
     assert index.after((1, 2, 3, 4, 5, 6)) == (1, [70, 1, 1])
     assert index.after((0, 0, 0, 4, 5, 6)) == (2, [80, 2, 3])
     assert index.after((4, 5, 60)) is None
-    found = draft((1, 2, 3, 4, 5, 6), index, Acceptance(), most=8, least_expected=0.0)
+    found = draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=8, least_expected=0.0)
     assert found is not None
     assert found.tokens == [70, 71]
-    found = draft((1, 2, 3, 4, 5, 6), index, Acceptance(), most=1, least_expected=0.0)
+    found = draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=1, least_expected=0.0)
     assert found is not None and found.tokens == [70]
-    assert draft((1, 2, 3, 4, 5, 6), index, Acceptance(), most=8, least_expected=0.8) is None  # once is a prior of 3/4
+    assert (
+        draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=8, least_expected=0.8) is None
+    )
 
 
 def test_acceptance_is_measured_by_class_and_forgotten() -> None:
-    acceptance, entry = Acceptance(), [5, 3, 3]
+    acceptance, entry = DraftAcceptance(), [5, 3, 3]
     of = kind(0, entry)
     assert acceptance.share(of, entry) == 3.5 / 4
     for _ in range(300):

@@ -169,10 +169,10 @@ class Engine(SpecModel):
     concurrency: Concurrency = FixedConcurrency()
     """How many sequences run, up to ``max_num_seqs``."""
     speculation: Literal["tail", "off"] = "off"
-    """With ``tail``, a step in which few sequences run samples several tokens of each: drafts come from the answer
+    """Sampling of several tokens of a sequence in one step, where few sequences run. Drafts come from the answer
     itself, its group and earlier answers to the prompt, and are made only where they are measured to gain. What is
-    sampled has the same law, and the same log-probabilities. Rests for policies whose layers are not all of full
-    attention."""
+    sampled has the same law, and the same log-probabilities. ``tail`` rests for policies whose layers are not all of
+    full attention."""
     lm_head_dtype: Literal["model", "float32"] = "model"
     """Number type of the projection to logits: the one switch of a float32 head. With ``float32`` a narrower engine
     multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of

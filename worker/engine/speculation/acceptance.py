@@ -1,4 +1,4 @@
-"""How likely a drafted token is accepted, as measured: by the length of the run before it, and by the vote."""
+"""Probability that a drafted token is accepted, as measured: by the length of the run before it, and by the vote."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kind(place: int, entry: Entry) -> Kind:
     return place, min(voters, 4), 8 * majority // voters
 
 
-class Acceptance:
+class DraftAcceptance:
     """Measured shares of accepted tokens, by class."""
 
     def __init__(self) -> None:

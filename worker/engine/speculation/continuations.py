@@ -1,4 +1,4 @@
-"""How the texts of one prompt went on after each run of tokens: an index that grows token by token."""
+"""Index of how the texts of one prompt went on after each run of tokens; grows token by token."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Continuations:
         self.size += len(tokens)
 
     def after(self, text: tuple[int, ...]) -> tuple[int, Entry] | None:
-        """How texts went on after the longest run that ``text`` ends with: the place in ``ORDERS``, and the entry."""
+        """Find how texts went on after the longest run at the end of ``text``: its place in ``ORDERS``, and the entry."""
         entries, size = self._entries, len(text)
         for place, order in enumerate(ORDERS):
             if size >= order:

@@ -18,7 +18,7 @@ ASSUMED_WEIGHT = 2.0
 
 
 @dataclass(slots=True)
-class Line:
+class FittedLine:
     """y = a + b x by least squares with forgetting, from observations at x >= 0."""
 
     weight: float = 0.0
@@ -54,8 +54,8 @@ class StepCosts:
     """Measured seconds of steps that only decode."""
 
     def __init__(self) -> None:
-        self._plain = Line()
-        self._added = Line()
+        self._plain = FittedLine()
+        self._added = FittedLine()
         self._steps = 0
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.engine.speculation.acceptance import Acceptance, Kind, kind
+from worker.engine.speculation.acceptance import DraftAcceptance, Kind, kind
 from worker.engine.speculation.continuations import LONGEST, Continuations
 
 
@@ -26,9 +26,9 @@ class Draft:
 
 
 def draft(
-    text: tuple[int, ...], index: Continuations, acceptance: Acceptance, *, most: int, least_expected: float
+    text: tuple[int, ...], index: Continuations, acceptance: DraftAcceptance, *, most: int, least_expected: float
 ) -> Draft | None:
-    """Up to ``most`` tokens after ``text``, while their expected acceptance is at least ``least_expected``."""
+    """Draft up to ``most`` tokens after ``text``, while their expected acceptance is at least ``least_expected``."""
     tokens: list[int] = []
     expected: list[float] = []
     kinds: list[Kind] = []

@@ -9,7 +9,7 @@ VAIN_SHARE = 0.01
 FIRST_REST, LONGEST_REST = 16, 4096
 """Steps without a try after one that was in vain, at most: doubled each time from the first to the second."""
 PLAIN_EVERY = 24
-"""After so many drafted steps in a row one goes without, so that its time stays known."""
+"""Drafted steps in a row after which one goes without, so that its time stays known."""
 FORGETTING = 0.95
 """Weight of all before, at each drafted step, of what drafting has saved."""
 MOST_LOST = 3.0

@@ -35,7 +35,7 @@ class AnswerText:
     def __init__(self, prompt: Prompt, tokens: list[int]) -> None:
         self.prompt, self.tokens = prompt, tokens
         self.shelf: _Shelf | None = None
-        """Where it is indexed, if it is."""
+        """Index that it stands in, if it does."""
         self.read = 0
         """Tokens that are in the index, or were passed over."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from worker.engine.speculation.acceptance import Acceptance
+from worker.engine.speculation.acceptance import DraftAcceptance
 from worker.engine.speculation.costs import StepCosts
 from worker.engine.speculation.drafter import Draft, draft
 from worker.engine.speculation.gate import Gate
@@ -28,7 +28,7 @@ class _Plan:
 
     running: int
     drafts: dict[str, Draft]
-    """By vLLM's request id."""
+    """Drafts by vLLM's request id."""
     vain_s: float = 0.0
     """Seconds of making drafts that were not worth their time."""
 
@@ -38,7 +38,7 @@ class Speculator:
 
     def __init__(self) -> None:
         self._library = TextLibrary()
-        self._acceptance = Acceptance()
+        self._acceptance = DraftAcceptance()
         self._costs = StepCosts()
         self._gate = Gate()
         self._plan: _Plan | None = None
