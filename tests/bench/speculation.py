@@ -122,6 +122,7 @@ def _compare(engine: Any, load: Load, prompts: list[tuple[int, ...]]) -> Iterato
         if number > 1:  # the first of each warms up, and measures what steps cost
             spent[on] += time.perf_counter() - start
             made[on] += tokens
+    engine._speculator = engine._core.scheduler.speculator = speculator
     for on in (True, False):
         speeds[on] = made[on] / spent[on]
     after = speculator.stats
@@ -141,7 +142,7 @@ def _generate(engine: Any, load: Load, prompts: list[tuple[int, ...]], number: i
     left, submitted, tokens = max(24, 3 * running), 0, 0
     while left:
         while submitted < max(24, 3 * running) and engine.stats().running + engine.stats().waiting < running:
-            prompt = prompts[(submitted // load.samples) % len(prompts)]
+            prompt = prompts[(97 * number + submitted // load.samples) % len(prompts)]
             engine.submit(Request(f"{number}-{submitted}", prompt, sampling))
             submitted += 1
         for completion in engine.step():

@@ -30,9 +30,7 @@ def test_the_longest_run_says_how_a_text_goes_on() -> None:
     assert found.tokens == [70, 71]
     found = draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=1, least_expected=0.0)
     assert found is not None and found.tokens == [70]
-    assert (
-        draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=8, least_expected=0.8) is None
-    )
+    assert draft((1, 2, 3, 4, 5, 6), index, DraftAcceptance(), most=8, least_expected=0.8) is None
 
 
 def test_acceptance_is_measured_by_class_and_forgotten() -> None:

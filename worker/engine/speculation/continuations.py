@@ -51,7 +51,7 @@ class Continuations:
         self.size += len(tokens)
 
     def after(self, text: tuple[int, ...]) -> tuple[int, Entry] | None:
-        """Find how texts went on after the longest run at the end of ``text``: its place in ``ORDERS``, and the entry."""
+        """Find how texts went on after the longest run at the end of ``text``: its place in ``ORDERS``, and entry."""
         entries, size = self._entries, len(text)
         for place, order in enumerate(ORDERS):
             if size >= order:
