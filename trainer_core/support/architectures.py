@@ -67,11 +67,11 @@ ARCHITECTURES: Mapping[str, Support] = {
     "Qwen2ForCausalLM": Support("Qwen 2, Qwen 2.5", ("qwen2",), SEPARATE),
     "Qwen3ForCausalLM": Support("Qwen 3", ("qwen3",), SEPARATE),
     "Qwen3MoeForCausalLM": Support(
-        "Qwen 3 MoE", ("qwen3_moe",), ATTENTION, experts=True, routes=True, fp8=False, remarks=(_ROUTES, _EXPERTS)
+        "Qwen 3 MoE", ("qwen3_moe",), ATTENTION, experts=True, routes=True, remarks=(_ROUTES, _EXPERTS)
     ),
     "MistralForCausalLM": Support("Mistral", ("mistral",), SEPARATE, remarks=(_WINDOWS,)),
     "MixtralForCausalLM": Support(
-        "Mixtral", ("mixtral",), ATTENTION, experts=True, routes=True, fp8=False, remarks=(_ROUTES, _EXPERTS)
+        "Mixtral", ("mixtral",), ATTENTION, experts=True, routes=True, remarks=(_ROUTES, _EXPERTS)
     ),
     "Gemma2ForCausalLM": Support(
         "Gemma 2",

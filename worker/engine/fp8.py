@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Execution = Literal["hardware", "simulated"]
 
+ROUNDED = "dressage_rounded"
+"""Name of the attribute that tells a layer's experts how what they read is rounded."""
 MIN_CAPABILITY = (8, 9)
 """Oldest CUDA compute capability with FP8 matrix products."""
 SCHEMES = {"block": "fp8_per_block", "channel": "fp8_per_channel"}
@@ -66,13 +68,16 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
     """
     from vllm.model_executor.layers.linear import LinearBase
 
-    joint = next((name for name, parameter in model.named_parameters() if parameter.ndim > 2), None)
-    if joint is not None:
-        raise EngineError(
-            f"refused: FP8 cannot be simulated in fused experts ({joint}): leave rollout.engine.quantization out, or "
-            "run on a GPU that computes in FP8"
-        )
-
+    for name, module in model.named_modules():
+        joint = next((own for own, value in module.named_parameters(recurse=False) if value.ndim > 2), None)
+        if joint is None:
+            continue
+        if not _are_plain(module):
+            raise EngineError(
+                f"refused: FP8 cannot be simulated in fused experts ({f'{name}.{joint}'.lstrip('.')}): leave "
+                "rollout.engine.quantization out, or run on a GPU that computes in FP8"
+            )
+        setattr(module, ROUNDED, fp8.scales if fp8.activations else None)
     if not fp8.activations:
         return
 
@@ -82,6 +87,15 @@ def simulate(model: torch.nn.Module, fp8: Fp8Config) -> None:
     for name, module in model.named_modules():
         if isinstance(module, LinearBase) and is_quantised(f"{name}.weight", 2):
             module.register_forward_pre_hook(read)
+
+
+def _are_plain(module: Any) -> bool:
+    """Whether these are experts that plain torch computes, in matrices that are quantised one by one."""
+    from worker.engine.models.plain_experts import PlainExperts
+
+    return getattr(getattr(module, "quant_method", None), "experts_cls", None) is PlainExperts and not hasattr(
+        module, "w13_bias"
+    )
 
 
 def reload(vllm_config: VllmConfig, model: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:

@@ -83,7 +83,7 @@ def build_core(config: EngineConfig) -> CoreParts:
 
         op_priority = use_compiled_norms()
         rotate_safely_in_torch()
-        use_plain_experts()
+        use_plain_experts(always=simulated is not None)
         # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
         os.environ["VLLM_MLA_DISABLE"] = "1"
         _call_uncompiled_count()

@@ -173,12 +173,32 @@ def experts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
-def test_joint_experts_are_refused_where_they_would_be_rounded(experts: Path) -> None:
-    for flows in (Flows(HALF, HALF), Flows(Flow(), Flow(fp8="block"))):
+def test_joint_experts_are_refused_where_they_would_be_rounded(experts: Path, tmp_path: Path) -> None:
+    biased = make_tiny("gpt_oss", tmp_path)
+    for folder, flows in ((experts, Flows(HALF, HALF)), (biased, Flows(Flow(), Flow(fp8="block")))):
         with pytest.raises(UnsupportedPolicy, match="belongs to neither a linear layer"):
-            load_policy(experts, flows=flows)
+            load_policy(folder, flows=flows)
     # A 16-bit engine beside a float32 learner goes on as ever.
     assert not hasattr(load_policy(experts, flows=Flows(Flow(), HALF)), "switch")
+
+
+def test_experts_are_rounded_to_fp8_where_engines_are_and_learn_through_it(experts: Path) -> None:
+    batch = pack([as_trajectory(SEQUENCES[1])], Packing(64, True))[0]
+    plain, probed, unified = (
+        load_policy(experts, flows=flows)
+        for flows in (None, Flows(Flow(), Flow(fp8="block")), Flows(Flow(fp8="block"), Flow(fp8="block")))
+    )
+    expected = score(plain, batch)[0]
+    assert torch.equal(score(probed, batch)[0], expected)
+    rounded_ones = score(unified, batch)[0]
+    with as_engine(probed), torch.no_grad():
+        assert torch.equal(score(probed, batch)[0], rounded_ones)
+    assert not torch.equal(rounded_ones, expected)
+    for model, scores in ((plain, expected), (unified, rounded_ones)):
+        scores.sum().backward()
+        assert all(parameter.grad is not None for parameter in model.parameters())
+    mine, theirs = (model.model.layers[0].mlp.experts.down_proj.grad.flatten() for model in (unified, plain))
+    assert torch.nn.functional.cosine_similarity(mine, theirs, dim=0) > 0.98
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from transformers import Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_spec
 from tests.worker.engine.policies import VOCAB, perturbed, start, state
+from tests.worker.engine.test_mixtures import start as start_mixture
 from trainer_core.diagnosis import attribute, mismatch_metrics
 from trainer_core.spec import RunSpec
+from trainer_core.starter.architectures import make_tiny
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.learner import Learner
 from worker.engine import EngineError, Fp8Config, InferenceEngine, Request, Sampling
@@ -168,6 +170,30 @@ def test_activations_in_fp8_fall_either_way_but_mostly_alike(
         differences[name] = np.concatenate([np.abs(np.array(mine[1:]) - theirs) for mine, theirs in pairs])
     assert differences["unified"].mean() < differences["float32"].mean() / 4
     assert differences["unified"].max() < made("unified", {"quantization": {"type": "fp8"}}).rollout.engine.tolerance
+
+
+@pytest.mark.parametrize("name", ["qwen3_moe", "mixtral"])
+def test_experts_with_weights_in_fp8_are_those_of_a_unified_learner(
+    shared_engine: InferenceEngine, tmp_path: Path, name: str
+) -> None:
+    """Each expert's matrix is quantised by itself, at the start as in an update; the router is not."""
+    make_tiny(name, tmp_path)
+    engine = start_mixture(tmp_path, fp8=Fp8Config("block", activations=False))
+    learner = Learner(tmp_path, made("unified", {"quantization": WEIGHTS_ALONE}))
+    for scale in (1.0, 1.1):
+        with torch.no_grad():
+            for parameter in learner._parts.model.parameters():
+                parameter.mul_(scale)
+        weights = bundle(learner, PROBES)
+        passed = apply_and_probe(engine, weights, 0.05)
+        assert (passed.largest < 1e-4, passed.read_share) == (True, 1.0)
+    trajectory = _as_trajectory(PROBES[0])
+    unrounded = Learner(tmp_path, made("float32", {"quantization": WEIGHTS_ALONE}))
+    mine, theirs = (
+        one.rescore([trajectory], {}, 1.0, 0)[str(PROBES[0])].logprobs
+        for one in (Learner(tmp_path, made("unified", {"quantization": WEIGHTS_ALONE})), unrounded)
+    )
+    assert np.abs(mine - theirs).max() > 0.01
 
 
 def _as_trajectory(sequence: list[int]) -> Trajectory:

@@ -8,9 +8,10 @@ The flow changes for the weight probe alone, which is always scored in the engin
 fault of the transfer, and not the engine's rounding.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -97,7 +98,8 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
     """
     if flows is None or flows.plain:
         return
-    if (strange := _strange(model)) is not None:
+    known = _known if flows.engine.fp8 is None else _known_with_experts
+    if (strange := _strange(model, known)) is not None:
         if flows.training == Flow() and flows.engine.fp8 is None:
             return
         raise UnsupportedPolicy(
@@ -114,6 +116,10 @@ def use_precision(model: PreTrainedModel, flows: Flows | None) -> None:
             _replace(module, switch, _embedding)
         elif _is_norm(module):
             _replace(module, switch, _norm, wide_forward=module.forward)
+        elif _are_experts(module):
+            _replace(module, switch, _experts, wide_forward=module.forward)
+        elif _is_router(module):
+            module.held = partial(_held, switch)
     layers = getattr(model, model.base_model_prefix)
     layers.register_forward_hook(lambda _module, _inputs, output: _leave(switch, output))
     model.flows, model.switch = flows, switch
@@ -143,14 +149,36 @@ def as_engine(model: nn.Module, *, exactly: bool = False) -> Iterator[None]:
         switch.flow = policy.flows.training
 
 
-def _strange(model: nn.Module) -> str | None:
+def _strange(model: nn.Module, known: Callable[[nn.Module], bool]) -> str | None:
     """A weight that is used by a layer of unknown kind."""
     for name, module in model.named_modules():
-        if type(module) is nn.Linear or isinstance(module, nn.Embedding) or _is_norm(module):
+        if known(module):
             continue
         for own, _ in module.named_parameters(prefix=name, recurse=False):
             return own
     return None
+
+
+def _known(module: nn.Module) -> bool:
+    return type(module) is nn.Linear or isinstance(module, nn.Embedding) or _is_norm(module)
+
+
+def _known_with_experts(module: nn.Module) -> bool:
+    """Engines round experts otherwise where they do not compute in FP8: there, experts stay as they are."""
+    return _known(module) or _are_experts(module) or _is_router(module)
+
+
+def _are_experts(module: Any) -> bool:
+    """Whether these are all experts of a layer, [gate; up] and down, without biases."""
+    plain = not (getattr(module, "has_bias", True) or getattr(module, "is_transposed", True))
+    own = {name for name, _ in module.named_parameters(recurse=False)}
+    return plain and own == {"gate_up_proj", "down_proj"} and bool(module.has_gate and module.is_concatenated)
+
+
+def _is_router(module: Any) -> bool:
+    """Whether it is a router that ``hybrid.router`` has adapted."""
+    own = {name for name, _ in module.named_parameters(recurse=False)}
+    return hasattr(module, "replayed") and own == {"weight"}
 
 
 def _is_norm(module: nn.Module) -> bool:
@@ -175,6 +203,37 @@ def _linear(self: Any, x: Tensor) -> Tensor:
     bias = None if self.bias is None else _narrow(self.bias, self.switch)
     found: Tensor = self.product(x.to(flow.dtype), _narrow(self.weight, self.switch), bias)
     return found
+
+
+def _experts(self: Any, states: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
+    """Sum over the chosen experts [N, K] of states [N, D], in float32 as the engine's."""
+    flow = self.switch.flow
+    if flow == Flow():
+        found: Tensor = self.wide_forward(states, chosen, shares)
+        return found
+    summed = torch.zeros(states.shape, dtype=torch.float32, device=states.device)
+    matrices = zip(self.gate_up_proj.unbind(0), self.down_proj.unbind(0), strict=True)
+    for expert, (gate_up, down) in enumerate(matrices):
+        rows, slots = torch.where(chosen == expert)
+        gate, up = (_product(states[rows], matrix, self.switch) for matrix in gate_up.chunk(2))
+        told = _product(self.act_fn(gate) * up, down, self.switch)
+        summed.index_add_(0, rows, told.float() * shares[rows, slots, None].float())
+    return _narrow(summed, self.switch)
+
+
+def _product(x: Tensor, weight: Tensor, switch: _Switch) -> Tensor:
+    """x · Wᵀ with a matrix of an expert's. The matrix is quantised as the file's tensor that it is."""
+    flow = switch.flow
+    if flow.fp8 is not None and flow.activations:
+        return _Fp8Linear.apply(x.to(flow.dtype), weight, None, switch)
+    narrow = _narrow(weight, switch) if flow.fp8 is None else _Fp8Weight.apply(weight, switch)
+    return functional.linear(x.to(flow.dtype), narrow)
+
+
+def _held(switch: _Switch, weight: Tensor) -> Tensor:
+    """A router's weight as the engine holds it, in float32."""
+    dtype = switch.flow.dtype
+    return weight if dtype == torch.float32 else _RoundWeight.apply(weight, dtype)
 
 
 def _embedding(self: Any, ids: Tensor) -> Tensor:

@@ -138,7 +138,9 @@ def _route(self: Any, hidden_states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     states = hidden_states.reshape(-1, hidden_states.shape[-1])
     bias = getattr(self, "bias", None)
-    logits = nn.functional.linear(_wide(states), _wide(self.weight), None if bias is None else _wide(bias))
+    held = getattr(self, "held", None)
+    weight = self.weight if held is None else held(self.weight)
+    logits = nn.functional.linear(_wide(states), _wide(weight), None if bias is None else _wide(bias))
     scores = self.rule.scores(logits)
     experts = self.replayed
     if experts is None or self.watched:

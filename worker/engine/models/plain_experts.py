@@ -11,6 +11,9 @@ from vllm.model_executor.layers.fused_moe.experts.cpu_moe import CPUUnquantizedE
 from vllm.model_executor.layers.fused_moe.oracle import unquantized
 from vllm.model_executor.layers.fused_moe.oracle.unquantized import UnquantizedMoeBackend
 
+from trainer_core.update.formats.quantise import Scales, rounded_activations
+from worker.engine.fp8 import ROUNDED
+
 SWIGLU_ALPHA, SWIGLU_LIMIT = 1.702, 7.0
 """GPT-OSS' activation, as its published policies have it."""
 
@@ -18,12 +21,16 @@ SWIGLU_ALPHA, SWIGLU_LIMIT = 1.702, 7.0
 class PlainExperts(CPUUnquantizedExperts):
     """Two matrix products for each expert that has tokens. The weights stay as they were loaded."""
 
+    _rounded: Scales | None = None
+    """Scales of the FP8 numbers that states are rounded to before a product; None where FP8 is not simulated."""
+
     @classmethod
     def _supports_grouped_gemm(cls, moe_config: FusedMoEConfig) -> tuple[bool, str | None]:
         return True, None
 
     def process_weights_after_loading(self, layer: torch.nn.Module) -> None:
-        """Nothing is packed."""
+        """Nothing is packed. Take over how what is read is rounded, where FP8 is simulated."""
+        self._rounded = getattr(layer, ROUNDED, None)
 
     def apply(
         self,
@@ -46,11 +53,16 @@ class PlainExperts(CPUUnquantizedExperts):
             if not len(chosen):
                 continue
             rows = chosen // topk_ids.shape[1]
-            states = hidden_states[rows]
+            states = self._read(hidden_states[rows])
             both = torch.nn.functional.linear(states, w1[expert], _of(self.w1_bias, expert))
-            found = torch.nn.functional.linear(_gated(both, activation), w2[expert], _of(self.w2_bias, expert))
+            gated = self._read(_gated(both, activation))
+            found = torch.nn.functional.linear(gated, w2[expert], _of(self.w2_bias, expert))
             summed.index_add_(0, rows, found.float() * weights.flatten()[chosen, None])
         output.copy_(summed)
+
+    def _read(self, states: torch.Tensor) -> torch.Tensor:
+        """States as a matrix product reads them."""
+        return states if self._rounded is None else rounded_activations(states, self._rounded)
 
 
 def _of(bias: torch.Tensor | None, expert: int) -> torch.Tensor | None:
@@ -70,14 +82,19 @@ def _gated(both: torch.Tensor, activation: MoEActivation) -> torch.Tensor:
     return torch.nn.functional.silu(gate) * up
 
 
-def use_plain_experts() -> None:
-    """Let vLLM choose these experts where none of its own kernels for CPUs fits. May be called again."""
+def use_plain_experts(*, always: bool) -> None:
+    """Let vLLM choose these experts where none of its own kernels for CPUs fits. May be called again.
+
+    ``always``: in the next engine also where one fits, as for FP8, which its kernels cannot simulate.
+    """
     choices = unquantized.backend_to_kernel_cls
-    if getattr(choices, "by_dressage", False):
-        return
+    own: Any = getattr(choices, "own", choices)
 
     def with_plain(backend: UnquantizedMoeBackend) -> list[Any]:
-        return [*choices(backend), *([PlainExperts] if backend == UnquantizedMoeBackend.CPU else [])]
+        if backend != UnquantizedMoeBackend.CPU:
+            found: list[Any] = own(backend)
+            return found
+        return [PlainExperts] if always else [*own(backend), PlainExperts]
 
-    with_plain.by_dressage = True  # type: ignore[attr-defined]
+    with_plain.own = own  # type: ignore[attr-defined]
     unquantized.backend_to_kernel_cls = with_plain
