@@ -16,6 +16,7 @@ ROOMS = {
     "worker/loop": "cluster",
     "worker/judge": "cluster",
     "worker/bench": "cluster",
+    "worker/rehearsal": "cluster",
     "chaos": "installation",
     "e2e": "installation",
 }
