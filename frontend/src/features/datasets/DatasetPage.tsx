@@ -13,10 +13,10 @@ import { Crumbs } from "@/ui/Crumbs";
 import { Facts } from "@/ui/Facts";
 import { Loaded } from "@/ui/Loaded";
 import { PageHeader } from "@/ui/PageHeader";
+import { ScrollCell } from "@/ui/ScrollCell";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
-import ui from "@/ui/ui.module.css";
 import { UploadForm } from "./UploadForm";
 import { VersionOrigin } from "./VersionOrigin";
 
@@ -149,7 +149,7 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
                 </Table.Td>
                 {columns.map(column => (
                   <Table.Td key={column}>
-                    <div className={ui.cell}>{cellText(column, row[column])}</div>
+                    <ScrollCell>{cellText(column, row[column])}</ScrollCell>
                   </Table.Td>
                 ))}
               </Table.Tr>
