@@ -35,7 +35,7 @@ bench-recipes: ## train every recipe on the demo's task, and write docs/benchmar
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench.recipes
 
-architectures: ## put every architecture through a whole loop, and write docs/architectures.md
+architectures: ## put every architecture through a whole loop (ARGS=--whole: a run on Ray), and write its page
 	@scripts/setup.sh dev
 	@$(PY) -m tests.architectures $(ARGS)
 

@@ -1,6 +1,7 @@
 """``python -m tests.architectures``: put every architecture through a whole loop and tell what was seen.
 
 With names only these are run anew; with ``--show`` nothing is written. Each architecture has a process of its own.
+With ``--whole`` each has one whole run on Ray instead of the cases of the matrix.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.architectures.cases import Case, all_cases
-from tests.architectures.page import RESULTS, write
+from tests.architectures.page import RESULTS, WHOLE, write
 from tests.architectures.seen import Seen
+from tests.support.ray_alone import ray_alone
 from trainer_core.starter.architectures import ARCHITECTURES, make_tiny
 from trainer_core.support import ARCHITECTURES as SUPPORTED
-from worker.engine import InferenceEngine
+
+if TYPE_CHECKING:
+    from worker.engine import InferenceEngine
 
 
 def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
@@ -45,6 +51,27 @@ def run_architecture(name: str, cases: list[Case]) -> list[Seen]:
     return found
 
 
+def whole_runs(names: Sequence[str], *, show: bool) -> bool:
+    """Give each architecture its whole run, and keep what was seen. Whether one does not work."""
+    results = json.loads(WHOLE.read_text()) if WHOLE.exists() else {}
+    broken = False
+    with ray_alone():
+        from tests.architectures.whole import run_whole
+
+        for name in names or ARCHITECTURES:
+            with tempfile.TemporaryDirectory() as folder:
+                seen = run_whole(name, Path(folder))
+            complaints = seen.complaints()
+            print(f"{name}: {'; '.join(complaints)[:600] or 'works'} ({seen.seconds:.0f} s)", flush=True)
+            broken |= bool(complaints)
+            results[name] = [seen.as_json()]
+            if not show:
+                WHOLE.write_text(as_text({key: results[key] for key in ARCHITECTURES if key in results}))
+    if not show:
+        write()
+    return broken
+
+
 def as_text(results: dict[str, list[dict[str, object]]]) -> str:
     """JSON with one case a line, so that a change of one is a change of one line."""
     parts = (
@@ -59,12 +86,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.architectures", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[[], *ARCHITECTURES], help="architectures (default: all)")
     parser.add_argument("--show", action="store_true", help="write no result")
+    parser.add_argument("--whole", action="store_true", help="whole runs on Ray, killed and resumed")
     parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.into is not None:
         found = [one.as_json() for one in run_architecture(given.names[0], all_cases(given.names))]
         given.into.write_text(json.dumps(found))
         return 0
+    if given.whole:
+        return int(whole_runs(given.names, show=given.show))
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     broken = False
     for name in given.names or ARCHITECTURES:

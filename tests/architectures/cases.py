@@ -17,6 +17,10 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MODES: tuple[Mode, ...] = get_args(Mode)
 UPDATES = 3
 """Updates of a case before its checkpoint."""
+WHOLE_STEPS = 3
+"""Steps of a whole run on Ray."""
+KILLED_AFTER = 2
+"""Step behind whose checkpoint a whole run is killed; its second attempt goes on from there."""
 
 
 @dataclass(frozen=True, slots=True)

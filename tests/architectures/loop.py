@@ -105,7 +105,7 @@ class _Loop:
         self._case, self._engine, self._policy = case, engine, policy
         self._spec, self._learner = make_spec(case), Learner(policy, make_spec(case))
         self._rng = np.random.default_rng(0)
-        self._texts: Texts = [self._drawn(size) for size in (2 * WINDOW + 20, 3, WINDOW + 5, WINDOW - 2)]
+        self._texts = draw_texts(self._rng)
         self._running = 0
         self._gaps: list[np.ndarray] = []
 
@@ -136,13 +136,13 @@ class _Loop:
         learner, expected = self._learner, self._learner.score(self._texts)
         learner.save(checkpoint)
         if self._case.kind != "fp8":
-            read = _read(checkpoint, self._case.dtype)
-            seen.export = difference(_score(read, self._texts), expected)
+            read = read_export(checkpoint, self._case.dtype)
+            seen.export = difference(score_export(read, self._texts), expected)
         if self._case.kind == "lora":
             from peft import PeftModel
 
-            adapted = PeftModel.from_pretrained(_read(self._policy, self._case.dtype), checkpoint / "adapter")
-            seen.adapter = difference(_score(adapted, self._texts), expected)
+            adapted = PeftModel.from_pretrained(read_export(self._policy, self._case.dtype), checkpoint / "adapter")
+            seen.adapter = difference(score_export(adapted, self._texts), expected)
         resumed = Learner(self._policy, self._spec)
         resumed.load(checkpoint)
         step = learner.version + 1
@@ -164,7 +164,7 @@ class _Loop:
         """Submit a step's prompts; returns the ids of the requests."""
         ids = []
         for _ in range(PROMPTS):
-            prompt = tuple(self._drawn(int(self._rng.integers(4, 10))))
+            prompt = tuple(_drawn(self._rng, int(self._rng.integers(4, 10))))
             for _ in range(SAMPLES):
                 ids.append(str(self._running))
                 self._engine.submit(Request(ids[-1], prompt, Sampling(temperature=1.0, max_tokens=LONGEST)))
@@ -187,9 +187,15 @@ class _Loop:
         trajectories = [_trajectory(one, float(reward), float(advantage)) for one, reward, advantage in pairs]
         return Group(name, f"a:{name}", "a", "a@1", {}, "", 0, trajectories=trajectories)
 
-    def _drawn(self, size: int) -> list[int]:
-        drawn: list[int] = self._rng.integers(0, VOCABULARY, size).tolist()
-        return drawn
+
+def draw_texts(rng: np.random.Generator) -> Texts:
+    """Texts to score: some longer than a window, some shorter."""
+    return [_drawn(rng, size) for size in (2 * WINDOW + 20, 3, WINDOW + 5, WINDOW - 2)]
+
+
+def _drawn(rng: np.random.Generator, size: int) -> list[int]:
+    drawn: list[int] = rng.integers(0, VOCABULARY, size).tolist()
+    return drawn
 
 
 def difference(mine: Scores, theirs: Scores) -> Difference:
@@ -214,13 +220,14 @@ def _trajectory(completion: Completion, reward: float, advantage: float) -> Traj
     )
 
 
-def _read(folder: Path, dtype: str) -> Any:
+def read_export(folder: Path, dtype: str) -> Any:
     """The policy as anybody reads it. Eager attention, because transformers' fused one leaves score capping out."""
     return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
 
 
 @torch.no_grad()
-def _score(model: Any, texts: Texts) -> Scores:
+def score_export(model: Any, texts: Texts) -> Scores:
+    """Log-probabilities of each text's tokens but the first, in nats."""
     found = []
     for text in texts:
         logits = model(torch.tensor([text])).logits[0, :-1].float()

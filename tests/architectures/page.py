@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.architectures.cases import UPDATES, Kind
+from tests.architectures.cases import KILLED_AFTER, UPDATES, WHOLE_STEPS, Kind
 from tests.architectures.seen import FLIPS, LARGEST, MEAN
 from trainer_core.starter.architectures import ARCHITECTURES as TINY
 from trainer_core.support import ARCHITECTURES, Support
 from trainer_core.support.refusals import TEXT_PARTS
 
 RESULTS = Path(__file__).with_name("seen.json")
+WHOLE = Path(__file__).with_name("whole.json")
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 INTRODUCTION = f"""# Architectures
 
@@ -35,6 +36,11 @@ policy for your own tests.
 - **Export** is the largest difference in float32 between the learner and `AutoModelForCausalLM`, loaded from its
   checkpoint; with LoRA peft's own model was compared as well.
 - **Resume** is equal where weights after an update are, to the last bit, with and without a checkpoint before it.
+- **Whole run** was seen by `make architectures ARGS=--whole`: the controller on Ray with its engine, learner and reward
+  workers in processes of their own, in bfloat16 and in flight, prompts through the policy's own chat template. It is
+  killed behind the checkpoint of step {KILLED_AFTER}, resumed by a second attempt, and its last checkpoint of step
+  {WHOLE_STEPS} is read by `AutoModelForCausalLM` and by the learner, whose scores are equal within the bounds above.
+  The figure is the largest difference that the run's own probe has told, and a dash says that nobody has run it yet.
 
 Architectures that are not here and that transformers and vLLM both know are not refused, but nobody has seen them
 train. What cannot train is refused when the run is made, with a sentence that says what to do. Nobody has tried engines
@@ -64,13 +70,13 @@ A test does so with each of them. The text parts of others, such as Qwen 3 VL, h
 )
 
 
-def page(results: dict[str, list[dict[str, Any]]]) -> str:
-    """The whole page."""
+def page(results: dict[str, list[dict[str, Any]]], whole: dict[str, list[dict[str, Any]]]) -> str:
+    """The whole page, from the results of the matrix and of the whole runs."""
     lines = [
         INTRODUCTION,
-        "| family | class | head | float32 | LoRA | bfloat16 | KL | FP8 | in flight | export | resume |",
-        "|---|---|---|---:|---:|---:|---:|---:|---|---:|---|",
-        *_rows(results),
+        "| family | class | head | float32 | LoRA | bfloat16 | KL | FP8 | in flight | export | resume | whole run |",
+        "|---|---|---|---:|---:|---:|---:|---:|---|---:|---|---:|",
+        *_rows(results, whole),
         "",
         "## Remarks",
         "",
@@ -81,7 +87,7 @@ def page(results: dict[str, list[dict[str, Any]]]) -> str:
 
 def write() -> None:
     """Write the page from the stored results."""
-    PAGE.write_text(page(json.loads(RESULTS.read_text())))
+    PAGE.write_text(page(json.loads(RESULTS.read_text()), json.loads(WHOLE.read_text())))
 
 
 def works(found: list[dict[str, Any]], kind: Kind | None = None, mode: str | None = None) -> bool:
@@ -97,13 +103,13 @@ def _cases(found: list[dict[str, Any]], kind: Kind | None, mode: str | None = No
             yield one
 
 
-def _rows(results: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+def _rows(results: dict[str, list[dict[str, Any]]], whole: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     for name, support in ARCHITECTURES.items():
         for tiny in support.policies:
-            yield _row(support, name, tiny, results[tiny])
+            yield _row(support, name, tiny, results[tiny], whole.get(tiny, []))
 
 
-def _row(support: Support, name: str, tiny: str, found: list[dict[str, Any]]) -> str:
+def _row(support: Support, name: str, tiny: str, found: list[dict[str, Any]], whole: list[dict[str, Any]]) -> str:
     family = support.title if len(support.policies) == 1 else f"{support.title} (`{tiny}`)"
     kl = [one["k3_kl"] for one in _cases(found, "bfloat16") if one["k3_kl"] is not None]
     resumed = all(one["resumed"] == 0 for one in _cases(found, None))
@@ -117,6 +123,7 @@ def _row(support: Support, name: str, tiny: str, found: list[dict[str, Any]]) ->
         "yes" if works(found, mode="in_flight") else "no",
         _largest(one["export"] for one in _cases(found, "float32")),
         "equal" if resumed else "no",
+        "–" if not whole else "no" if whole[0]["complaints"] else f"{whole[0]['probe']:.1g}",
     ]
     return f"| {' | '.join(cells)} |"
 

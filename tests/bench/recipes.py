@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.installation import ROOT
+from tests.support.ray_alone import ray_alone
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.spec.recipes import Recipe, list_recipes
 
@@ -91,28 +91,13 @@ def main() -> None:
 @contextmanager
 def bench() -> Iterator[tuple[WarmLoop, Path]]:
     """A Ray of its own with a warm loop, and the starter policy under the name by which recipes call it."""
-    # Before Ray is imported, which reads them then: it listens on this machine alone.
-    os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
-    import ray
+    with ray_alone(), tempfile.TemporaryDirectory(prefix="dressage-recipes-") as folder:
+        from tests.support.warm_loop import WarmLoop
 
-    from tests.support.warm_loop import WarmLoop
-
-    environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
-    ray.init(
-        "local",
-        num_cpus=4,
-        namespace="dressage",
-        include_dashboard=False,
-        log_to_driver=False,
-        runtime_env=environment,
-    )
-    try:
-        with tempfile.TemporaryDirectory(prefix="dressage-recipes-") as folder, WarmLoop(Path(folder)) as loop:
+        with WarmLoop(Path(folder)) as loop:
             policy = Path(folder) / "starter"
             policy.symlink_to(ROOT / "demo" / "starter-policy")
             yield loop, policy
-    finally:
-        ray.shutdown()
 
 
 def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int) -> Curve:

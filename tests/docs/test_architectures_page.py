@@ -22,12 +22,14 @@ from transformers import (
 )
 
 from tests.architectures.cases import all_cases
-from tests.architectures.page import PAGE, RESULTS, TEXT_PART, page, works
+from tests.architectures.page import PAGE, RESULTS, TEXT_PART, WHOLE, page, works
 from trainer_core.starter import chats
+from trainer_core.starter.architectures import ARCHITECTURES as TINY
 from trainer_core.support import ARCHITECTURES, refusal
 from trainer_core.support.refusals import TEXT_PARTS
 
 SEEN = json.loads(RESULTS.read_text())
+WHOLE_RUNS = json.loads(WHOLE.read_text())
 TRIED = [name for name, support in ARCHITECTURES.items() if support.policies]
 TEXT = {
     "vocab_size": chats.VOCABULARY,
@@ -63,7 +65,7 @@ def seeing(name: str) -> PretrainedConfig:
 
 
 def test_the_page_is_written_from_the_stored_results() -> None:
-    assert PAGE.read_text() == page(SEEN)
+    assert PAGE.read_text() == page(SEEN, WHOLE_RUNS)
 
 
 def test_every_case_has_a_result() -> None:
@@ -73,6 +75,12 @@ def test_every_case_has_a_result() -> None:
         for one in found
     }
     assert named == {str(case) for case in all_cases()}
+
+
+def test_whole_runs_that_were_seen_work() -> None:
+    assert WHOLE_RUNS and set(WHOLE_RUNS) <= set(TINY)
+    complaints = {name: found["complaints"] for name, [found] in WHOLE_RUNS.items() if found["complaints"]}
+    assert complaints == {}
 
 
 @pytest.mark.parametrize("name", TRIED)
