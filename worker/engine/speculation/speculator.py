@@ -14,8 +14,8 @@ from worker.engine.speculation.gate import Gate
 from worker.engine.speculation.library import TextLibrary
 from worker.engine.types import SpeculationStats
 
-MOST_RUNNING = 512
-"""Running sequences above which nothing is tried; below, what steps cost decides."""
+MOST_RUNNING = 32
+"""Running sequences above which nothing is tried or indexed; up to them, what steps cost decides."""
 MOST_DRAFTED = 24
 """Drafted tokens of one answer in a step."""
 LEAST_GAIN = 1.03
