@@ -25,6 +25,7 @@ def paths(installation: Installation) -> dict[str, str]:
         spec = api.get("/spec/recipes")["data"][0]["spec"]
         runs = [api.post("/runs", {"name": "A draft", "spec": spec, "start": False})]
     run, dataset, reward = runs[0]["id"], api.get("/datasets")["data"][0]["id"], api.get("/rewards")["data"][0]["id"]
+    policy = api.get("/policies")["data"][0]["id"]
     rubric, bench = _rubric_on_the_bench(installation)
     return {
         "runs": "/runs",
@@ -39,6 +40,7 @@ def paths(installation: Installation) -> dict[str, str]:
         **{f"reward, {tab}": f"/rewards/{rubric}?tab={tab}" for tab in ("bench", "proposals", "versions")},
         "bench": f"/rewards/{rubric}?tab=bench&job={bench}",
         "policies": "/policies",
+        "policy": f"/policies/{policy}",
         "team": "/team",
         "tokens": "/team?tab=tokens",
         "judges": "/team?tab=judges",
