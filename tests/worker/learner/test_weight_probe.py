@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import ray
+import torch
 from transformers import Qwen3ForCausalLM
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from tests.worker.engine.policies import VOCAB, start
 from trainer_core.update.learner import Learner
 from worker.engine import InferenceEngine, WeightsRefusedError
+from worker.engine.readback import ReadBack
 from worker.learner import weights
 from worker.learner.probe.check import apply_and_probe
 from worker.learner.probe.errors import ProbeFailed
@@ -243,6 +245,21 @@ def test_the_learners_own_rounding_is_no_update_that_an_engine_lacks() -> None:
     weights = bundle_of((exact + rng.normal(0.0, 0.05, 100)).tolist(), 0.1, old.tolist())
     with pytest.raises(ProbeFailed, match=r"lack \d+% of what version 4 did not have"):
         apply_and_probe(Mute([(old + rng.normal(0.0, 0.05, 100)).tolist()]), weights, 1.0, floor)
+
+
+def test_where_every_tensor_was_read_back_no_text_calls_an_engine_stale() -> None:
+    """A token that goes to other experts in the learner moves its scores alone."""
+    expected, before = [-1.0] * 99 + [-6.0], [-1.0] * 100
+    values = np.ones(3, np.float32)
+    held = ReadBack("norm", "norm", torch.float32, values)
+    weights = bundle_of(expected, before=before)
+    weights = replace(weights, evidence=replace(weights.evidence, sample=WeightSample({}, {"norm": values})))
+    engine, floor = Mute([before]), Floor(0.01, 0.01, 0.01)
+    engine.read_weights = lambda columns: [held]  # type: ignore[method-assign]
+    with pytest.raises(ProbeFailed, match="answers lack 100% of what version 4"):
+        apply_and_probe(engine, weights, 1.0, floor)
+    engine.read_share = 1.0
+    assert apply_and_probe(engine, weights, 1.0, floor).largest == 5.0
 
 
 def test_a_failed_probe_keeps_its_findings_across_processes() -> None:
