@@ -8,10 +8,9 @@ from concurrent.futures import Future
 from typing import Any, TypeVar, cast
 
 import ray
-from ray.exceptions import RayError
 
 from trainer_core.link.bundle import Bundle
-from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, LogData, StateData, StepData
+from trainer_core.link.events import LogData, StepData
 from trainer_core.planning.compute import learned_tokens
 from trainer_core.prompting.format import training_format
 from trainer_core.rollout_metrics import mismatch_metrics, step_metrics
@@ -22,10 +21,8 @@ from trainer_core.steering.experience_replay import ReplayBuffer
 from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
-from trainer_core.update.saving.integrity import CheckpointError
 from worker.engine import KvOnUpdate
-from worker.errors import PlaceReleased, RolloutError, WeightsRefused
-from worker.learner.probe.sequences import probe_text
+from worker.errors import WeightsRefused
 from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
@@ -35,9 +32,11 @@ from worker.loop.controls import Controls
 from worker.loop.dispatch import Dispatcher
 from worker.loop.evaluation import Evaluator, evaluation_due
 from worker.loop.lengths import room_check
-from worker.loop.noise import WAY_OUT, KeptNoise
+from worker.loop.noise import KeptNoise
 from worker.loop.parts import RunParts
+from worker.loop.pausing import Pausing
 from worker.loop.performance import Performance
+from worker.loop.probing import Probing
 from worker.loop.reports import checked, metric_alert, plain, rollouts_data, shown_groups
 from worker.loop.rescoring import MismatchRescoring
 from worker.loop.reward_monitor import RewardMonitor
@@ -47,12 +46,9 @@ from worker.loop.updates import Updates
 from worker.messages.probe import ProbeFigures
 from worker.messages.ticket import Batch
 from worker.rewards.versions import RewardVersions
-from worker.seeds import derive_seed
 
 POLL_S = 0.2
 """Seconds between two looks of a wait whether the run shall end."""
-RELEASE_AGAIN_S = 60.0
-"""Seconds after a checkpoint that could not be written until a paused run is saved again to give its place back."""
 T = TypeVar("T")
 
 
@@ -91,7 +87,7 @@ class ActiveRun:
             state=state or None,
         )
         checkpoints = Checkpoints(bundle.run_dir, bundle.attempt, spec.checkpoint.keep_last, link)
-        self._saving = Saving(checkpoints, parts.learning, link)
+        self._saving = Saving(checkpoints, parts.learning, link, self._state)
         self._commands = Controls(self._steering, versions, link, self._saving, self._update_dispatch)
         self._performance = Performance(parts.generation, parts.parameters, parts.peaks)
         self._mismatch = MismatchRescoring(parts.generation.engines, parts.learning, parts.tokenizer)
@@ -102,30 +98,22 @@ class ActiveRun:
             parts.learning,
             self._experience,
             self._mismatch,
-            lambda step: self._saving.save(step, self._state),
+            self._saving.save,
         )
         first_max_tokens = state["evaluation_max_tokens"] if state else spec.rollout.max_tokens
         evaluated = bool(state.get("evaluated_at_start"))
         self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
         self._sync: Future[ProbeFigures] | None = None
-        self._sync_from, self._sync_s = 0.0, 0.0
-        self._probe: ProbeFigures | None = None
-        """Figures of the last probe of the engines."""
-        self._probe_text: list[list[int]] = state.get("probe_text", [])
-        self._kept_noise = KeptNoise(state.get("probe_noise"), parts.device, again=bundle.measure_noise)
-        parts.generation.engines.floor = self._kept_noise.floor
+        """The newest transfer of weights to the engines."""
+        noise = KeptNoise(state.get("probe_noise"), parts.device, again=bundle.measure_noise)
+        self._probing = Probing(parts, noise, link, self._wait)
+        self._pausing = Pausing(link, self._saving, self._commands, self._settle, interrupt)
         self._whole_after: int | None = None
         """Step after which the learner and all that the loop keeps are of one state; None while it is in between."""
         self._metrics: dict[str, float] = {}
         """Metrics of the step in hand, as far as they are known."""
         self._starved = False
         self._reward_alerts, self._answer_alerts = RewardAlerts(), AnswerAlerts(versions.definition)
-        self._hold: str | None = None
-        """Reason why the run itself wants to pause, until a person says otherwise."""
-        self._told_trouble: str | None = None
-        """Reason for which the paused run could not be saved, once people were told."""
-        self._release_after = 0.0
-        """Time of the monotonic clock before which giving the place back is not tried again."""
 
     @property
     def last_step(self) -> int:
@@ -133,11 +121,11 @@ class ActiveRun:
 
     def begin(self) -> None:
         """Prove that the engines serve the learner's weights; evaluate."""
-        self._choose_probe_text()
+        self._probing.choose_text(self._steering.spec, self._version)
         bundle = self._wait(self._parts.learning.publish())
         self.sync_weights(bundle, self._version)
         self._whole_after = self._version
-        self._tell_noise()
+        self._probing.tell_noise(self._version)
         if self.first_step == 1 and not self._evaluator.has_result:
             self.evaluate_if_due(0)
         self.pause_if_asked(self._version)
@@ -190,7 +178,7 @@ class ActiveRun:
         known = step_metrics(batch.groups, batch.spec, version=version)
         judged, hold = self._rewards.close(batch.step, batch.groups, self._parts.tokenizer.prompt_text)
         self._metrics |= known | judged | {"control/revision": float(batch.revision)}
-        self._hold = self._hold or hold
+        self._pausing.reason = self._pausing.reason or hold
         for alert in self._answer_alerts.check(batch):
             self._link.emit(alert, batch.step)
         learned = self._wait(update)
@@ -211,10 +199,10 @@ class ActiveRun:
         self._saving.remember(version, self._dispatcher.snapshot())
         rollout = self._steering.spec.rollout
         alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
-        self._sync_from = time.perf_counter()
+        begun = time.perf_counter()
         kv: KvOnUpdate = "recompute" if rollout.recompute_kv else "keep"
         self._sync = self._parts.generation.update(bundle, version, kv, alone)
-        self._sync.add_done_callback(self._time_sync)
+        self._probing.watch(self._sync, begun)
 
     # ── report, evaluate, save ──
 
@@ -234,8 +222,8 @@ class ActiveRun:
             **self._mismatch.metrics(),
             **self._parts.generation.judge_metrics(),
             "timing_s/learn": learned.learn_s,
-            "timing_s/sync": self._sync_s + learned.publish_s,
-            **({} if self._probe is None else self._probe.metrics()),
+            "timing_s/sync": self._probing.transfer_s + learned.publish_s,
+            **self._probing.metrics(),
             "training/policy_version": float(step),
             "training/tokens_total": float(self._tokens_total),
         }
@@ -259,7 +247,7 @@ class ActiveRun:
         for alert in self._guards.check(step, found):
             self._link.emit(metric_alert("Guard", alert), step)
             if alert.action == "pause":
-                self._hold = alert.message
+                self._pausing.reason = alert.message
         self._whole_after = step
 
     def evaluate_if_due(self, step: int) -> None:
@@ -275,103 +263,21 @@ class ActiveRun:
             self._saving.wish(step, "final")
         elif step % self._steering.spec.checkpoint.every_steps == 0:
             self._saving.wish(step, "schedule")
-        self._saving.save(step, self._state)
+        self._saving.save(step)
 
     # ── commands ──
 
     def pause_if_asked(self, step: int) -> None:
-        """Stand still after ``step`` while the platform, or the run itself, wants it. Commands are still obeyed."""
-        self._hold = self._hold or self._saving.trouble()
-        if self._hold is None and self._link.desired_state != "paused":
-            return
-        own, asked = self._hold is not None, False
-        paused = StateData(state="paused", reason=self._hold or ASKED_TO_PAUSE, by_request=not own)
-        self._link.emit(paused, step)
-        while True:
-            self._interrupt()
-            asked = asked or self._link.desired_state == "paused"
-            # A run that paused by itself goes on only after the platform has taken note and a person has resumed it.
-            if self._link.desired_state == "running" and (asked or not own):
-                break
-            self._link.phase("waiting", step)
-            self._commands.wish_requested(step)
-            self._saving.save(step, self._state)
-            self._release_if_asked(step)
-            self._tell_trouble(step)
-            time.sleep(POLL_S)
-        self._tell_trouble(step)  # it must not pause the run that people have just resumed
-        self._hold, self._told_trouble = None, None
-        self._link.emit(StateData(state="running", reason="resumed"), step)
-        self._performance.restart_clock()
-
-    def _release_if_asked(self, step: int) -> None:
-        """Save a paused run and end it where the platform wants its place back. What cannot be saved keeps the place.
-
-        Raises:
-            PlaceReleased: everything that the run goes on with lies in the checkpoint after ``step``.
-        """
-        too_soon = time.monotonic() < self._release_after and not self._saving.is_secured(step)
-        if too_soon or not self._link.release_place:
-            return
-        self._settle()
-        try:
-            self._wait(self._saving.secure(step, self._state))
-        except (OSError, CheckpointError):  # ``Saving`` keeps it for ``_tell_trouble``
-            self._release_after = time.monotonic() + RELEASE_AGAIN_S
-            return
-        if self._link.release_place and self._link.desired_state == "paused":
-            raise PlaceReleased
+        """Stand still after ``step`` while the platform, or the run itself, wants it; see ``Pausing``."""
+        if self._pausing.pause_if_asked(step):
+            self._performance.restart_clock()
 
     def stand_refused(self, refused: WeightsRefused) -> None:
-        """Pause over engines that do not compute with the learner's weights, with what was learned in a checkpoint.
-
-        The engines are of no use any more: the attempt ends when people resume the run, or its place is wanted, and
-        the next one begins anew from the checkpoint.
-
-        Raises:
-            PlaceReleased: people have resumed the run, or its place is wanted.
-        """
-        step = self._version if self._whole_after is None else self._whole_after
-        kept = self._save_refused()
-        reason = f"{str(refused).rstrip('.')}. {kept} Resume the run to start it from there with new engines."
-        if refused.by_noise:
-            reason = f"{reason} {WAY_OUT}"
-        self._link.emit(AlertData(level="error", title="An engine has other weights than the learner", message=reason))
-        self._link.emit(StateData(state="paused", reason=reason, by_request=False), step)
-        noted = False
-        while True:
-            self._interrupt()
-            self._link.phase("waiting", step)
-            # The platform sets its wish to a pause once it has read the event; until then it still says "running".
-            noted = noted or self._link.desired_state == "paused"
-            if noted and (self._link.desired_state == "running" or self._link.release_place):
-                raise PlaceReleased(kept)
-            time.sleep(POLL_S)
-
-    def _save_refused(self) -> str:
-        """Save the run where its state is whole. Returns a sentence that says from where it goes on."""
-        step = self._whole_after
-        if step is None:
-            return "It goes on from its last checkpoint: the learner was in the middle of a step."
-        try:
-            saved = self._saving.secure(step, self._state)
-            while not saved.done():
-                self._interrupt()
-                time.sleep(POLL_S)
-            saved.result()
-        except (OSError, CheckpointError) as error:
-            return f"It could not be saved after step {step} ({error}), and goes on from its last checkpoint."
-        return f"The checkpoint after step {step} is safe."
-
-    def _tell_trouble(self, step: int) -> None:
-        """Tell of a checkpoint that could not be written while the run stands still: once, until the reason changes."""
-        trouble = self._saving.trouble()
-        if trouble is None or trouble == self._told_trouble:
-            return
-        self._told_trouble = trouble
-        stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
-        message = trouble.rstrip(".") + stays if self._link.release_place else trouble
-        self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
+        """Stand still over engines that do not compute with the learner's weights; see ``Pausing``."""
+        if self._whole_after is None:
+            self._pausing.stand_refused(refused, self._version, whole=False)
+        else:
+            self._pausing.stand_refused(refused, self._whole_after, whole=True)
 
     def finish(self) -> None:
         """Wait for what is still under way; tell of groups that the run ends without."""
@@ -437,7 +343,7 @@ class ActiveRun:
             self._link.emit(alert, batch.step)
         trouble = reward_trouble(batch)
         if trouble is not None:
-            self._hold = trouble
+            self._pausing.reason = trouble
             self.pause_if_asked(batch.step - 1)
             self._wait(self._parts.generation.rescore(batch.tickets))
         starved, self._starved = self._starved, self._dispatcher.starved
@@ -456,54 +362,5 @@ class ActiveRun:
             "evaluated_at_start": self._evaluator.has_result,
             "revision": self._steering.revision,
             "elapsed_s": self._parts.timeline.elapsed_s,
-            "probe_text": self._probe_text,
-            "probe_noise": self._noise(),
+            **self._probing.state(),
         }
-
-    def _noise(self) -> dict[str, Any] | None:
-        """Noise of the run's first probe, by which later attempts judge too; None where they measure it anew.
-
-        It holds for its text and its kind of device.
-        """
-        return self._kept_noise.state(self._parts.generation.engines.floor) if self._probe_text else None
-
-    def _tell_noise(self) -> None:
-        """Where people have asked for the noise to be measured again: wait for it, and tell them."""
-        if self._sync is not None and self._kept_noise.asked:
-            self._link.emit(self._kept_noise.told(self._wait(self._sync)), self._version)
-
-    def _choose_probe_text(self) -> None:
-        """Have engines and learner probed with ends of this run's prompts and what the policy says next.
-
-        A run that goes on probes with the text it has begun with.
-        """
-        if not self._probe_text:
-            try:
-                self._probe_text = self._sampled_text()
-            except (RayError, RolloutError) as error:
-                self._parts.generation.check()  # the last worker's failure is the run's
-                message = f"No text could be sampled for the probe ({_cause(error)}): it takes random tokens instead."
-                self._link.emit(LogData(level="warn", message=message), self._version)
-        if self._probe_text:
-            self._parts.learning.probe_with(self._probe_text)
-
-    def _sampled_text(self) -> list[list[int]]:
-        prompts = [prompt for data in self._parts.sources.values() for prompt in data.prompts]
-        spec, engines = self._steering.spec, self._parts.generation.engines
-        seed = derive_seed(spec.schedule.seed, "probe")
-        return probe_text(
-            prompts,
-            lambda begun, tokens: self._wait(engines.sample(begun, tokens, seed)),
-            spec.rollout.engine.max_model_len,
-            seed,
-        )
-
-    def _time_sync(self, sync: Future[ProbeFigures]) -> None:
-        self._sync_s = time.perf_counter() - self._sync_from
-        if not sync.cancelled() and sync.exception() is None:
-            self._probe = sync.result()
-
-
-def _cause(error: Exception) -> str:
-    """Message of a worker's or Ray's error, in one line."""
-    return (str(getattr(error, "cause", error)).splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -18,8 +18,11 @@ from worker.loop.checkpoints import Checkpoints, Wish
 class Saving:
     """Used by the loop's thread; results come in that of the learning stage."""
 
-    def __init__(self, checkpoints: Checkpoints, learning: LearningStage, link: Link) -> None:
-        self._checkpoints, self._learning, self._link = checkpoints, learning, link
+    def __init__(
+        self, checkpoints: Checkpoints, learning: LearningStage, link: Link, state: Callable[[], dict[str, Any]]
+    ) -> None:
+        """``state`` is what the run keeps beside the policy and what dispatch goes on with."""
+        self._checkpoints, self._learning, self._link, self._state = checkpoints, learning, link, state
         self._wishes: dict[int, list[Wish]] = {}
         """Requests by the step after which the state is wanted."""
         self._remembered: tuple[int, dict[str, Any]] = (-1, {})
@@ -36,8 +39,8 @@ class Saving:
         """Ask for the state after ``step``."""
         self._wishes.setdefault(step, []).append(Wish(reason, control_id))
 
-    def save(self, step: int, state: Callable[[], dict[str, Any]]) -> None:
-        """Queue the checkpoints that are wanted of the state after ``step``, in one writing; ``state`` is its rest."""
+    def save(self, step: int) -> None:
+        """Queue the checkpoints that are wanted of the state after ``step``, in one writing."""
         wishes = self._wishes.pop(step, [])
         if not wishes:
             return
@@ -51,16 +54,16 @@ class Saving:
         self._saved_step = step
         self.last = self._learning.save(
             self._checkpoints.path(step),
-            {"step": step, **snapshot, **state()},
+            {"step": step, **snapshot, **self._state()},
             lambda saved: self._checkpoints.announce(step, wishes, saved),
         )
         self.last.add_done_callback(lambda saved: self._after(step, saved))
 
-    def secure(self, step: int, state: Callable[[], dict[str, Any]]) -> Future[SavedCheckpoint]:
+    def secure(self, step: int) -> Future[SavedCheckpoint]:
         """The checkpoint after ``step``, which is written if there is none: its result is there once it is on disk."""
         if not self.is_secured(step):
             self.wish(step, "release")
-            self.save(step, state)
+            self.save(step)
         assert self.last is not None
         return self.last
 
