@@ -28,11 +28,11 @@ class Activations:
     """Bytes of one micro-batch at the two moments that can be the worst."""
 
     first: int
-    """Between the end of the forward pass and the backward pass through the last layer, when no layer has given back
-    what it saved: with the gradient of the output layer, which is the first that there is."""
+    """Bytes between the end of the forward pass and the backward pass through the last layer, when no layer has given
+    back what it saved: with the gradient of the output layer, which is the first that there is."""
     last: int
-    """In the backward pass through the first layer, when all gradients stand: without them, but with the narrow copy
-    that the latest of them was made from."""
+    """Bytes in the backward pass through the first layer, when all gradients stand: without them, but with the narrow
+    copy that the latest of them was made from."""
 
 
 def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int) -> Activations:
