@@ -1625,11 +1625,13 @@ export interface LearnerMemory {
   teacher: number;
   /** A critic of its own, with gradients and moments. */
   critic: number;
-  /** Activations of one micro-batch, at the worst moment. */
+  /** Activations of one micro-batch, at the worst moment before a layer has given back what it keeps; with the
+gradient of the output layer. */
   activations: number;
   /** Whether an update has several micro-batches: then the gradients of the first stay while the next is computed. */
   accumulates: boolean;
-  /** Gradients copied together before they are added up over the ranks; after the activations are gone. */
+  /** Bytes beside the gradients once all of them stand: what the backward pass through the first layer still holds,
+or copies of the gradients that are added up over the ranks. */
   reducing: number;
   /** Whole weights on their way to the engines, between updates. */
   export: number;
