@@ -18,14 +18,14 @@ DIGIT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class PackedLayout:
     """Places of the values of a packed matrix [N, K]."""
 
     block: torch.Tensor
     """Place of each value within its block, int64 [rows of a block, K]."""
 
     @classmethod
-    def learn(cls, kernel: Any, width: int, dtype: torch.dtype) -> Packing | None:
+    def learn(cls, kernel: Any, width: int, dtype: torch.dtype) -> PackedLayout | None:
         """The layout by which ``kernel``, of vLLM's experts for CPUs, packs matrices of ``width`` columns.
 
         Returns:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from worker.engine.packing import Packing, packing_kernel
+from worker.engine.packing import PackedLayout, packing_kernel
 from worker.engine.recognition import Kernel, Samples, recognise
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _experts(name: str, module: torch.nn.Module, own: str) -> Iterator[Kernel]:
     parameter: torch.Tensor = getattr(module, own)
     rows, width = parameter.shape[1:]
     kernel = packing_kernel(module)
-    packing = None if kernel is None else Packing.learn(kernel, width, parameter.dtype)
+    packing = None if kernel is None else PackedLayout.learn(kernel, width, parameter.dtype)
     if kernel is not None and packing is None:
         return
     if kernel is not None and own == "w2_weight":

@@ -1,4 +1,4 @@
-"""Which rows of which kernel hold a checkpoint's tensors, found out by their values."""
+"""Recognition of a checkpoint's tensors in the rows of kernels, by their values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TensorPlace:
     """A tensor of the checkpoint at its place in a kernel."""
 
     tensor: str
@@ -83,9 +83,9 @@ class Samples:
             self.values[part] = chosen.detach().clone()
 
 
-def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel], torch.dtype]) -> list[Found]:
+def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel], torch.dtype]) -> list[TensorPlace]:
     """The tensors in the kernels: where the values are the same, and the name the most alike."""
-    candidates: dict[tuple[str, str], list[tuple[int, Found]]] = {}
+    candidates: dict[tuple[str, str], list[tuple[int, TensorPlace]]] = {}
     by_width: dict[int | None, list[str]] = {}
     for tensor, width in samples.widths.items():
         by_width.setdefault(width, []).append(tensor)
@@ -110,7 +110,7 @@ def recognise(kernels: list[Kernel], samples: Samples, type_of: Callable[[Kernel
                 marks[key] = _Marks({name: samples.values[name] for name in by_width[kernel.width]}, dtype)
             places = marks[key].places(held)
         for tensor, first in places:
-            found = Found(tensor, kernel, first, len(samples.values[tensor]))
+            found = TensorPlace(tensor, kernel, first, len(samples.values[tensor]))
             candidates.setdefault((tensor, kernel.role), []).append((_likeness(tensor, kernel.name), found))
     return [best for group in candidates.values() if (best := _only_best(group)) is not None]
 
@@ -187,7 +187,7 @@ def _likeness(tensor: str, kernel: str) -> int:
     return 2 * leading + len(last) + (NUMBERS.findall(tensor) == NUMBERS.findall(kernel))
 
 
-def _only_best(group: list[tuple[int, Found]]) -> Found | None:
+def _only_best(group: list[tuple[int, TensorPlace]]) -> TensorPlace | None:
     best = max(likeness for likeness, _ in group)
     found = [one for likeness, one in group if likeness == best]
     return found[0] if len(found) == 1 else None
