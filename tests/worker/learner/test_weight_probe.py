@@ -262,6 +262,27 @@ def test_where_every_tensor_was_read_back_no_text_calls_an_engine_stale() -> Non
     assert apply_and_probe(engine, weights, 1.0, floor).largest == 5.0
 
 
+@pytest.mark.parametrize(
+    ("off", "passes", "passes_if_read"), [(0.03, True, True), (0.06, False, True), (0.09, False, False)]
+)
+def test_scores_may_differ_by_more_where_every_tensor_was_read_back(
+    off: float, passes: bool, passes_if_read: bool
+) -> None:
+    """Four times the mean of the noise, or eight."""
+    values = np.ones(3, np.float32)
+    weights = bundle_of([-1.0] * 100)
+    weights = replace(weights, evidence=replace(weights.evidence, sample=WeightSample({}, {"norm": values})))
+    engine, floor = Mute([[-1.0 - off] * 100]), Floor(0.01, 0.02, 0.01)
+    engine.read_weights = lambda columns: [ReadBack("norm", "norm", torch.float32, values)]  # type: ignore[method-assign]
+    for share, passes_now in ((0.9, passes), (1.0, passes_if_read)):
+        engine.read_share = share
+        if passes_now:
+            assert apply_and_probe(engine, weights, 1.0, floor).mean == pytest.approx(off)
+        else:
+            with pytest.raises(ProbeFailed, match=f"differ by {off:g} nats on average, where the noise is 0.01"):
+                apply_and_probe(engine, weights, 1.0, floor)
+
+
 def test_a_failed_probe_keeps_its_findings_across_processes() -> None:
     error = pickle.loads(pickle.dumps(ProbeFailed(3, ("one thing", "another; and more"), by_noise=True)))
     assert (type(error), error.version, error.findings) == (ProbeFailed, 3, ("one thing", "another; and more"))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -85,10 +84,8 @@ def probe(engine: Receiver, weights: "WeightBundle", tolerance: float, floor: Fl
             )
     else:
         noise = grown(floor, evidence.rounding)
-        # Where every tensor was read back none is stale: a token that the learner sends to other experts than before
-        # looks like an update that the engine lacks.
         proved = bool(held) and not faults and engine.read_share == 1.0
-        findings += text_findings(found, noise, replace(evidence, before=None) if proved else evidence, expected)
+        findings += text_findings(found, noise, evidence, expected, proved=proved)
     if findings:
         raise ProbeFailed(weights.version, tuple(findings), by_noise=floor is not None and not faults)
     sizes = np.abs(found)
