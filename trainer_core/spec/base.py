@@ -1,9 +1,10 @@
 """Base of every part of a run spec: strictness, documentation in the schema, and the steering marks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Boundary = Literal["group_dispatch", "optimizer_step"]
 """When a control takes effect: at the next dispatched prompt group, or at the next optimizer step. Listed as they come
@@ -28,6 +29,24 @@ class SpecModel(BaseModel):
     )
     advice: ClassVar[Advice | None] = None
     """When to use what the model chooses; every model with a formula has it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_booleans_from_numbers(cls, given: Any) -> Any:
+        """Python counts ``True`` as 1, the JSON Schema does not: as a word it is refused where a number belongs."""
+        if not isinstance(given, Mapping):
+            return given
+        words = {
+            name: str(given[name]).lower()
+            for name, member in cls.model_fields.items()
+            if isinstance(given.get(name), bool) and _is_number(member.annotation)
+        }
+        return {**given, **words} if words else given
+
+
+def _is_number(annotation: Any) -> bool:
+    kinds = get_args(annotation) or (annotation,)
+    return bool not in kinds and (int in kinds or float in kinds)
 
 
 def field(

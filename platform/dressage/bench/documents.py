@@ -44,7 +44,7 @@ class BenchJobRowDocument(TypedDict):
 class BenchJobDocument(BenchJobRowDocument, ReportDocument):
     """A bench job with its samples and, when it is done, its results."""
 
-    thinking: ThinkingTags
+    thinking: Annotated[dict[str, Any], Stored(ThinkingTags)]
     timeout_s: float
     samples: list[BenchSampleDocument]
     judge: BenchJudge | None
@@ -71,7 +71,7 @@ def bench_document(job: BenchJob) -> BenchJobDocument:
     """A job as the API shows it, with what its results say."""
     return {
         **bench_row(job),
-        "thinking": ThinkingTags.model_validate(job.thinking),
+        "thinking": ThinkingTags.model_validate(job.thinking).model_dump(),
         "timeout_s": job.timeout_s,
         "samples": job.samples,
         "judge": job.judge,

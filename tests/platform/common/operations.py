@@ -94,7 +94,7 @@ OPERATIONS = [
     Operation("GET", "policy-imports", "viewer", 200),
     Operation("POST", "policy-imports", "editor", 201, IMPORT),
     Operation("GET", "policy-imports/{import}", "viewer", 200),
-    Operation("POST", "policy-imports/{import}/cancel", "editor", 409),
+    Operation("POST", "policy-imports/{import}/cancel", "editor", 200),
     Operation("POST", "policy-imports/{import}/retry", "editor", 200),
     Operation("GET", "policy-sources", "viewer", 200),
     Operation("PUT", "policy-sources/hub", "admin", 200, {"token": "hf_new"}),

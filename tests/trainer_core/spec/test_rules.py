@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.trainer_core.specs import document, spec, weighted
+from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
 
 TAGS = {"type": "tags"}
@@ -203,3 +204,13 @@ def test_a_spec_survives_json() -> None:
     assert RunSpec.model_validate_json(whole.model_dump_json()) == whole
     assert RunSpec.model_validate(whole.model_dump(mode="json")) == whole
     assert RunSpec.model_validate(document()) == spec()
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_boolean_is_no_number(value: bool) -> None:
+    """Python would count it as 1 or 0."""
+    with pytest.raises(ValidationError, match=f"valid number.*input_value='{str(value).lower()}'"):
+        spec(optimizer={"learning_rate": value})
+    component = {"name": "a", "weight": value, "grader": {"type": "math"}}
+    with pytest.raises(ValidationError, match=f"valid number.*input_value='{str(value).lower()}'"):
+        RewardDefinition.model_validate({"components": [component]})

@@ -4059,7 +4059,7 @@ export interface ThinkingTags {
   start: string;
   end: string;
   /** Text that opens the answer, where the closing tag alone does not: the final channel's of Harmony. */
-  answer_start: ThinkingTagsAnswerStart;
+  answer_start?: ThinkingTagsAnswerStart;
 }
 
 /**
