@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -206,7 +207,10 @@ def test_a_full_cache_and_waiting_requests_go_without(engine: InferenceEngine, c
 
 
 class SteadyClock(Speculator):
-    """Learns from steps that take as long as they would on a quiet machine."""
+    """Learns from steps and tries that take as long as they would on a quiet machine."""
+
+    def __init__(self) -> None:
+        super().__init__(clock=count(0.0, 2e-5).__next__)
 
     def observe(self, seconds: float, sampled: dict[str, int] | None) -> None:
         """Implements ``Speculator.observe``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,9 @@ class _Plan:
 class Speculator:
     """Drafts for one engine."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        """Measure what the making of drafts takes by ``clock``, in seconds."""
+        self._clock = clock
         self._library = TextLibrary()
         self._acceptance = DraftAcceptance()
         self._costs = StepCosts()
@@ -62,7 +64,7 @@ class Speculator:
 
         ``most_tokens`` is what a step may hold in all.
         """
-        count, began = len(requests), time.perf_counter()
+        count, began = len(requests), self._clock()
         if count > MOST_RUNNING:
             self._plan = None
             return {}
@@ -72,7 +74,7 @@ class Speculator:
         plan.drafts = self._make(requests, most_tokens - count, max_model_len)
         self._drop_unworthy(plan)
         if not plan.drafts:
-            plan.vain_s = time.perf_counter() - began
+            plan.vain_s = self._clock() - began
             self._gate.tried_in_vain(count, plan.vain_s, self._costs.plain(count))
         return {request_id: found.tokens for request_id, found in plan.drafts.items()}
 
