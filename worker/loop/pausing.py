@@ -17,6 +17,7 @@ POLL_S = 0.2
 """Seconds between two looks whether the run shall go on."""
 RELEASE_AGAIN_S = 60.0
 """Seconds after a checkpoint that could not be written until a paused run is saved again to give its place back."""
+_FROM_THE_LAST = "It goes on from its last checkpoint: the learner was in the middle of a step."
 
 
 class Pausing:
@@ -153,6 +154,3 @@ class Pausing:
         stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
         message = trouble.rstrip(".") + stays if self._link.release_place else trouble
         self._link.emit(AlertData(level="error", title="The run could not be saved", message=message), step)
-
-
-_FROM_THE_LAST = "It goes on from its last checkpoint: the learner was in the middle of a step."

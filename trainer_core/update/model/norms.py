@@ -5,7 +5,7 @@ output on random input agrees: about in float32, to the last bit in 16 bits, whe
 backward pass, above all its input in float32, is most of what a layer keeps beside its matrices' inputs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any
 
@@ -45,6 +45,17 @@ def _forward(self: Any, x: Tensor) -> Tensor:
     return found
 
 
+def _rms_norms(model: nn.Module, dtype: torch.dtype) -> Iterator[tuple[Any, nn.Parameter, float]]:
+    """RMS norms whose weight [D] is of ``dtype``, by their names: each with its weight and ε."""
+    for module in model.modules():
+        epsilon = getattr(module, "variance_epsilon", getattr(module, "eps", None))
+        weight = getattr(module, "weight", None)
+        if not type(module).__name__.endswith("RMSNorm") or epsilon is None or not isinstance(weight, nn.Parameter):
+            continue
+        if weight.ndim == 1 and weight.dtype == dtype:
+            yield module, weight, epsilon
+
+
 @torch.no_grad()
 def use_lean_norms(model: nn.Module) -> int:
     """Replace the forward pass of every float32 RMS norm that computes just that.
@@ -53,14 +64,7 @@ def use_lean_norms(model: nn.Module) -> int:
         How many modules were replaced.
     """
     replaced = 0
-    module: Any
-    for module in model.modules():
-        epsilon = getattr(module, "variance_epsilon", getattr(module, "eps", None))
-        weight = getattr(module, "weight", None)
-        if not type(module).__name__.endswith("RMSNorm") or epsilon is None or not isinstance(weight, nn.Parameter):
-            continue
-        if weight.ndim != 1 or weight.dtype != torch.float32:
-            continue
+    for module, weight, epsilon in _rms_norms(model, torch.float32):
         generator = torch.Generator().manual_seed(0)
         x = torch.randn(4, weight.shape[0], generator=generator).to(weight.device)
         if torch.allclose(module(x), _LeanRMSNorm.apply(x, weight, epsilon), rtol=1e-5, atol=1e-6):
@@ -126,14 +130,7 @@ def use_narrow_norms(model: nn.Module) -> int:
         How many modules were replaced.
     """
     replaced = 0
-    module: Any
-    for module in model.modules():
-        epsilon = getattr(module, "variance_epsilon", getattr(module, "eps", None))
-        weight = getattr(module, "weight", None)
-        if not type(module).__name__.endswith("RMSNorm") or epsilon is None or not isinstance(weight, nn.Parameter):
-            continue
-        if weight.ndim != 1 or weight.dtype != torch.bfloat16:
-            continue
+    for module, weight, epsilon in _rms_norms(model, torch.bfloat16):
         generator = torch.Generator().manual_seed(0)
         x, other = (torch.randn(*shape, generator=generator).to(weight) for shape in ((16, len(weight)), weight.shape))
         # Weights that are all 1 would not tell when the output is rounded.
