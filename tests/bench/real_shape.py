@@ -25,8 +25,8 @@ from tests.bench.runs import Report, demo_spec, train
 from tests.support.installation import ROOT, Installation
 
 PROMPTS, GROUP = 8, 8
-STEPS, WARM, LAST = 7, 2, 1
-"""Steps of a run, and of these the first and the last ones that do not count."""
+WARM, LAST = 2, 1
+"""Steps of a run, the first and the last ones, that do not count."""
 TOKENS = 640
 """Tokens of a micro-batch: enough for the peak of matrix products, few enough for memory, and the longest answer."""
 PEER = ROOT / "tests" / "bench" / "peer_trl"
@@ -45,9 +45,12 @@ class Lengths:
     """What is asked for against TRL."""
     cache_gib: float
     """Room for the keys and values of all answers of a step, in float32."""
+    steps: int
+    their_steps: int
+    """Steps of a run: ours, and TRL's, of which the first does not count."""
 
 
-SHORT, LONG = Lengths("short", 32, "≥ 1.6", 0.5), Lengths("long", CUT, "≥ 4", 1.75)
+SHORT, LONG = Lengths("short", 32, "≥ 1.6", 0.5, 7, 4), Lengths("long", CUT, "≥ 4", 1.75, 7, 2)
 DTYPES = ("float32", "bfloat16")
 MODES: dict[str, dict[str, Any]] = {"sync": {"type": "sync"}, "async": {"type": "async", "max_staleness": 2}}
 
@@ -72,7 +75,7 @@ def _compare(installation: Installation, folder: Path, lengths: Lengths, dtype: 
     name, figures, best, memory = f"{lengths.name}, {dtype}", [], float("inf"), 0.0
     for mode in MODES:
         report, peak = _with_peak(lambda mode=mode: _run(installation, lengths, dtype, mode), _ours)
-        steps = report.metrics[WARM : STEPS - LAST]
+        steps = report.metrics[WARM : lengths.steps - LAST]
         seconds = median(step["timing_s/step"] for step in steps)
         best, memory = min(best, seconds), max(memory, peak)
         figures += [
@@ -93,7 +96,7 @@ def _compare(installation: Installation, folder: Path, lengths: Lengths, dtype: 
 def _run(installation: Installation, lengths: Lengths, dtype: str, mode: str) -> Report:
     spec = demo_spec(
         installation,
-        STEPS,
+        lengths.steps,
         policy__base=f"real-{lengths.name}",
         policy__dtype=dtype,
         data={"sources": [{"name": "add_sub", "dataset": "gsm8k-add-sub@1"}]},
@@ -122,7 +125,8 @@ def _trl(home: Path, folder: Path, lengths: Lengths, dtype: str) -> tuple[float,
     """Median seconds of a step after the first, and peak memory."""
     log_file = home / f"trl-{lengths.name}-{dtype}.jsonl"
     flags = {"policy": folder, "data": ROOT / "demo" / "data" / "gsm8k-add-sub.jsonl", "log": log_file}
-    flags |= {"generation": "transformers", "steps": 4, "prompts": PROMPTS, "group-size": GROUP, "precision": dtype}
+    flags |= {"generation": "transformers", "steps": lengths.their_steps, "precision": dtype}
+    flags |= {"prompts": PROMPTS, "group-size": GROUP}
     flags |= {"max-tokens": lengths.max_tokens, "max-model-len": lengths.max_tokens + 64, "learning-rate": 1e-6}
     command = [str(ROOT / ".venv-trl" / "bin" / "python"), str(PEER / "train.py")]
     command += [part for key, value in flags.items() for part in (f"--{key}", str(value))]
@@ -142,7 +146,7 @@ def _with_peak(work: Callable[[], Any], processes: Callable[[], list[psutil.Proc
 
     def watch() -> None:
         nonlocal most
-        while not done.wait(0.5):
+        while not done.wait(2.0):
             most = max(most, sum(map(_memory, processes())))
 
     watcher = threading.Thread(target=watch)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -37,16 +37,32 @@ class SpecModel(BaseModel):
         if not isinstance(given, Mapping):
             return given
         words = {
-            name: str(given[name]).lower()
+            name: _spelt(given[name], kinds)
             for name, member in cls.model_fields.items()
-            if isinstance(given.get(name), bool) and _is_number(member.annotation)
+            if name in given and _is_number(kinds := _kinds(member.annotation))
         }
         return {**given, **words} if words else given
 
 
-def _is_number(annotation: Any) -> bool:
-    kinds = get_args(annotation) or (annotation,)
+def _kinds(annotation: Any) -> set[Any]:
+    """Types that an annotation is made of, at any depth."""
+    inner = get_args(annotation)
+    return set().union(*map(_kinds, inner)) if inner and get_origin(annotation) is not Literal else {annotation}
+
+
+def _is_number(kinds: set[Any]) -> bool:
     return bool not in kinds and (int in kinds or float in kinds)
+
+
+def _spelt(given: Any, kinds: set[Any]) -> Any:
+    """``given`` with its booleans as words, those in lists and by name too."""
+    if isinstance(given, bool):
+        return str(given).lower()
+    if isinstance(given, list | tuple):
+        return [_spelt(one, kinds) for one in given]
+    if isinstance(given, Mapping) and not any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in kinds):
+        return {name: _spelt(one, kinds) for name, one in given.items()}
+    return given
 
 
 def field(

@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from tests.trainer_core.specs import document, spec, weighted
 from trainer_core.rewards import RewardDefinition
 from trainer_core.spec import RunSpec
+from trainer_core.spec.generation.length_window import StagedWindow
+from trainer_core.spec.methods.advantage.gdpo import GDPOAdvantage
 
 TAGS = {"type": "tags"}
 HELD_OUT = {"name": "held_out", "dataset": "held@1"}
@@ -214,3 +216,11 @@ def test_a_boolean_is_no_number(value: bool) -> None:
     component = {"name": "a", "weight": value, "grader": {"type": "math"}}
     with pytest.raises(ValidationError, match=f"valid number.*input_value='{str(value).lower()}'"):
         RewardDefinition.model_validate({"components": [component]})
+
+
+def test_a_boolean_is_no_number_in_a_list_nor_by_name() -> None:
+    with pytest.raises(ValidationError, match=r"valid integer.*input_value='true'"):
+        StagedWindow.model_validate({"stages": [True, 64]})
+    with pytest.raises(ValidationError, match=r"valid number.*input_value='false'"):
+        GDPOAdvantage.model_validate({"weights": {"format": False}})
+    assert StagedWindow.model_validate({"stages": (32, 64)}).stages == (32, 64)
