@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Sequence
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from trainer_core.methods.aggregation import Denominators, aggregate
@@ -18,6 +17,7 @@ from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.distillation import Distillation
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
+from trainer_core.update.collectives import largest
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective import refine
@@ -67,12 +67,11 @@ class GradientAccumulator:
         mine = shards(part, self._world_size)[self._rank]
         batches = pack(mine, self._packing)
         if self._world_size > 1:
-            most = torch.tensor(len(batches))
-            dist.all_reduce(most, dist.ReduceOp.MAX)
+            most = largest(len(batches))
             if len(batches) < most:
                 # DeepSpeed's collectives need the ranks in step: extra turns are made with a short sequence.
                 idle = pack([min(part, key=lambda t: len(t.prompt_ids) + t.length)], self._packing)[0].without_loss()
-                batches += [idle] * (int(most) - len(batches))
+                batches += [idle] * (most - len(batches))
         return mine, [batch.to(self._device) for batch in batches], denominators(part)
 
     @torch.no_grad()
@@ -103,7 +102,7 @@ class GradientAccumulator:
             scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
             renewed = estimate(advantage, spec, scored)
             plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
-        return refine.refine(plan, groups, spec, self._world_size), known
+        return refine.refine(plan, groups, spec), known
 
     def accumulate(
         self,

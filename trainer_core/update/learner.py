@@ -17,6 +17,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.device import claim, settle
 from trainer_core.update.formats.perturbation import perturbed
 from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
 from trainer_core.update.formats.quantise import Scales
@@ -53,7 +54,10 @@ class TornLearner(RuntimeError):
 
 
 class Learner:
-    """One rank of the learner. Every public method is collective over the ranks."""
+    """One rank of the learner. Every public method is collective over the ranks.
+
+    An update returns once the device has done it, so that whoever holds a clock beside it measures the work.
+    """
 
     def __init__(
         self,
@@ -83,10 +87,10 @@ class Learner:
         Raises:
             ValueError: the spec asks for what this policy, or the teacher, cannot give.
         """
-        init_process_group(rank, world_size, init_method, device)
+        self._device = claim(device, rank)
+        init_process_group(rank, world_size, init_method, self._device)
         self.rank = rank
         self.version = 0
-        self._device = torch.device(device)
         self._model_dir = Path(model_dir)
         asked = None if teacher is None else Path(teacher)
         self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked)
@@ -163,6 +167,7 @@ class Learner:
             taken.append(done)
         self._torn = None
         self.version = step
+        settle(self._device)
         return _summary(totals.values(), taken, max(1, turns), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
@@ -203,6 +208,7 @@ class Learner:
             streamed.weights += self._gradients.accumulate(spec, streamed.step, mine, batches, known, UNIT, totals)
             self._torn = None
         streamed.shown += self._gradients.demonstrations(groups, spec)
+        settle(self._device)
 
     def finish(self) -> dict[str, float]:
         """Take the optimizer step of the open step; afterwards ``version`` is that step.
@@ -230,6 +236,7 @@ class Learner:
                 )
             taken.append(done)
         self.version = step
+        settle(self._device)
         return _summary(streamed.totals.values(), taken, streamed.divisor, learning_rate(spec, step))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-import torch.distributed as dist
 from torch import Tensor
+
+from trainer_core.update.collectives import gather
 
 
 class Totals:
@@ -32,14 +33,8 @@ class Totals:
 
     def values(self) -> dict[str, float]:
         """All metrics, over all ranks. Collective where there is more than one rank."""
-        parts = [(self._means, self._sums, self._maxima)]
-        if dist.is_initialized() and dist.get_world_size() > 1:
-            gathered: list[tuple[dict[str, tuple[float, float]], dict[str, float], dict[str, float]]]
-            gathered = [({}, {}, {})] * dist.get_world_size()
-            dist.all_gather_object(gathered, parts[0])
-            parts = gathered
         merged = Totals()
-        for means, sums, maxima in parts:
+        for means, sums, maxima in gather((self._means, self._sums, self._maxima)):
             for name, (total, weight) in means.items():
                 merged.add_metrics({name: total / weight}, weight)
             for name, share in sums.items():

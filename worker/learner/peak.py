@@ -21,6 +21,8 @@ def measure_peaks(device: str, dtypes: Iterable[str], threads: int) -> dict[str,
     """
     import torch
 
+    from trainer_core.update.device import settle
+
     kind = torch.device(device).type
     size, before = SIZES[kind], torch.get_num_threads()
     found: dict[str, float] = {}
@@ -32,8 +34,7 @@ def measure_peaks(device: str, dtypes: Iterable[str], threads: int) -> dict[str,
             for _ in range(TRIES):
                 started = time.perf_counter()
                 torch.mm(left, right)
-                if kind == "cuda":
-                    torch.cuda.synchronize()
+                settle(left.device)
                 best = min(best, time.perf_counter() - started)
             found[name] = 2 * size**3 / best
     finally:

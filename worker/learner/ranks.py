@@ -81,11 +81,13 @@ class LearnerWorker:
         """
         keep_new_files_private()  # it writes checkpoints
         keep_freed_memory()
-        os.environ["LOCAL_RANK"] = str(rank)
         # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         import torch
 
+        from trainer_core.update.device import local_rank
+
+        os.environ["LOCAL_RANK"] = str(local_rank(rank))  # DeepSpeed takes the GPU of this number
         torch.set_num_threads(threads)
         self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
         self._publication = Publication(TRANSPORTS[PUBLISHED_BY])

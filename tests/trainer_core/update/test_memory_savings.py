@@ -41,7 +41,7 @@ class Slopes(nn.Module):
 
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_gradients_of_many_micro_batches_add_up_in_float32(stage: int) -> None:
-    init_process_group(0, 1, None, "cpu")
+    init_process_group(0, 1, None, torch.device("cpu"))
     engine = UpdateEngine(Slopes(), bf16_spec(stage, optimizer={"learning_rate": 1.0, "beta1": 0.5}), world_size=1)
     generator = torch.Generator().manual_seed(0)
     exact, naive = torch.zeros(32, 32, dtype=torch.float64), torch.zeros(32, 32, dtype=torch.bfloat16)
@@ -103,7 +103,7 @@ def test_bfloat16_learns_nearly_as_float32_does(policy_dir: Path) -> None:
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_the_step_is_adamw_of_float32_masters_under_bfloat16_gradients(stage: int) -> None:
     """Against float64: gradients rounded once a micro-batch, then added up, clipped and stepped on the master."""
-    init_process_group(0, 1, None, "cpu")
+    init_process_group(0, 1, None, torch.device("cpu"))
     rate, beta1, beta2, epsilon, decay, bound = 1e-3, 0.8, 0.9, 1e-6, 0.1, 2.0
     optimizer = {"learning_rate": 1.0, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": decay}
     module, generator = Slopes(), torch.Generator().manual_seed(1)

@@ -44,7 +44,7 @@ def refined(spec: RunSpec, groups: list[Group], budget: int = 16_384) -> dict[tu
     """Advantage of each sampled token: (trajectory, offset) → value."""
     mine = [t for group in groups for t in group.trajectories]
     plan = [(mine, pack(mine, budget), denominators(mine))]
-    [(_, batches, _)] = refine.refine(plan, groups, spec, 1)
+    [(_, batches, _)] = refine.refine(plan, groups, spec)
     return {
         (s, o): a
         for batch in batches
@@ -128,7 +128,7 @@ def test_a_batch_that_only_keeps_ranks_in_step_is_left_alone() -> None:
     mine = [t for group in groups for t in group.trajectories]
     idle = pack(mine[:1], 16_384)[0].without_loss()
     spec = make_spec(filters=[{"type": "high_entropy"}], advantage={"type": "vcpo"})
-    [(_, batches, _)] = refine.refine([(mine, [*pack(mine, 16_384), idle], denominators(mine))], groups, spec, 1)
+    [(_, batches, _)] = refine.refine([(mine, [*pack(mine, 16_384), idle], denominators(mine))], groups, spec)
     assert torch.equal(batches[-1].advantages, idle.advantages)
 
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer_core.spec.learner.routing import AuxiliaryLoss, LossFreeBalancing, Routing
+from trainer_core.update.collectives import add_up
 from trainer_core.update.hybrid.router import BIAS, add_biases, routers
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
@@ -65,8 +65,7 @@ class Balancer:
             return {}
         if loads is None:
             loads = torch.zeros(len(self._routers), self._experts, dtype=torch.int64, device=self._device)
-        if dist.is_initialized() and dist.get_world_size() > 1:
-            dist.all_reduce(loads)
+        add_up(loads)
         if not bool(loads.any()):
             return {}
         mean = loads.double().mean(dim=1, keepdim=True)

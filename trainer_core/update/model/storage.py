@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 from transformers import PreTrainedModel
 
+from trainer_core.update.device import host_copy, move
 from trainer_core.update.model.norms import use_narrow_norms
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -90,10 +91,8 @@ class HostMemory:
         if isinstance(tensor, nn.Parameter) or size < SMALLEST:
             return tensor.device, tensor
         self.moved += size
-        host = torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=self._pinned)
-        host.copy_(tensor, non_blocking=self._pinned)
-        return tensor.device, host
+        return tensor.device, host_copy(tensor, pinned=self._pinned)
 
     def _unpack(self, packed: tuple[torch.device, Tensor]) -> Tensor:
         device, tensor = packed
-        return tensor.to(device, non_blocking=self._pinned)
+        return move(tensor, device)

@@ -6,10 +6,8 @@ all of them make the same choice whatever the shards are.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from trainer_core.methods.advantages.assign import assign
@@ -17,6 +15,7 @@ from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.filters import keep, token_filters
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.collectives import gather, rank
 from trainer_core.update.packed.packing import TokenBatch
 
 Minibatch = tuple[list[Trajectory], list[TokenBatch], Denominators]
@@ -44,37 +43,36 @@ def whole_step(spec: RunSpec) -> str | None:
     return None
 
 
-def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec, world_size: int) -> list[Minibatch]:
-    """The plan with the advantages that follow from the scores, which stand in this rank's trajectories.
+def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> list[Minibatch]:
+    """The plan with the advantages that follow from the scores, which stand in this rank's trajectories. Collective.
 
     Args:
         plan: every minibatch of the step, scored.
         groups: the whole step's, on every rank.
         spec: under which they are learned.
-        world_size: number of ranks; collective over them.
     """
     if spec.advantage.needs_scores:
-        plan = _off_policy(plan, groups, spec, world_size)
+        plan = _off_policy(plan, groups, spec)
     for chosen in token_filters(spec.filters):
         filtered: list[Minibatch] = []
         for mine, batches, whole in plan:
             columns = [_columns(mine, batch) for batch in batches]
             own = _joined(columns)
-            pieces = _gather(own, world_size)
+            pieces = gather(own)
             verdict = keep(chosen, *(torch.cat([piece[n] for piece in pieces]) for n in range(3)))
-            start = sum(len(piece[0]) for piece in pieces[: _rank(world_size)])
+            start = sum(len(piece[0]) for piece in pieces[: rank()])
             kept = verdict[start : start + len(own[0])].split([len(column[0]) for column in columns])
             filtered.append((mine, [_without(batch, part) for batch, part in zip(batches, kept, strict=True)], whole))
         plan = filtered
     return plan
 
 
-def _off_policy(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec, world_size: int) -> list[Minibatch]:
+def _off_policy(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> list[Minibatch]:
     """Advantages against a baseline that knows how far the learner has moved from each sample's policy."""
     number = {id(t): n for n, t in enumerate(t for group in groups for t in group.trajectories)}
     own = {number[id(t)]: _importance(t) for mine, _, _ in plan for t in mine}
     importance: dict[int, float] = {}
-    for piece in _gather(own, world_size):
+    for piece in gather(own):
         importance |= piece
     assign(spec.advantage, list(groups), minibatches=spec.schedule.updates_per_step, importance=importance)
     return [(mine, [_reassigned(mine, batch) for batch in batches], whole) for mine, batches, whole in plan]
@@ -118,16 +116,3 @@ def _without(batch: TokenBatch, kept: Tensor) -> TokenBatch:
     if not len(kept):
         return batch
     return replace(batch, advantages=batch.advantages.masked_fill(~kept.to(batch.advantages.device), 0.0))
-
-
-def _rank(world_size: int) -> int:
-    return dist.get_rank() if world_size > 1 else 0
-
-
-def _gather(own: Any, world_size: int) -> list[Any]:
-    """Values of every rank, in the order of the ranks."""
-    if world_size == 1:
-        return [own]
-    everybody: list[Any] = [None] * world_size
-    dist.all_gather_object(everybody, own)
-    return everybody

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from trainer_core.methods import kl
@@ -13,6 +12,7 @@ from trainer_core.methods.gae import gae, length_adaptive_lambda
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.trajectory import Trajectory
+from trainer_core.update.collectives import gather_tensors
 from trainer_core.update.hybrid.routing import Routes
 from trainer_core.update.packed.packing import TokenBatch
 
@@ -94,11 +94,7 @@ def _moments(found: list[list[Tensor]], scored: Sequence[Scored]) -> tuple[float
         for values, batch in zip(part, batches, strict=True):
             counted = values[batch.mask].cpu()
             sums += torch.stack([torch.tensor(float(len(counted))).double(), counted.sum(), counted.square().sum()])
-    if dist.is_initialized() and dist.get_world_size() > 1:
-        everybody: list[Tensor] = [sums] * dist.get_world_size()
-        dist.all_gather_object(everybody, sums)
-        sums = torch.stack(everybody).sum(0)
-    count, total, squares = sums.tolist()
+    count, total, squares = torch.stack(gather_tensors(sums)).sum(0).tolist()
     mean = total / max(count, 1.0)
     return mean, max(squares / max(count, 1.0) - mean**2, 0.0) ** 0.5
 

@@ -17,6 +17,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from trainer_core.spec import RunSpec
+from trainer_core.update.collectives import join
+from trainer_core.update.device import local_rank
 from trainer_core.update.model.naming import layer_of
 from trainer_core.update.optimization.masters import Masters
 from trainer_core.update.optimization.optimizer import MOMENTS, ClippedAdamW, Clipping
@@ -278,22 +280,10 @@ def _forget_world() -> None:
     groups._WORLD_GROUP = None
 
 
-def init_process_group(rank: int, world_size: int, init_method: str | None, device: str) -> None:
-    """Join the learner's process group unless this process is in one already.
-
-    Raises:
-        ValueError: several ranks without a place to meet.
-    """
+def init_process_group(rank: int, world_size: int, init_method: str | None, device: torch.device) -> None:
+    """Join the learner's process group; see ``collectives.join``. DeepSpeed is told of it."""
     # DeepSpeed asks for it, whoever has made the group.
-    os.environ.setdefault("LOCAL_RANK", "0")
-    if dist.is_initialized():
-        return
-    _forget_world()
-    backend = "nccl" if device.startswith("cuda") else "gloo"
-    if init_method is not None:
-        dist.init_process_group(backend, init_method=init_method, rank=rank, world_size=world_size)
-    elif world_size == 1:
-        # One rank meets nobody: no port is opened.
-        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
-    else:
-        raise ValueError(f"{world_size} ranks need an init_method")
+    os.environ.setdefault("LOCAL_RANK", str(local_rank(rank)))
+    if not dist.is_initialized():
+        _forget_world()
+    join(rank, world_size, init_method, device)

@@ -8,8 +8,9 @@ Source: mixed-precision training (arXiv 1710.03740), §3.1.
 """
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
+
+from trainer_core.update.collectives import add_up
 
 
 class Masters:
@@ -37,7 +38,7 @@ class Masters:
             master = self.of(parameter)
             if master.grad is None:
                 master.grad = torch.zeros_like(master)
-            dist.all_reduce(master.grad)
+            add_up(master.grad)
 
     @torch.no_grad()
     def write(self) -> None:

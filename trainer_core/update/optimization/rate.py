@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from trainer_core.methods.effective_size import effective_share, rate_factor
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.spec.learner.optimizer import Optimizer
+from trainer_core.update.collectives import gather
 from trainer_core.update.packed.packing import TokenBatch
 
 BOUND = 50.0
@@ -37,10 +37,6 @@ class SampleWeights:
         """Factor by which the step size is multiplied, and the metric behind it. Collective where the rule is on."""
         if optimizer.ess_scaling == "none":
             return 1.0, {}
-        logs = self.logs
-        if dist.is_initialized() and dist.get_world_size() > 1:
-            everybody: list[list[float]] = [[]] * dist.get_world_size()
-            dist.all_gather_object(everybody, logs)
-            logs = [log for part in everybody for log in part]
+        logs = [log for part in gather(self.logs) for log in part]
         share = effective_share(torch.tensor(logs, dtype=torch.float64))
         return rate_factor(optimizer.ess_scaling, share, optimizer.ess_base), {"actor/ess_share": share}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trainer_core.trajectory import Trajectory
+from trainer_core.update.device import move
 from trainer_core.update.packed.segments import Layout, Segment, build_layout
 
 
@@ -65,7 +66,11 @@ class TokenBatch:
         if self.input_ids.device == device:
             return self
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if value is not None}
+        moved: dict[str, Any] = {
+            name: value.to(device) if isinstance(value, Layout) else move(value, device)
+            for name, value in values.items()
+            if value is not None
+        }
         return TokenBatch(**moved)
 
     def without_loss(self) -> "TokenBatch":

@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer_core.update.device import move
+
 Span = tuple[int, int]
 """Packed tokens [start, stop)."""
 
@@ -35,7 +37,7 @@ class Runs:
 
     def to(self, device: torch.device) -> "Runs":
         """The runs on ``device``; edges stay on the CPU, where it is decided what runs."""
-        moved = {name: getattr(self, name).to(device) for name in ("order", "places", "parents")}
+        moved = {name: move(getattr(self, name), device) for name in ("order", "places", "parents")}
         return replace(self, **moved)
 
 

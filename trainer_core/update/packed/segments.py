@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trainer_core.update.device import move
 from trainer_core.update.packed.runs import Runs, build_runs
 from trainer_core.update.packed.segment import Segment
 
@@ -44,7 +45,7 @@ class Bucket:
 
     def to(self, device: torch.device) -> "Bucket":
         """The bucket on ``device``."""
-        return Bucket(self.query_rows.to(device), self.key_rows.to(device), self.query_positions.to(device))
+        return Bucket(*(move(rows, device) for rows in (self.query_rows, self.key_rows, self.query_positions)))
 
     def make_mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
         """Numbers to add to the scores, [B, Lq, Lk]: 0 where the query may look, −inf where not."""
@@ -74,7 +75,7 @@ class Layout:
         """The layout on ``device``."""
         moved = tuple(bucket.to(device) for bucket in self.buckets)
         runs = None if self.runs is None else self.runs.to(device)
-        return Layout(moved, self.slots.to(device), runs, self.long)
+        return Layout(moved, move(self.slots, device), runs, self.long)
 
     def mask(self, number: int, window: int | None, dtype: torch.dtype) -> Tensor:
         """``make_mask`` of bucket ``number``, made once for all layers.

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from trainer_core.update.collectives import gather_tensors, rank
 from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.model import adapter as adapters
 from trainer_core.update.model.adapter import Adapter
@@ -87,7 +87,7 @@ def save(
         OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
     """
     whole, moments, random = engine.weights(), engine.moments(), _random_states()
-    if dist.get_rank() != 0:
+    if rank() != 0:
         return None
     inside, head = apart(whole)
     weights = inside if adapter is None else adapter.merged(inside)
@@ -192,7 +192,7 @@ def load(
     # Checkpoints from before the two were told apart have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
     take_biases(model, read_biases(folder))
-    if (own := random.get(f"torch.{dist.get_rank()}")) is not None:
+    if (own := random.get(f"torch.{rank()}")) is not None:
         torch.set_rng_state(own)
     return Restored(int(state["version"]), dict(state["extra"]), found, dict(state.get("counters", {})))
 
@@ -234,10 +234,7 @@ def _require_shapes(place: Path, tensors: Mapping[str, Tensor], expected: Mappin
 
 
 def _random_states() -> dict[str, Tensor]:
-    own = torch.get_rng_state()
-    states = [torch.empty_like(own) for _ in range(dist.get_world_size())]
-    dist.all_gather(states, own)
-    return {f"torch.{rank}": state for rank, state in enumerate(states)}
+    return {f"torch.{number}": state for number, state in enumerate(gather_tensors(torch.get_rng_state()))}
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:

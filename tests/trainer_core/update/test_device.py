@@ -1,0 +1,80 @@
+"""The device of a learner: which GPU a rank takes, and the way there through page-locked memory."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from trainer_core.update import device
+from trainer_core.update.packed.packing import Packing, pack
+from trainer_core.update.recording import as_trajectory
+
+CARD = torch.device("cuda", 0)
+
+
+@pytest.mark.parametrize(
+    ("visible", "rank", "expected"),
+    [(0, 3, 0), (1, 0, 0), (1, 3, 0), (8, 3, 3), (8, 11, 3)],
+    ids=["no GPU", "alone", "Ray shows one", "a box of eight", "the second box"],
+)
+def test_a_rank_takes_a_gpu_that_its_process_sees(
+    visible: int, rank: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: visible)
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    assert device.local_rank(rank) == expected
+    assert device.claim("cuda", rank) == torch.device("cuda", expected)
+    assert device.claim("cuda:5", rank) == torch.device("cuda", 5)
+    assert taken == [torch.device("cuda", expected), torch.device("cuda", 5)]
+    assert device.claim("cpu", rank) == torch.device("cpu") and len(taken) == 2
+
+
+class Calls:
+    """Tells how tensors of the host are asked to travel, and leaves them where they are."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pinned: list[int] = []
+        self.moved: list[tuple[int, bool]] = []
+        monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: self._pin(tensor))
+        monkeypatch.setattr(Tensor, "to", lambda tensor, *_, non_blocking=False: self._to(tensor, non_blocking))
+
+    def _pin(self, tensor: Tensor) -> Tensor:
+        self.pinned.append(tensor.data_ptr())
+        return tensor
+
+    def _to(self, tensor: Tensor, non_blocking: bool) -> Tensor:
+        self.moved.append((tensor.data_ptr(), non_blocking))
+        return tensor
+
+
+def test_a_batch_reaches_a_gpu_through_page_locked_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    [batch] = pack([as_trajectory([1, 2, 3, 4])], Packing(64))
+    calls = Calls(monkeypatch)
+    batch.to(CARD)
+    # What has no bytes is moved too; nothing waits, and nothing goes by another way.
+    assert len(calls.moved) == len(calls.pinned) >= 15
+    assert all(without_wait for _, without_wait in calls.moved)
+    assert sorted(calls.pinned) == sorted(place for place, _ in calls.moved)
+
+
+def test_a_batch_stays_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    [batch] = pack([as_trajectory([1, 2, 3, 4])], Packing(64))
+    calls = Calls(monkeypatch)
+    assert batch.to(torch.device("cpu")) is batch
+    assert calls.pinned == calls.moved == []
+
+
+def test_a_clock_waits_for_a_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+    device.settle(torch.device("cpu"))
+    assert waited == []
+    device.settle(CARD)
+    assert waited == [CARD]
+
+
+def test_a_copy_of_the_host_comes_back_as_it_was() -> None:
+    tensor = torch.arange(6.0).view(2, 3).T
+    copy = device.host_copy(tensor, pinned=False)
+    assert torch.equal(copy, tensor) and copy.data_ptr() != tensor.data_ptr()
+    assert torch.equal(device.move(copy, torch.device("cpu")), tensor)
