@@ -5,11 +5,15 @@ there. They return within seconds, far below Redis' visibility time-out, which i
 worker that is killed loses nothing, and the platform's reconciler sends again in any case.
 """
 
+import logging
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
 
 from trainer_core.link import celery_queue
+from trainer_core.log_lines import format_from_environment
 
 app = Celery("worker", broker=celery_queue.broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
 app.conf.update(
@@ -27,3 +31,13 @@ app.conf.update(
     timezone="UTC",
     imports=("worker.tasks",),
 )
+
+
+@setup_logging.connect
+def _write_lines_as_the_platform_does(loglevel: int | str | None = None, **_: Any) -> None:
+    """Set the log up in Celery's place: the same lines as the platform's, plain or JSON."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(format_from_environment())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(loglevel or logging.WARNING)

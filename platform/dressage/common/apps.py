@@ -10,7 +10,9 @@ class CommonConfig(AppConfig):
     label = "common"
 
     def ready(self) -> None:
+        from django.conf import settings
+
         from dressage.common import schema  # noqa: F401  (registers the extensions)
         from dressage.common.logs import configure
 
-        configure()
+        configure(as_json=settings.LOG_FORMAT == "json")

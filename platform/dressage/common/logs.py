@@ -4,8 +4,11 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from typing import Any
 
 import structlog
+
+from trainer_core.log_lines import JsonFormatter
 
 REFUSALS_PER_MINUTE = 20
 REFUSALS = "dressage.refusals"
@@ -14,14 +17,6 @@ REFUSALS_OF_NOBODY = f"{REFUSALS}.nobody"
 """Name of the logger of requests that it refused to anybody else. Apart, since they are as many as strangers like."""
 _REFUSERS = ("django.security.", "uvicorn.error", REFUSALS)
 _LONGEST = 300
-
-
-class UtcFormatter(logging.Formatter):
-    """Formatter whose times are UTC and say so, as those of the audit log."""
-
-    converter = staticmethod(time.gmtime)
-    default_time_format = "%Y-%m-%dT%H:%M:%S"
-    default_msec_format = "%s.%03dZ"
 
 
 class BriefRefusals(logging.Filter):
@@ -51,19 +46,36 @@ class BriefRefusals(logging.Filter):
         text = record.getMessage().encode("unicode_escape").decode("ascii")
         record.msg, record.args = f"{text[:_LONGEST]}{left_out}", None
         record.exc_info = record.exc_text = record.stack_info = None
+        if fields := getattr(record, "fields", None):
+            record.fields = {key: str(value)[:_LONGEST] for key, value in fields.items()}
         return True
 
 
-def configure() -> None:
+def json_formatter() -> JsonFormatter:
+    """The formatter of JSON lines, which hold what the request or task has bound."""
+    return JsonFormatter(structlog.contextvars.get_contextvars)
+
+
+def configure(as_json: bool = False) -> None:
     """Send structlog through the standard library, so that one LOGGING setting rules all lines."""
+    rendering: list[Any] = [
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["event"]),
+    ]
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_logger_name,
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(key_order=["event"]),
+            *([_as_record] if as_json else rendering),
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _as_record(_logger: Any, _method: str, event: structlog.typing.EventDict) -> Any:
+    """Arguments of the standard library's logger: the event as its message, the rest as fields of the record."""
+    event.pop("logger", None)
+    message, exception = event.pop("event", ""), event.pop("exc_info", None)
+    return ("%s", message), {"exc_info": exception, "extra": {"fields": dict(event)}}

@@ -1,6 +1,7 @@
 """Around every request: its id, the context of its log lines, and the headers that protect browsers."""
 
 import re
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -55,6 +56,11 @@ class RequestContextMiddleware(MiddlewareMixin):
         if any("\0" in value for value in request.COOKIES.values()):
             return problem_response(Problem(400, "Bad request", "A cookie has no NUL character."), request.path)
         return None
+
+    def process_view(self, _request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
+        """Name the run that the address names in every line of the log."""
+        if "run_id" in kwargs:
+            structlog.contextvars.bind_contextvars(run=kwargs["run_id"])
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response["X-Request-ID"] = getattr(request, "request_id", "")

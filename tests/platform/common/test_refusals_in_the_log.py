@@ -2,13 +2,22 @@
 
 import http.client
 import io
+import json
 import logging
 import re
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
-from dressage.common.logs import REFUSALS, REFUSALS_OF_NOBODY, REFUSALS_PER_MINUTE, BriefRefusals
+from dressage.common.logs import (
+    REFUSALS,
+    REFUSALS_OF_NOBODY,
+    REFUSALS_PER_MINUTE,
+    BriefRefusals,
+    _as_record,
+    json_formatter,
+)
 from tests.platform.gateway.served import served
 
 
@@ -90,3 +99,16 @@ def test_our_own_faults_keep_their_tracebacks() -> None:
         record.exc_text = "Traceback"
         assert BriefRefusals().filter(record)
         assert (record.getMessage(), record.exc_text) == ("fault\nin two lines", "Traceback")
+
+
+def test_fields_of_a_refusal_are_cut_as_well(log: tuple[logging.Logger, io.StringIO, list[float]]) -> None:
+    logger, written, _ = log
+    logger.handlers[0].setFormatter(json_formatter())
+    events = structlog.wrap_logger(logger, processors=[structlog.contextvars.merge_contextvars, _as_record])
+    with structlog.contextvars.bound_contextvars(request_id="req_12345678", run="run_1"):
+        events.warning("refused", path="/" + "x" * 9000)
+        logger.warning("of a library")
+    first, second = (json.loads(line) for line in written.getvalue().splitlines())
+    assert (first["message"], first["run"], first["request_id"]) == ("refused", "run_1", "req_12345678")
+    assert len(first["path"]) == 300
+    assert (second["message"], second["run"], second["request_id"]) == ("of a library", "run_1", "req_12345678")
