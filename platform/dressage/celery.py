@@ -1,14 +1,17 @@
 """Celery of the platform: messages and sweeps. PostgreSQL decides who works; a lost message only delays."""
 
+import logging
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 
 from django.conf import settings
 
-from trainer_core.link.celery_queue import broker_url
+from trainer_core.link.celery_queue import FROM_BEAT, broker_url
 
 app = Celery("dressage", broker=broker_url(settings.REDIS_URL))
 app.conf.update(
@@ -22,7 +25,11 @@ app.conf.update(
     worker_prefetch_multiplier=1,
     timezone="UTC",
     beat_schedule={
-        "reconcile": {"task": "runs.reconcile", "schedule": 2.0, "options": {"expires": 10}},
+        "reconcile": {
+            "task": "runs.reconcile",
+            "schedule": 2.0,
+            "options": {"expires": 10, "headers": {FROM_BEAT: "1"}},
+        },
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},
@@ -33,3 +40,9 @@ app.conf.update(
 app.autodiscover_tasks(
     ["dressage.runs", "dressage.bench", "dressage.rehearsals", "dressage.policies", "dressage.teams"]
 )
+
+
+@setup_logging.connect
+def _keep_our_lines(loglevel: int | str | None = None, **_: Any) -> None:
+    """Leave the log as Django's settings have it: Celery would write lines of its own form."""
+    logging.getLogger().setLevel(loglevel or logging.WARNING)

@@ -12,6 +12,12 @@ BENCH: Final = "worker.tasks.bench"
 """Task: work on a bench job; ``job_id, link_url``."""
 REHEARSE: Final = "worker.tasks.rehearse"
 """Task: work on a rehearsal; ``job_id, link_url``."""
+BEATS: Final = "dressage.beats"
+"""Redis key of a sorted set: who has sent sweeps, by the time of the last one. There should be one."""
+BEATS_S: Final = 60
+"""Seconds after which one that has sent none is gone."""
+FROM_BEAT: Final = "from_beat"
+"""Header of the messages that beat sends."""
 
 
 def broker_url(redis_url: str) -> str:

@@ -1,11 +1,36 @@
 """Celery tasks of the platform."""
 
+import time
+from typing import Any
+
+import structlog
 from celery import shared_task
+from django.conf import settings
+from redis import Redis
+from redis.exceptions import RedisError
 
+from dressage.common.redis_pool import SharedPool
 from dressage.runs.reconcile import sweep
+from trainer_core.link.celery_queue import BEATS, BEATS_S, FROM_BEAT
+
+logger = structlog.get_logger(__name__)
 
 
-@shared_task(name="runs.reconcile")
-def reconcile() -> None:
+@shared_task(name="runs.reconcile", bind=True)
+def reconcile(task: Any) -> None:
     """Sent by beat and by everyone who queues a run; may be repeated or run twice at once."""
+    if FROM_BEAT in (task.request.headers or {}):
+        note_beat(str(task.request.origin))
     sweep()
+
+
+def note_beat(origin: str) -> None:
+    """Note which process has sent a sweep, for the doctor: several beats would send each of them as often."""
+    now = time.time()
+    try:
+        with Redis(connection_pool=SharedPool.from_url(settings.REDIS_URL)).pipeline() as pipe:
+            pipe.zadd(BEATS, {origin: now})
+            pipe.zremrangebyscore(BEATS, "-inf", now - 10 * BEATS_S)
+            pipe.execute()
+    except (RedisError, OSError) as error:
+        logger.warning("beat not noted", error=str(error))
