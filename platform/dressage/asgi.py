@@ -14,6 +14,7 @@ setup(set_prefix=False)
 
 from dressage.gateway.bodies import BodyGate  # noqa: E402  (the apps must be loaded first)
 from dressage.gateway.handler import ThreadedHandler  # noqa: E402
+from dressage.gateway.health import Health  # noqa: E402
 from dressage.gateway.origins import OriginCheck  # noqa: E402
 from dressage.monitoring.routing import websocket_urlpatterns  # noqa: E402
 from dressage.rewards.grading import start_early  # noqa: E402
@@ -22,7 +23,7 @@ start_early()
 
 routes = ProtocolTypeRouter(
     {
-        "http": BodyGate(ThreadedHandler()),
+        "http": Health(BodyGate(ThreadedHandler())),
         # Streams find out by themselves who calls, and ask again while they are open.
         "websocket": OriginCheck(CookieMiddleware(URLRouter(websocket_urlpatterns))),
     }

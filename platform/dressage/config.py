@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from dressage.embedded.postgres import EmbeddedPostgres
 from dressage.embedded.private_files import secret_in
 from dressage.embedded.redis import EmbeddedRedis
+from trainer_core.log_lines import FORMAT_VARIABLE
 from trainer_core.networks import Network
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,8 +41,16 @@ class Config(BaseSettings):
 
     home: Path = Field(default=ROOT / ".dressage", alias="DRESSAGE_HOME")
     """Folder that holds all data."""
+    mode: Literal["local", "production"] = Field(default="local", alias="DRESSAGE_MODE")
+    """What the installation is for. In production it refuses to start with settings that would expose its users."""
+    log_format: Literal["plain", "json"] | None = Field(default=None, alias=FORMAT_VARIABLE)
+    """Lines of the logs. Default: JSON in production, else plain."""
     database_url: str | None = Field(default=None, alias="DATABASE_URL")
     """PostgreSQL to use instead of the embedded one."""
+    database_pool: int = Field(default=20, ge=1, le=1000, alias="DATABASE_POOL_SIZE")
+    """Connections to the database that one process holds at most."""
+    database_wait_s: float = Field(default=10.0, gt=0, allow_inf_nan=False, alias="DATABASE_WAIT_S")
+    """Seconds that a request waits for a connection, and a new connection for the server."""
     redis_url: str | None = Field(default=None, alias="REDIS_URL")
     """Redis to use instead of the embedded one."""
     ray_address: str | None = Field(default=None, alias="RAY_ADDRESS")
@@ -57,6 +66,15 @@ class Config(BaseSettings):
     """Address the web server listens on."""
     port: int = Field(default=8600, ge=1, le=65535, alias="DRESSAGE_PORT")
     """Port the web server listens on."""
+    web_processes: int = Field(default=1, ge=1, le=64, alias="DRESSAGE_WEB_PROCESSES")
+    """Processes that answer at that port."""
+    hosts: str = Field(default="", alias="DRESSAGE_HOSTS")
+    """Further names, separated by commas, under which the web server answers. Default: those of DRESSAGE_URL and
+    LINK_URL, and of this machine."""
+    hsts_s: int = Field(default=31_536_000, ge=0, alias="DRESSAGE_HSTS_S")
+    """Seconds for which browsers, once here, come by TLS alone; only heeded with an https:// address."""
+    hsts_subdomains: bool = Field(default=True, alias="DRESSAGE_HSTS_SUBDOMAINS")
+    """Whether that holds for all names below that of DRESSAGE_URL, and browsers may ship it."""
     url: str | None = Field(default=None, alias="DRESSAGE_URL")
     """Address at which browsers reach the console, such as https://dressage.example.com."""
     origins: str = Field(default="", alias="DRESSAGE_ORIGINS")
@@ -146,6 +164,18 @@ class Config(BaseSettings):
     @property
     def public_url(self) -> str:
         return (self.url or f"http://{self.host}:{self.port}").rstrip("/")
+
+    @property
+    def resolved_log_format(self) -> str:
+        """``plain`` or ``json``."""
+        return self.log_format or ("json" if self.mode == "production" else "plain")
+
+    @property
+    def resolved_hosts(self) -> list[str]:
+        """Names under which the web server answers, without ports."""
+        given = [name.strip() for name in self.hosts.split(",") if name.strip()]
+        of_urls = [urlsplit(url).hostname or "" for url in (self.public_url, self.resolved_link_url)]
+        return list(dict.fromkeys([*of_urls, *_LOOPBACK, *given]))
 
     @property
     def local_address(self) -> tuple[str, int]:

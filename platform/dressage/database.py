@@ -3,6 +3,22 @@
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""Tells a server that is gone without a word, such as one that has failed over, from one that is at work."""
+
+
+def database_settings(url: str, *, pool: int, wait_s: float) -> dict[str, Any]:
+    """Django settings of the installation's database.
+
+    Args:
+        url: see ``parse_database_url``; its options go before these.
+        pool: connections that one process holds at most.
+        wait_s: seconds that a request waits for one of them, and a new one for the server.
+    """
+    found = parse_database_url(url)
+    waiting = {"pool": {"min_size": 0, "max_size": pool, "timeout": wait_s}, "connect_timeout": max(2, round(wait_s))}
+    return {**found, "OPTIONS": {**waiting, **_ALIVE, **found["OPTIONS"]}}
+
 
 def parse_database_url(url: str) -> dict[str, Any]:
     """Django settings for ``postgresql://user:password@host:port/name?host=/socket/folder``.
@@ -21,5 +37,5 @@ def parse_database_url(url: str) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", None) or parts.hostname or "",
         "PORT": str(parts.port or ""),
-        "OPTIONS": {"pool": {"min_size": 0, "max_size": 20, "timeout": 10}, **options},
+        "OPTIONS": options,
     }

@@ -1,12 +1,11 @@
 """Django settings, derived from ``dressage.config``."""
 
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from django.conf.global_settings import PASSWORD_HASHERS as DEFAULT_HASHERS
 
 from dressage.config import ROOT, config
-from dressage.database import parse_database_url
+from dressage.database import database_settings
 from dressage.email_url import parse_email_url
 
 BASE_DIR = ROOT
@@ -32,12 +31,13 @@ PUBLIC_URL = config.public_url
 TRUSTED_PROXIES = config.resolved_trusted_proxies
 
 DEBUG = config.debug
+LOG_FORMAT = config.resolved_log_format
 SECRET_KEY = config.resolved_secret_key
 CLUSTER_SECRET = config.resolved_cluster_secret
 ENCRYPTION_KEYS = tuple(key.strip() for key in (config.encryption_keys or "").split(",") if key.strip())
 ENCRYPTION_KEY_FILE = HOME / "encryption-keys"
 WEB_ORIGINS = config.resolved_origins
-ALLOWED_HOSTS = list({urlsplit(url).hostname for url in (PUBLIC_URL, LINK_URL)} | {"127.0.0.1", "localhost", "[::1]"})
+ALLOWED_HOSTS = config.resolved_hosts
 CSRF_TRUSTED_ORIGINS = WEB_ORIGINS
 
 INSTALLED_APPS = [
@@ -80,7 +80,9 @@ ASGI_APPLICATION = "dressage.asgi.application"
 APPEND_SLASH = False
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 
-DATABASES = {"default": parse_database_url(config.resolved_database_url)}
+DATABASES = {
+    "default": database_settings(config.resolved_database_url, pool=config.database_pool, wait_s=config.database_wait_s)
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = config.resolved_redis_url
 CACHES = {
@@ -114,10 +116,12 @@ SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_P
 # Whether a request came over TLS is known from a trusted proxy alone (dressage.asgi); without one, a redirect to https
 # would go round in circles.
 SECURE_SSL_REDIRECT = _HTTPS and bool(TRUSTED_PROXIES)
-SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
+SECURE_HSTS_SECONDS = config.hsts_s if _HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS and config.hsts_subdomains
 # Where these cannot be heeded, one sentence of dressage.supervisor.exposure says what that means.
 SILENCED_SYSTEM_CHECKS = ["security.W008"] if _HTTPS else [f"security.W{number:03}" for number in (4, 8, 12, 16)]
+if not config.hsts_subdomains:  # chosen: other names below this one may have no TLS
+    SILENCED_SYSTEM_CHECKS += ["security.W005", "security.W021"]
 # Workers reach the link on the internal address, where there is no TLS to redirect to.
 SECURE_REDIRECT_EXEMPT = [r"^api/v1/link/"]
 SESSION_COOKIE_HTTPONLY = True
@@ -193,12 +197,20 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {
-            "()": "dressage.common.logs.UtcFormatter",
+            "()": "trainer_core.log_lines.PlainFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-        }
+        },
+        "json": {"()": "dressage.common.logs.json_formatter"},
     },
     "filters": {"brief-refusals": {"()": "dressage.common.logs.BriefRefusals"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["brief-refusals"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["brief-refusals"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"httpx": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        "celery": {"level": "WARNING"},
+        # The web server has set up handlers of its own before it loads us.
+        "uvicorn": {"handlers": [], "propagate": True},
+    },
 }

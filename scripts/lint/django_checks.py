@@ -15,11 +15,13 @@ from scripts.lint.runner import ROOT
 sys.path.insert(0, str(ROOT / "platform"))
 DESCRIPTION = ROOT / "frontend" / "openapi.json"
 DEPLOYMENT = {
+    "DRESSAGE_MODE": "production",
+    "DRESSAGE_EMAIL_URL": "smtps://mail.example.com",
     "DRESSAGE_URL": "https://dressage.example.com",
     "DRESSAGE_TRUSTED_PROXIES": "127.0.0.1",
     "DRESSAGE_SECRET_KEY": "k" * 25 + "0123456789" * 3,
 }
-"""What an installation for others sets: an address behind TLS, its proxy, and a key of its own."""
+"""What an installation for others sets: an address behind TLS, its proxy, a mail server, and a key of its own."""
 
 
 def migrations() -> int:

@@ -15,6 +15,14 @@ from tests.support.checkout import copy_checkout, usual_environment
 FIELDS = {name: str(field.alias) for name, field in Config.model_fields.items()}
 GIVEN = {
     "home": "/somewhere",
+    "mode": "production",
+    "log_format": "json",
+    "database_pool": "5",
+    "database_wait_s": "3.0",
+    "web_processes": "4",
+    "hosts": "10.0.0.2,.example.com",
+    "hsts_s": "3600",
+    "hsts_subdomains": "false",
     "database_url": "postgresql://elsewhere/db",
     "redis_url": "redis://elsewhere",
     "ray_address": "10.0.0.1:6379",

@@ -45,9 +45,10 @@ def make_arbiter(
     """
     environment = base_environment(config)
     width = max(len(process.name) for process in processes)
+    as_json = config.resolved_log_format == "json"
     watchers = []
     for index, process in enumerate(processes):
-        output = {"stream": PrefixedOutput(process.name, index, width, process.muted)}
+        output = {"stream": PrefixedOutput(process.name, index, width, process.muted, as_json)}
         watcher: dict[str, Any] = {
             "name": process.name,
             "cmd": process.command[0],

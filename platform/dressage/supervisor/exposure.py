@@ -27,5 +27,6 @@ def exposure(config: Config) -> str | None:
 @register(Tags.security, deploy=True)
 def check_exposure(**_: object) -> list[CheckMessage]:
     """Stand for Django's warnings about cookies, HSTS and redirects, which plain http cannot heed."""
-    sentence = exposure(config)
+    # In production each of these is an error of its own.
+    sentence = None if config.mode == "production" else exposure(config)
     return [Warning(sentence, id="dressage.W001")] if sentence else []

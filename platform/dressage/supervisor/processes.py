@@ -7,6 +7,7 @@ from signal import SIGINT, SIGTERM, Signals
 
 from dressage.config import ROOT, Config
 from dressage.supervisor.ray_head import RayHead
+from trainer_core.log_lines import FORMAT_VARIABLE
 
 OF_THE_PLATFORM = (
     "DATABASE_URL",
@@ -61,6 +62,7 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     quietly = ["--no-access-log", "--log-level", "warning"]
     # dressage.asgi reads the headers of proxies, and only those of trusted ones; uvicorn would believe this machine.
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-proxy-headers", *quietly]
+    uvicorn += ["--workers", str(config.web_processes)] if config.web_processes > 1 else []
     # Nothing travels up a stream: 16 MiB of a message, as uvicorn would take, are 16 MiB of memory for anybody.
     uvicorn += ["--ws-max-size", "4096", "--ws-max-queue", "4"]
     schedule = config.home / "beat-schedule"
@@ -117,6 +119,7 @@ def base_environment(config: Config) -> dict[str, str]:
         "REDIS_URL": config.resolved_redis_url,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),
         "PYTHONUNBUFFERED": "1",
+        FORMAT_VARIABLE: config.resolved_log_format,
         "OMP_NUM_THREADS": "1",
         # Celery warns of root because of pickle; only JSON is accepted here.
         "PYTHONWARNINGS": "ignore::Warning:celery.platforms",

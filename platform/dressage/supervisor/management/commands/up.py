@@ -18,6 +18,7 @@ from dressage.supervisor.arbiter import end, make_arbiter
 from dressage.supervisor.exposure import exposure
 from dressage.supervisor.former_home import find_former_installation, former_installation_message
 from dressage.supervisor.processes import base_environment, servers, services
+from dressage.supervisor.production import refusals
 from dressage.supervisor.ray_head import RayHead
 from dressage.supervisor.ready import wait_for_database, wait_for_redis, wait_for_web
 
@@ -35,6 +36,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if former := find_former_installation(os.environ, config.home):
             self.stderr.write(self.style.WARNING(f"\n{former_installation_message(former, config.home)}\n"))
+        if config.mode == "production" and (missing := [sentence for _, sentence in refusals(config)]):
+            raise CommandError("not ready for production:\n" + "\n".join(f"  - {sentence}" for sentence in missing))
         keep_new_files_private()
         config.home.mkdir(parents=True, exist_ok=True)
         lock = (config.home / "up.lock").open("w")
