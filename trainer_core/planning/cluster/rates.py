@@ -19,7 +19,7 @@ ENDLESS = 10**7
 
 @dataclass(frozen=True, slots=True)
 class ClusterAttained:
-    """Shares of the makers' figures that software reaches: one set for all systems, fitted as docs/simulation.md tells."""
+    """Shares of the makers' figures that software reaches: one set for all systems; see docs/simulation.md."""
 
     shares: Attained = SHARES
     """Shares of peak and bandwidth; the learner's is that of very wide matrices."""
@@ -110,7 +110,8 @@ def learner_rates(
         layout: its GPUs.
         context: mean number of earlier tokens that a token attends to.
         at: shares of the makers' figures that are reached.
-        microbatches: the number of those of one copy in an update, which fill its pipeline; None for so many that filling costs nothing.
+        microbatches: the number of those of one copy in an update, which fill its pipeline; None for so many that
+            filling costs nothing.
         slow: factor on the time of the slowest host, for which all others wait.
     """
     machine, hidden = cluster.node.machine, scale.hidden * 2
