@@ -2,17 +2,24 @@
 time."""
 
 import logging
+import os
+from collections.abc import Sequence
+from typing import Any
 
+import httpx
 import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError
 
 from trainer_core.link import admission, celery_queue
+from trainer_core.link.cluster import Bundle, ClusterReport
 from worker.bench.actor import BenchWorker
 from worker.cluster import actors as cluster
+from worker.cluster import measuring
 from worker.cluster.app import app
 from worker.errors import ClusterError, FencedError
 from worker.link.admission import fetch_token
+from worker.link.cluster import tell_size
 from worker.link.job_actor import JobActor
 from worker.loop.controller import RunController
 from worker.rehearsal.actor import RehearsalWorker
@@ -50,6 +57,27 @@ def stop(run_id: str, attempt: int) -> list[str]:
     """Kill what is left of an attempt. Returns the names of the actors that were there."""
     with cluster.connected():
         return cluster.kill_attempt(run_id, attempt)
+
+
+@app.task(name=celery_queue.MEASURE)
+def measure(cluster: str, link_url: str, demand: Sequence[dict[str, Any]] = ()) -> bool:
+    """Tell the platform how large the cluster is, and its autoscaler what is wanted. False: the platform was not told.
+
+    Sent every few seconds: what fails now is tried again by the next message.
+    """
+    address = os.environ.get("RAY_ADDRESS")
+    try:
+        found = measuring.report(address or "")
+        measuring.publish_demand(measuring.gcs_address(address), [Bundle.model_validate(bundle) for bundle in demand])
+    except ClusterError as error:
+        log.warning("cluster %s: %s", cluster, error)
+        found = ClusterReport(fault=str(error)[:500])
+    try:
+        tell_size(link_url, cluster, found)
+    except (ClusterError, httpx.HTTPError) as error:
+        log.warning("the platform at %s is not told of cluster %s: %s", link_url, cluster, error)
+        return False
+    return True
 
 
 def _begin(

@@ -30,6 +30,7 @@ app.conf.update(
             "schedule": 2.0,
             "options": {"expires": 10, "headers": {FROM_BEAT: "1"}},
         },
+        "ask-clusters": {"task": "runs.ask_clusters", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-bench": {"task": "rewards.sweep_bench", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-rehearsals": {"task": "rehearsals.sweep", "schedule": 2.0, "options": {"expires": 10}},
         "sweep-policies": {"task": "policies.sweep_leftovers", "schedule": 3600.0, "options": {"expires": 600}},

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from dressage.cluster_list import NamedCluster, read_clusters
 from dressage.embedded.postgres import EmbeddedPostgres
 from dressage.embedded.private_files import secret_in
 from dressage.embedded.redis import EmbeddedRedis
@@ -55,6 +56,11 @@ class Config(BaseSettings):
     """Redis to use instead of the embedded one."""
     ray_address: str | None = Field(default=None, alias="RAY_ADDRESS")
     """Ray cluster to use instead of a local head."""
+    clusters: str = Field(default="", alias="DRESSAGE_CLUSTERS")
+    """Ray clusters by name, such as ``here=local,big=10.0.0.1:6379,far``, separated by commas. One without an address
+    has its worker elsewhere. Default: one, at RAY_ADDRESS."""
+    cluster_token_files: str = Field(default="", alias="DRESSAGE_CLUSTER_TOKEN_FILES")
+    """Files with the tokens that clusters' Ray asks for, such as ``big=/etc/dressage/big-token``."""
     secret_key: str | None = Field(default=None, alias="DRESSAGE_SECRET_KEY")
     """Signs sessions and link tokens. Default: made once and kept in the data folder."""
     cluster_secret: str | None = Field(default=None, min_length=32, alias="DRESSAGE_CLUSTER_SECRET")
@@ -85,6 +91,8 @@ class Config(BaseSettings):
     """Runs that train at the same time; the others wait in the queue."""
     max_active_runs_per_team: int | None = Field(default=None, ge=1, alias="MAX_ACTIVE_RUNS_PER_TEAM")
     """Runs of one team that train at the same time. Default: as many as there are places."""
+    gpu_hours_per_team: float | None = Field(default=None, ge=0, allow_inf_nan=False, alias="GPU_HOURS_PER_TEAM")
+    """GPU hours of a month that one team may use. Default: no limit."""
     pause_keeps_place_s: float = Field(default=900.0, ge=0, allow_inf_nan=False, alias="PAUSE_KEEPS_PLACE_S")
     """Seconds after which a paused run gives its place back."""
     policy_roots: str = Field(default="", alias="POLICY_ROOTS")
@@ -202,6 +210,12 @@ class Config(BaseSettings):
     @property
     def resolved_link_url(self) -> str:
         return (self.link_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @property
+    def resolved_clusters(self) -> tuple[NamedCluster, ...]:
+        """The clusters, or the one that an installation has which names none. Raises ValueError for what makes no
+        sense."""
+        return read_clusters(self.clusters, self.cluster_token_files, self.ray_address)
 
     @property
     def resolved_email_from(self) -> str:

@@ -20,6 +20,8 @@ HUB_ENDPOINT, HUB_OFFLINE = config.resolved_hub_endpoint, config.hub_offline
 BUCKET_ENDPOINT, BUCKET_REGION = config.resolved_bucket_endpoint, config.bucket_region
 IMPORT_NETWORKS = config.resolved_import_networks
 IMPORT_GIB, TEAM_IMPORTS_GIB = config.import_gib, config.team_imports_gib
+CLUSTERS = tuple(cluster.name for cluster in config.resolved_clusters)
+GPU_HOURS_PER_TEAM = config.gpu_hours_per_team
 MAX_ACTIVE_RUNS = config.max_active_runs
 MAX_ACTIVE_RUNS_PER_TEAM = config.max_active_runs_per_team
 PAUSE_KEEPS_PLACE_S = config.pause_keeps_place_s
@@ -53,6 +55,7 @@ INSTALLED_APPS = [
     "dressage.supervisor",
     "dressage.common",
     "dressage.teams",
+    "dressage.clusters",
     "dressage.datasets",
     "dressage.rewards",
     "dressage.policies",

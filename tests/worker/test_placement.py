@@ -42,12 +42,12 @@ def test_gpus_count_where_the_installation_can_use_them(
     monkeypatch: pytest.MonkeyPatch, resources: dict[str, float], built: bool, expected: float
 ) -> None:
     monkeypatch.setattr(ray, "cluster_resources", lambda: resources)
-    monkeypatch.setattr(placement, "_built_for_gpus", lambda: built)
+    monkeypatch.setattr(placement, "built_for_gpus", lambda: built)
     assert usable_gpus() == expected
 
 
 def test_what_this_installation_was_built_for() -> None:
-    assert placement._built_for_gpus() == torch.backends.cuda.is_built()
+    assert placement.built_for_gpus() == torch.backends.cuda.is_built()
 
 
 def test_an_actor_reserves_what_it_is_given() -> None:

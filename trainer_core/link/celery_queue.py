@@ -3,7 +3,9 @@
 from typing import Final
 
 QUEUE: Final = "cluster"
-"""The Celery queue of the cluster's workers."""
+"""The Celery queue of the workers of the cluster ``DEFAULT_CLUSTER``."""
+DEFAULT_CLUSTER: Final = "default"
+"""Name of the cluster where an installation names none, and of that of attempts from before clusters had names."""
 START: Final = "worker.tasks.start"
 """Task: start an attempt; ``run_id, attempt, link_url``. No message holds a secret; see ``admission``."""
 STOP: Final = "worker.tasks.stop"
@@ -18,6 +20,13 @@ BEATS_S: Final = 60
 """Seconds after which one that has sent none is gone."""
 FROM_BEAT: Final = "from_beat"
 """Header of the messages that beat sends."""
+MEASURE: Final = "worker.tasks.measure"
+"""Task: tell the cluster's size and hand its autoscaler the demand; ``cluster, link_url, demand``."""
+
+
+def queue_of(cluster: str) -> str:
+    """The Celery queue of a cluster's workers; each has one of its own, so its runs are started beside it."""
+    return QUEUE if cluster in ("", DEFAULT_CLUSTER) else f"{QUEUE}-{cluster}"
 
 
 def broker_url(redis_url: str) -> str:

@@ -45,10 +45,11 @@ def place(engines: int, ranks: int, gpus: float) -> Placement:
 def usable_gpus() -> float:
     """GPUs of the cluster; 0 where the installed torch was built without them."""
     gpus = float(ray.cluster_resources().get("GPU", 0.0))
-    return gpus if gpus and _built_for_gpus() else 0.0
+    return gpus if gpus and built_for_gpus() else 0.0
 
 
-def _built_for_gpus() -> bool:
+def built_for_gpus() -> bool:
+    """Whether the installed torch was built for GPUs."""
     import torch  # only where there is a GPU: a controller without one does not wait for it
 
     return torch.version.cuda is not None

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
 from dressage.celery import app
+from dressage.clusters.selectors import cluster_names
 from dressage.jobs.models import ClusterJob
 from trainer_core.link import celery_queue
 
@@ -24,6 +25,8 @@ def enqueue(job: ClusterJob) -> None:
 
 def _send(task: str, arguments: dict[str, Any]) -> None:
     try:
-        app.send_task(task, kwargs=arguments, queue=celery_queue.QUEUE, retry=False, ignore_result=True)
+        # Jobs are done in minutes: they go to the first cluster.
+        queue = celery_queue.queue_of(cluster_names()[0])
+        app.send_task(task, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:
         logger.warning("message lost", task=task, job=arguments["job_id"], error=str(error))

@@ -4,7 +4,6 @@ The database decides and commits; the messages to the cluster go out afterwards 
 reconciler repeats them and an attempt starts once.
 """
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -13,7 +12,7 @@ from dressage.runs import references
 from dressage.runs.attempts import RECONCILER, begin
 from dressage.runs.lifecycle import transition
 from dressage.runs.models import Run, TeamPlaces
-from dressage.runs.places import next_team, queues, taken, waiting_runs
+from dressage.runs.places import candidates, next_team, places_in_all, queues, sizes
 from dressage.runs.states import By, RunState
 from trainer_core.spec import RunSpec
 
@@ -32,22 +31,26 @@ def _give_one() -> bool:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PLACES_LOCK])
-        if taken() >= settings.MAX_ACTIVE_RUNS:
+        found = sizes()
+        if not any(size.free for size in found):
             return False
-        queue = next_team(queues())
+        first = candidates(found)
+        queue = next_team(queues(first, places_in_all(found)))
         if queue is None:
             return False
-        run = waiting_runs(queue.team_id).select_for_update(of=("self",)).first()
+        chosen = first[queue.team_id]
+        run = Run.objects.select_for_update(of=("self",)).filter(pk=chosen.run_id, state=RunState.QUEUED).first()
         if run is not None:  # else it was cancelled in this moment: look again
-            _start(run)
+            _start(run, chosen.cluster.name)
         return True
 
 
-def _start(run: Run) -> None:
+def _start(run: Run, cluster: str) -> None:
     try:
         references.require_files(run.team, validated(RunSpec, run.spec, "spec"), new=not run.has_begun)
     except Problem as problem:
         transition(run, RunState.FAILED, by=By.PLATFORM, actor=RECONCILER, reason=problem.detail)
         return
     TeamPlaces.objects.update_or_create(team_id=run.team_id, defaults={"served_at": Now()})
-    begin(run, "A place is free." if run.attempt == 0 else f"A place is free for attempt {run.attempt + 1}.")
+    reason = "A place is free." if run.attempt == 0 else f"A place is free for attempt {run.attempt + 1}."
+    begin(run, reason, cluster)

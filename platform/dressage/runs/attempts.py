@@ -6,9 +6,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from dressage.clusters import selectors as clusters
 from dressage.common.actors import Actor
 from dressage.common.secrets import secret_hash
 from dressage.runs.checkpoints import good_checkpoints
+from dressage.runs.choice import demand_in
 from dressage.runs.controls import restage
 from dressage.runs.enqueue import enqueue_start, enqueue_stop
 from dressage.runs.lifecycle import transition
@@ -25,16 +27,20 @@ FRUITLESS_LIMIT = 5
 RECONCILER = Actor.system("reconciler")
 
 
-def begin(run: Run, reason: str) -> Attempt:
+def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
     """Make the next attempt of a queued or active run and send the cluster a message on commit.
 
-    The run goes on from the newest checkpoint that is whole, else from its origin or from the beginning.
+    The run goes on from the newest checkpoint that is whole, else from its origin or from the beginning. Without
+    ``cluster`` it stays on that of the attempt before.
     """
+    cluster = cluster or _present_cluster(run)
     resume_step, checkpoint = resume_point(run)
     number = run.attempt + 1
     attempt = Attempt.objects.create(
         run=run,
         number=number,
+        cluster=cluster,
+        gpus=clusters.size(cluster).gpus_held(demand_in(run.spec.get("parallelism"))),
         token_sha256=secret_hash(link_token(run.id, number)),
         resume_step=resume_step,
         checkpoint=checkpoint,
@@ -49,15 +55,23 @@ def begin(run: Run, reason: str) -> Attempt:
         restage(run, resume_step)
     if run.state != RunState.STARTING:
         transition(run, RunState.STARTING, by=By.PLATFORM, actor=RECONCILER, reason=reason, step=resume_step)
-    enqueue_start(run.id, number)
+    enqueue_start(run.id, number, cluster)
     return attempt
+
+
+def _present_cluster(run: Run) -> str:
+    """The cluster of the run's newest attempt, unless the installation has it no more."""
+    before = run.attempts.filter(number=run.attempt).values_list("cluster", flat=True).first()
+    names = clusters.cluster_names()
+    options = (clusters.known_as(before or ""), run.cluster)
+    return next((name for name in options if name in names), names[0])
 
 
 def fence(attempt: Attempt, reason: str) -> None:
     """Give an attempt up: its requests are answered 409 from now on, and the cluster is asked to kill it."""
     attempt.fenced, attempt.ended_at, attempt.end_reason = True, timezone.now(), reason[:500]
     attempt.save(update_fields=["fenced", "ended_at", "end_reason"])
-    enqueue_stop(attempt.run_id, attempt.number)
+    enqueue_stop(attempt.run_id, attempt.number, attempt.cluster)
 
 
 @transaction.atomic

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from dressage.clusters.selectors import cluster_names
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid, not_found
 from dressage.runs import selectors
@@ -18,6 +19,8 @@ from trainer_core.spec import RunSpec
 
 LATEST: Any = object()
 """The parent's newest checkpoint, or its base policy when it has none."""
+OF_THE_PARENT: Any = object()
+"""The cluster that people chose for the parent, unless it is gone."""
 
 
 def fork_run(
@@ -28,6 +31,7 @@ def fork_run(
     name: str | None = None,
     spec: RunSpec | None = None,
     checkpoint_id: Any = LATEST,
+    cluster: Any = OF_THE_PARENT,
 ) -> Run:
     """A draft run that begins with the weights of a checkpoint and counts its steps from 1.
 
@@ -39,6 +43,7 @@ def fork_run(
         spec: by default the parent's effective spec.
         checkpoint_id: the id of a checkpoint of the parent or any other run of the team; None begins with the base
             policy.
+        cluster: where it shall train; None leaves it to the platform.
 
     Raises:
         Problem: 404 for an unknown run, 409 when the checkpoint's files are gone, 422 for the rest.
@@ -53,7 +58,8 @@ def fork_run(
         if checkpoint is None:
             raise invalid("/checkpoint", f"There is no checkpoint {checkpoint_id} in this team.")
     chosen = spec or RunSpec.model_validate(parent.effective_spec)
-    return _child(team, actor, parent, name or f"{parent.name} (fork)", chosen, checkpoint, continues=False)
+    title = name or f"{parent.name} (fork)"
+    return _child(team, actor, parent, title, chosen, checkpoint, continues=False, cluster=cluster)
 
 
 def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, name: str | None = None) -> Run:
@@ -82,9 +88,19 @@ def rewind_control(team: Team, actor: Actor, run_id: str, control_id: str, *, na
 
 
 def _child(
-    team: Team, actor: Actor, parent: Run, name: str, spec: RunSpec, checkpoint: Checkpoint | None, *, continues: bool
+    team: Team,
+    actor: Actor,
+    parent: Run,
+    name: str,
+    spec: RunSpec,
+    checkpoint: Checkpoint | None,
+    *,
+    continues: bool,
+    cluster: Any = OF_THE_PARENT,
 ) -> Run:
-    origin: dict[str, Any] = {"parent": parent}
+    if cluster is OF_THE_PARENT:
+        cluster = parent.cluster if parent.cluster in cluster_names() else None
+    origin: dict[str, Any] = {"parent": parent, "cluster": cluster}
     if checkpoint is not None:
         origin |= {
             "parent_checkpoint": checkpoint,

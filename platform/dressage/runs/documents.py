@@ -7,6 +7,7 @@ from django.conf import settings
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from dressage.clusters.selectors import known_as
 from dressage.common.document_schema import Moment, OneOf, Stored
 from dressage.common.times import iso
 from dressage.runs.models import Checkpoint, Control, Run
@@ -83,6 +84,10 @@ class LiveRunDocument(TypedDict):
     """Its place in the team's queue, from 1; null when it does not wait."""
     waiting: WaitingDocument | None
     """What a queued run waits for; null for any other."""
+    cluster: str | None
+    """The cluster that people chose for it; null: the platform chooses whenever it starts."""
+    placed_on: str | None
+    """The cluster that its newest attempt was given a place on; null before its first start."""
     pause: PauseDocument | None
     """Facts of a run that stands paused or suspended; null for any other."""
     step: int
@@ -157,6 +162,7 @@ class RunFacts(TypedDict):
     """Facts that ``selectors.annotated`` adds to a run."""
 
     queue_facts: QueueFacts | None
+    placed_on: str | None
     lease_age: timedelta | None
     last_checkpoint: LastCheckpointDocument | None
     parent_name: str | None
@@ -220,6 +226,8 @@ def live_run_document(run: "WithAnnotations[Run, RunFacts]") -> LiveRunDocument:
         "state_reason": run.state_reason if waiting is None else waiting["text"],
         "queue_position": None if waiting is None else waiting["position"],
         "waiting": waiting,
+        "cluster": run.cluster or None,
+        "placed_on": None if run.placed_on is None else known_as(run.placed_on),
         "pause": _pause(run),
         "step": run.step,
         "total_steps": run.total_steps,

@@ -1,5 +1,6 @@
 """Messages to the Celery queues, sent on commit. A lost one only delays: the reconciler sends it again."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,22 +11,34 @@ from kombu.exceptions import OperationalError
 
 from dressage.celery import app
 from trainer_core.link import celery_queue
+from trainer_core.link.cluster import Bundle
 
 logger = structlog.get_logger(__name__)
 
+MEASURE_S = 30.0
+"""Seconds after which a question for a cluster's size is not worth an answer."""
 
-def enqueue_start(run_id: str, attempt: int) -> None:
-    """Ask the cluster to start an attempt. It may be asked again at any time: an attempt starts once.
+
+def enqueue_start(run_id: str, attempt: int, cluster: str) -> None:
+    """Ask the named cluster to start an attempt. It may be asked again at any time: an attempt starts once.
 
     The message holds no secret, because the queue is a file too: the worker asks for the attempt's token.
     """
     arguments = {"run_id": run_id, "attempt": attempt, "link_url": settings.LINK_URL}
-    transaction.on_commit(partial(_send, celery_queue.START, celery_queue.QUEUE, arguments))
+    transaction.on_commit(partial(_send, celery_queue.START, celery_queue.queue_of(cluster), arguments))
 
 
-def enqueue_stop(run_id: str, attempt: int) -> None:
-    """Ask the cluster to kill what is left of an attempt."""
-    transaction.on_commit(partial(_send, celery_queue.STOP, celery_queue.QUEUE, {"run_id": run_id, "attempt": attempt}))
+def enqueue_stop(run_id: str, attempt: int, cluster: str) -> None:
+    """Ask the named cluster to kill what is left of an attempt."""
+    queue = celery_queue.queue_of(cluster)
+    transaction.on_commit(partial(_send, celery_queue.STOP, queue, {"run_id": run_id, "attempt": attempt}))
+
+
+def enqueue_measure(cluster: str, demand: Sequence[Bundle]) -> None:
+    """Ask a worker of the named cluster how large it is; its autoscaler is handed ``demand``."""
+    told = [bundle.model_dump(mode="json") for bundle in demand]
+    arguments = {"cluster": cluster, "link_url": settings.LINK_URL, "demand": told}
+    transaction.on_commit(partial(_send, celery_queue.MEASURE, celery_queue.queue_of(cluster), arguments, MEASURE_S))
 
 
 def enqueue_reconcile() -> None:
@@ -33,8 +46,8 @@ def enqueue_reconcile() -> None:
     transaction.on_commit(partial(_send, "runs.reconcile", "platform", {}))
 
 
-def _send(name: str, queue: str, arguments: dict[str, Any]) -> None:
+def _send(name: str, queue: str, arguments: dict[str, Any], expires: float | None = None) -> None:
     try:
-        app.send_task(name, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
+        app.send_task(name, kwargs=arguments, queue=queue, retry=False, ignore_result=True, expires=expires)
     except (OperationalError, OSError) as error:
         logger.warning("message lost", task=name, run=arguments.get("run_id"), error=str(error))

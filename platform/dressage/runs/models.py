@@ -24,6 +24,8 @@ class Run(TeamModel):
     state_reason = models.CharField(max_length=2000, blank=True)
     desired_state = models.CharField(max_length=16, choices=DesiredState.choices, default=DesiredState.RUNNING)
     desired_since = models.DateTimeField(null=True)
+    cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
+    """Name of the cluster that people chose for it; empty: the platform chooses whenever it starts."""
     spec = models.JSONField()
     """The RunSpec as the run was created with, defaults filled in."""
     effective_spec = models.JSONField()
@@ -94,6 +96,10 @@ class Attempt(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
+    cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
+    """Name of the cluster that it was given a place on; empty for those from before clusters had names."""
+    gpus = models.FloatField(default=0.0, db_default=0.0)
+    """GPUs that it reserves; 0 on a cluster without."""
     token_sha256 = models.CharField(max_length=64, unique=True)
     resume_step = models.PositiveIntegerField(default=0)
     """The step it goes on from: later steps of earlier attempts are superseded."""
@@ -224,3 +230,15 @@ class TeamPlaces(models.Model):
     """Places that its runs may hold at once; null is the installation's usual number."""
     served_at = models.DateTimeField(null=True)
     """Time at which a run of it was last given a place."""
+
+
+class TeamGpuHours(models.Model):
+    """Quota of GPU hours of a team. A team without a row has the usual limit and was never warned."""
+
+    team = models.OneToOneField("teams.Team", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    limit = models.FloatField(null=True)
+    """GPU hours of a month; null is the installation's usual number."""
+    warned_month = models.DateField(null=True)
+    """First day of the month in which the team was last warned."""
+    warned_percent = models.PositiveSmallIntegerField(default=0)
+    """Share of the limit that the newest warning of that month told of."""

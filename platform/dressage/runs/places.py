@@ -1,17 +1,21 @@
-"""Places: how many runs train at once, in all and per team, who holds them, and whose turn is next.
+"""Places: how many runs train at once, on each cluster and per team, who holds them, and whose turn is next.
 
 A run holds a place from its start to its end, also while it is paused. Nothing here writes; ``admission`` does.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
-from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F
 
-from dressage.runs.models import Run, TeamPlaces
+from dressage.clusters import selectors as clusters
+from dressage.clusters.sizes import ClusterSize
+from dressage.runs.choice import choose, demand_in
+from dressage.runs.gpu_hours import spent_teams
+from dressage.runs.models import Attempt, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -42,35 +46,66 @@ def next_team(queues: Iterable[TeamQueue]) -> TeamQueue | None:
     return min(may, key=lambda q: (q.held, q.served_at or _NEVER, q.waiting_since, q.team_id), default=None)
 
 
-def taken() -> int:
-    """Places that are taken, by all teams."""
-    return Run.objects.filter(state__in=ACTIVE).count()
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The first run of a team's queue that could begin now, and where."""
+
+    run_id: str
+    queued_at: datetime
+    cluster: ClusterSize
 
 
-def queues() -> list[TeamQueue]:
-    """Every team of which a run waits."""
-    held = Run.objects.filter(team=OuterRef("team"), state__in=ACTIVE).order_by().values("team").annotate(n=Count("*"))
-    settled = TeamPlaces.objects.filter(team=OuterRef("team"))
-    waiting = Run.objects.filter(state=RunState.QUEUED).order_by().values("team_id")
-    rows = waiting.annotate(
-        since=Min("queued_at"),
-        held=Coalesce(Subquery(held.values("n")), 0),
-        own_limit=Subquery(settled.values("places")),
-        served_at=Subquery(settled.values("served_at")),
-    )
+def sizes() -> list[ClusterSize]:
+    """Every cluster with the places that are taken on it."""
+    active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
+    rows = active.order_by().values_list("cluster").annotate(n=Count("*"))
+    taken = Counter[str]()
+    for name, number in rows.values_list("cluster", "n"):
+        taken[clusters.known_as(name)] += number
+    return clusters.sizes(taken)
+
+
+def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
+    """By team, the first waiting run that one of the clusters could begin now."""
+    waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
+    rows = list(waiting.values_list("id", "team_id", "queued_at", "cluster", "spec__parallelism"))
+    spent = spent_teams({row[1] for row in rows}) if any(size.gpus_at_most >= 1 for size in found) else set()
+    wanted = Counter(row[3] for row in rows)
+    first: dict[str, Candidate] = {}
+    for run_id, team_id, queued_at, cluster, parallelism in rows:
+        if team_id not in first:
+            demand = demand_in(parallelism)
+            choice = choose(demand, cluster, found, hours_spent=team_id in spent, waiting=wanted)
+            if choice.cluster is not None:
+                first[team_id] = Candidate(run_id, queued_at, choice.cluster)
+    return first
+
+
+def queues(first: dict[str, Candidate], places: int) -> list[TeamQueue]:
+    """The queue of every team that has a candidate; ``places`` is the number of places in all."""
+    active = Run.objects.filter(team__in=first, state__in=ACTIVE).order_by().values_list("team")
+    held = dict(active.annotate(n=Count("*")).values_list("team", "n"))
+    settled = {share.team_id: share for share in TeamPlaces.objects.filter(team__in=first)}
     return [
-        TeamQueue(row["team_id"], row["held"], team_limit(row["own_limit"]), row["served_at"], row["since"])
-        for row in rows
+        TeamQueue(
+            team_id,
+            held.get(team_id, 0),
+            team_limit(share.places if share else None, places),
+            share.served_at if share else None,
+            candidate.queued_at,
+        )
+        for team_id, candidate in first.items()
+        for share in [settled.get(team_id)]
     ]
 
 
-def team_limit(own: int | None) -> int:
+def team_limit(own: int | None, places: int) -> int:
     """Places that a team may hold: its own number, else that of all teams, never more than there are."""
     usual = settings.MAX_ACTIVE_RUNS_PER_TEAM
-    wanted = own if own is not None else usual if usual is not None else settings.MAX_ACTIVE_RUNS
-    return min(wanted, settings.MAX_ACTIVE_RUNS)
+    wanted = own if own is not None else usual if usual is not None else places
+    return min(wanted, places)
 
 
-def waiting_runs(team_id: str) -> QuerySet[Run]:
-    """The team's queue, in its order."""
-    return Run.objects.filter(team_id=team_id, state=RunState.QUEUED).order_by("queued_at", "id")
+def places_in_all(found: Iterable[ClusterSize]) -> int:
+    """Places of all clusters together."""
+    return sum(size.places for size in found)

@@ -21,6 +21,7 @@ from dressage.runs.enqueue import enqueue_start
 from dressage.runs.lifecycle import transition
 from dressage.runs.link.pace import pace
 from dressage.runs.models import Attempt, Run, Sweep
+from dressage.runs.quota import keep_gpu_hours
 from dressage.runs.releases import gives_back, suspend_lost, take_places_back
 from dressage.runs.states import ACTIVE, By, DesiredState, RunState
 
@@ -46,6 +47,7 @@ def sweep() -> None:
     _each(_expired(), _lose)
     _each(_disobeyed(), _force_cancel)
     _each(_silent(), _enqueue_again)
+    keep_gpu_hours(timezone.now())
     take_places_back(timezone.now())
     fill_places()
 
@@ -100,7 +102,7 @@ def _force_cancel(run: Run, attempt: Attempt) -> None:
 
 def _enqueue_again(run: Run, attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(rung_at=Now())
-    enqueue_start(run.id, attempt.number)
+    enqueue_start(run.id, attempt.number, attempt.cluster)
 
 
 def _forgive_absence() -> None:

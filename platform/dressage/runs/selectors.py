@@ -22,10 +22,13 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce, JSONObject, Now
 
+from dressage.clusters.models import Cluster
+from dressage.clusters.selectors import SIZE_COLUMNS
 from dressage.common.compiled import compiled
 from dressage.common.models import TeamQuerySet
 from dressage.common.problems import not_found
 from dressage.runs.documents import RunDocument, RunFacts, run_document
+from dressage.runs.gpu_hours import outer_limit, used_by
 from dressage.runs.models import Attempt, Checkpoint, Control, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
@@ -61,6 +64,7 @@ def _with_facts() -> "TeamQuerySet[WithAnnotations[Run, RunFacts]]":
     )
     facts = Run.objects.annotate(
         queue_facts=Case(When(state=RunState.QUEUED, then=_queue_facts())),
+        placed_on=Case(When(attempt__gt=0, then=Subquery(attempt.values("cluster")))),
         lease_age=ExpressionWrapper(Now() - Subquery(attempt.values("last_sync_at")), output_field=DurationField()),
         last_checkpoint=Subquery(latest, output_field=JSONField()),
         policy_name=KeyTextTransform("base", KeyTransform("policy", "spec")),
@@ -75,12 +79,19 @@ def _queue_facts() -> JSONObject:
     ahead = Run.objects.filter(first, state=RunState.QUEUED, team=OuterRef("team"))
     active = Run.objects.filter(state__in=ACTIVE)
     own = active.filter(team=OuterRef("team")).order_by("started_at", "id")
+    on = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
     limit = TeamPlaces.objects.filter(team=OuterRef("team")).values("places")
     return JSONObject(
         ahead=_count(ahead),
         taken=_count(active),
         own=ArraySubquery(own.values(document=JSONObject(id="id", name="name", state="state"))),
         own_limit=Subquery(limit),
+        cluster=F("cluster"),
+        parallelism=KeyTransform("parallelism", "spec"),
+        clusters=ArraySubquery(Cluster.objects.values(document=JSONObject(**{name: name for name in SIZE_COLUMNS}))),
+        active_on=ArraySubquery(on.values("cluster")),
+        gpu_seconds=Subquery(used_by(OuterRef("team"))),
+        gpu_hours=Subquery(outer_limit()),
     )
 
 

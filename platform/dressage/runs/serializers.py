@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import FieldErrorSerializer, PydanticField
+from dressage.runs.cluster_documents import ClusterDocument, GpuHoursDocument
 from dressage.runs.documents import CheckpointDocument, ControlDocument, LiveRunDocument, RunDocument
 from trainer_core.explain import Explanation
 from trainer_core.spec import RunSpec
@@ -48,25 +49,46 @@ class RunSerializer(DocumentSerializer, document=RunDocument):
     """A run."""
 
 
+_CLUSTER = {"max_length": 63, "required": False, "allow_null": True}
+
+
 class CreateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
     spec = RunSpecField()
+    cluster = serializers.CharField(**_CLUSTER, help_text="Where to train, by name; null: the platform chooses.")
     start = serializers.BooleanField(default=False, help_text="Queue it at once; needs the role operator.")
 
 
 class UpdateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     notes = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
+    cluster = serializers.CharField(
+        **_CLUSTER, help_text="Where to train, by name; null: the platform chooses. Only while it holds no place."
+    )
 
 
 class ForkSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     spec = RunSpecField(required=False, help_text="By default the parent's effective spec.")
+    cluster = serializers.CharField(**_CLUSTER, help_text="By default the parent's, as far as it is still there.")
     checkpoint = serializers.CharField(
         required=False,
         allow_null=True,
         help_text="Whose weights to begin with. Omitted: the parent's newest; null: the base policy.",
     )
+
+
+class ClusterSerializer(DocumentSerializer, document=ClusterDocument):
+    """A cluster that runs train on."""
+
+
+class ClusterListSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    data = ClusterSerializer(many=True)
+
+
+class GpuHoursSerializer(DocumentSerializer, document=GpuHoursDocument):
+    """A team's GPU hours of this month."""
 
 
 class TargetSerializer(DocumentSerializer, document=Target):

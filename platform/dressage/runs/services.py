@@ -6,9 +6,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from dressage.clusters import selectors as clusters
+from dressage.clusters.selectors import cluster_names
+from dressage.clusters.sizes import too_large
 from dressage.common.actors import Actor
-from dressage.common.problems import conflict
+from dressage.common.problems import conflict, invalid
 from dressage.runs import references
+from dressage.runs.choice import demand_in
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
@@ -18,9 +22,20 @@ from dressage.teams.services import record_audit
 from dressage.telemetry.events import append_event
 from trainer_core.spec import RunSpec
 
+QUOTA = Actor.system("gpu-hours")
+
 
 @transaction.atomic
-def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: bool = False, **origin: Any) -> Run:
+def create_run(
+    team: Team,
+    actor: Actor,
+    *,
+    name: str,
+    spec: RunSpec,
+    start: bool = False,
+    cluster: str | None = None,
+    **origin: Any,
+) -> Run:
     """Make a draft run and, with ``start``, queue it.
 
     Args:
@@ -28,17 +43,21 @@ def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: boo
         actor: who creates it.
         name: what people call it.
         spec: valid in itself; its references are resolved here.
-        start: queue it at once; then files behind the references must exist as well.
+        start: queue it at once; then files behind the references must exist as well, and a cluster that can hold it.
+        cluster: name of the cluster that it shall train on; None leaves it to the platform.
         origin: ``parent``, ``parent_checkpoint`` and so on of a child run.
 
     Raises:
-        Problem: 422 with a pointer to each reference that stands for nothing in this team. Nothing is made.
+        Problem: 422 with a pointer to each reference that stands for nothing in this team, and for a cluster that is
+            none. Nothing is made.
     """
     references.require(team, spec, new=True)
+    require_cluster(cluster)
     document = spec.model_dump(mode="json")
     run = Run.objects.create(
         team=team,
         name=name,
+        cluster=cluster or "",
         spec=document,
         effective_spec=document,
         total_steps=spec.schedule.steps,
@@ -48,6 +67,8 @@ def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: boo
     append_event(run, "state", {"from": None, "to": RunState.DRAFT, "actor": actor.label, "reason": ""})
     parent = origin.get("parent")
     facts = {"name": name, "spec": document, "parent": parent.id if parent else None}
+    if cluster is not None:
+        facts["cluster"] = cluster
     record_audit(team, actor, "run.create", "run", run.id, after=facts)
     if start:
         start_run(team, actor, run.id)
@@ -56,9 +77,18 @@ def create_run(team: Team, actor: Actor, *, name: str, spec: RunSpec, start: boo
 
 
 @transaction.atomic
-def update_run(team: Team, actor: Actor, run_id: str, changes: dict[str, str]) -> Run:
-    """Change name or notes."""
+def update_run(team: Team, actor: Actor, run_id: str, changes: dict[str, Any]) -> Run:
+    """Change name, notes, or, while it holds no place and has not ended for good, the cluster; null is any.
+
+    Raises:
+        Problem: 404; 409 for the cluster of a run that holds a place or has ended; 422 for a cluster that is none.
+    """
     run = locked(run_id, team)
+    if "cluster" in changes:
+        require_cluster(changes["cluster"])
+        changes = {**changes, "cluster": changes["cluster"] or ""}
+        if changes["cluster"] != run.cluster:
+            _require_movable(run, changes["cluster"])
     before = {name: getattr(run, name) for name in changes}
     if before != changes:
         for name, value in changes.items():
@@ -129,6 +159,18 @@ def release_place(team: Team, actor: Actor, run_id: str) -> None:
         record_audit(team, actor, "run.release", "run", run.id)
 
 
+def pause_for_quota(run: Run, why: str, now: datetime) -> None:
+    """Have a locked, active run stand still and give its place back as soon as it does, because its quota is used up.
+
+    Who runs it is told once.
+    """
+    if run.desired_state == DesiredState.RUNNING:
+        _desire(run, QUOTA, DesiredState.PAUSED, "run.pause")
+        append_event(run, "alert", {"level": "warn", "title": "GPU hours are used up", "message": why}, step=run.step)
+    if run.state == RunState.PAUSED and run.desired_state == DesiredState.PAUSED and run.release_asked_at is None:
+        ask_for_place(run, "The platform", now)
+
+
 def ask_for_place(run: Run, who: str, now: datetime) -> None:
     """Have the worker of a locked, paused run save and end; it is told with every sync until it has."""
     run.release_asked_at = now
@@ -197,8 +239,34 @@ def request_checkpoint(team: Team, actor: Actor, run_id: str) -> CheckpointReque
     return wish
 
 
+def require_cluster(name: str | None) -> None:
+    """Require that the installation has a cluster of that name; None is any. Raises a 422 problem."""
+    names = cluster_names()
+    if name is not None and name not in names:
+        raise invalid("/cluster", f"There is no cluster {name!r} here; there is {', '.join(names)}.")
+
+
+def _require_movable(run: Run, cluster: str) -> None:
+    if run.state in ACTIVE or run.state in (RunState.SUCCEEDED, RunState.CANCELLED):
+        raise conflict(
+            f"{_situation(run)}: its cluster can be changed only while it holds no place.", code="wrong_state"
+        )
+    if run.state == RunState.QUEUED:
+        _require_room(cluster, run.spec.get("parallelism"))
+
+
+def _require_room(cluster: str, parallelism: Any) -> None:
+    """Refuse what no cluster that comes into question can ever hold. Raises a 422 problem."""
+    among = [size for size in clusters.sizes({}) if cluster in ("", size.name)]
+    sentence = too_large(demand_in(parallelism), among)
+    if sentence is not None:
+        raise invalid("/spec/parallelism", sentence, code="too_large")
+
+
 def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
     references.require_files(run.team, RunSpec.model_validate(run.spec), new=not run.has_begun)
+    require_cluster(run.cluster or None)
+    _require_room(run.cluster, run.spec.get("parallelism"))
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():
         raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
     transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)

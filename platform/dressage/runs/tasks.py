@@ -10,6 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from dressage.common.redis_pool import SharedPool
+from dressage.runs.demand import ask_clusters as ask
 from dressage.runs.reconcile import sweep
 from trainer_core.link.celery_queue import BEATS, BEATS_S, FROM_BEAT
 
@@ -34,3 +35,9 @@ def note_beat(origin: str) -> None:
             pipe.execute()
     except (RedisError, OSError) as error:
         logger.warning("beat not noted", error=str(error))
+
+
+@shared_task(name="runs.ask_clusters")
+def ask_clusters() -> None:
+    """Sent by beat; may be repeated or run twice at once."""
+    ask()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dressage.runs.views import actions, checkpoints, controls, link, planning, runs, spec
+from dressage.runs.views import actions, checkpoints, clusters, controls, link, planning, runs, spec
 
 urlpatterns = [
     path("runs", runs.RunsView.as_view()),
@@ -23,11 +23,13 @@ urlpatterns = [
     path("runs/<str:run_id>/checkpoints", checkpoints.CheckpointsView.as_view()),
     path("checkpoints/<str:checkpoint_id>/download", checkpoints.DownloadCheckpointView.as_view()),
     path("checkpoints/<str:checkpoint_id>/policy", checkpoints.CheckpointPolicyView.as_view()),
+    path("clusters", clusters.ClustersView.as_view()),
+    path("teams/current/gpu-hours", clusters.GpuHoursView.as_view()),
     path("spec/schema", spec.SpecSchemaView.as_view()),
     path("spec/recipes", spec.RecipesView.as_view()),
     path("spec/validate", spec.ValidateSpecView.as_view()),
     path("spec/plan", planning.PlanView.as_view()),
-    path("spec/plan/clusters", planning.ClusterPlanView.as_view()),
+    path("link/clusters/<str:name>/report", clusters.ClusterReportView.as_view()),
     path("link/runs/<str:run_id>/attempts/<int:number>/token", link.AttemptTokenView.as_view()),
     path("link/runs/<str:run_id>/bundle", link.BundleView.as_view()),
     path("link/runs/<str:run_id>/datasets/<str:ref>", link.LinkDatasetView.as_view()),

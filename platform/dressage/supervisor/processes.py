@@ -5,8 +5,10 @@ import sys
 from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM, Signals
 
+from dressage.cluster_list import NamedCluster
 from dressage.config import ROOT, Config
 from dressage.supervisor.ray_head import RayHead
+from trainer_core.link.celery_queue import queue_of
 from trainer_core.log_lines import FORMAT_VARIABLE
 
 OF_THE_PLATFORM = (
@@ -21,6 +23,8 @@ OF_THE_PLATFORM = (
 OF_NO_ACTOR = (*OF_THE_PLATFORM, "REDIS_URL", "DRESSAGE_CLUSTER_SECRET")
 """Variables with secrets that Ray's processes do not need either: actors have the environment of its head."""
 CELERY = [sys.executable, "-m", "celery", "--quiet"]
+_QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
+_FAREWELL = r"worker: Warm shutdown|^\s*$"
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,6 @@ def servers(config: Config) -> list[Process]:
 
 def services(config: Config, ray: RayHead | None) -> list[Process]:
     """Ray, the web server and the Celery workers."""
-    env = {"RAY_ADDRESS": ray.address, **ray.env} if ray else {"RAY_ADDRESS": config.ray_address or ""}
-    if not config.cluster_secret:
-        env |= {"DRESSAGE_CLUSTER_SECRET_FILE": str(config.cluster_secret_path.resolve())}
     quietly = ["--no-access-log", "--log-level", "warning"]
     # dressage.asgi reads the headers of proxies, and only those of trusted ones; uvicorn would believe this machine.
     uvicorn = ["--host", config.host, "--port", str(config.port), "--no-proxy-headers", *quietly]
@@ -66,8 +67,6 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
     # Nothing travels up a stream: 16 MiB of a message, as uvicorn would take, are 16 MiB of memory for anybody.
     uvicorn += ["--ws-max-size", "4096", "--ws-max-queue", "4"]
     schedule = config.home / "beat-schedule"
-    quiet = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
-    farewell = r"worker: Warm shutdown|^\s*$"
     return [
         *(
             [Process("ray", ray.command, env=ray.env, stop_seconds=20.0, hidden=OF_NO_ACTOR, muted=r"INFO|SUCC")]
@@ -83,8 +82,8 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
         Process(
             "platform",
             # Threads: while imports of policies take hours, runs are looked after.
-            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "4", *quiet],
-            muted=farewell,
+            [*CELERY, "-A", "dressage.celery", "worker", "-Q", "platform", "--pool", "threads", "-c", "4", *_QUIET],
+            muted=_FAREWELL,
         ),
         Process(
             "beat",
@@ -100,14 +99,40 @@ def services(config: Config, ray: RayHead | None) -> list[Process]:
                 "WARNING",
             ],
         ),
-        Process(
-            "cluster",
-            [*CELERY, "-A", "worker.cluster.app", "worker", "-Q", "cluster", "--pool", "solo", *quiet],
-            env=env,
-            hidden=OF_THE_PLATFORM,
-            muted=farewell,
-        ),
+        *(_cluster_worker(config, cluster, ray) for cluster in config.resolved_clusters if cluster.address is not None),
     ]
+
+
+def _cluster_worker(config: Config, cluster: NamedCluster, ray: RayHead | None) -> Process:
+    """The Celery worker of a cluster's queue, which makes the actors of its runs."""
+    queue = queue_of(cluster.name)
+    env = cluster_environment(cluster, ray)
+    if not config.cluster_secret:
+        env |= {"DRESSAGE_CLUSTER_SECRET_FILE": str(config.cluster_secret_path.resolve())}
+    command = [
+        *CELERY,
+        "-A",
+        "worker.cluster.app",
+        "worker",
+        "-Q",
+        queue,
+        "-n",
+        f"{queue}@%h",
+        "--pool",
+        "solo",
+        *_QUIET,
+    ]
+    return Process(queue, command, env=env, hidden=OF_THE_PLATFORM, muted=_FAREWELL)
+
+
+def cluster_environment(cluster: NamedCluster, ray: RayHead | None) -> dict[str, str]:
+    """Variables by which a process finds the cluster and proves itself to its Ray. The token itself is in a file."""
+    if ray is not None and cluster.is_local:
+        return {"RAY_ADDRESS": ray.address, **ray.env}
+    env = {"RAY_ADDRESS": cluster.address or ""}
+    if cluster.token_file is not None:
+        env |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(cluster.token_file.resolve())}
+    return env
 
 
 def base_environment(config: Config) -> dict[str, str]:

@@ -13,5 +13,5 @@ def test_every_task_of_the_schedule_is_registered() -> None:
         "policies.sweep_imports",
         "teams.sweep",
     }
-    assert scheduled == {"runs.reconcile", *sweeps}
+    assert scheduled == {"runs.reconcile", "runs.ask_clusters", *sweeps}
     assert scheduled <= app.tasks.keys()

@@ -101,6 +101,7 @@ def test_a_waiting_run_says_why(make_run: Callable[..., Run], team: Team, settin
     runs = [make_run(name, start=True) for name in ("a", "b", "c", "d")]
     assert run_json(team, runs[0].id)["waiting"] == {
         "reason": "turn",
+        "cluster": None,
         "position": 1,
         "places": 2,
         "taken": 0,
@@ -116,6 +117,7 @@ def test_a_waiting_run_says_why(make_run: Callable[..., Run], team: Team, settin
     document = run_json(team, runs[3].id)
     assert document["waiting"] == {
         "reason": "places_taken",
+        "cluster": None,
         "position": 2,
         "places": 2,
         "taken": 2,

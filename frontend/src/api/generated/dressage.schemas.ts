@@ -671,127 +671,75 @@ export interface ChooseTeamRequest {
 }
 
 /**
- * Reason why the run does not fit, in a sentence.
+ * Why its worker cannot tell its size; null otherwise.
  */
-export type ClusterEstimateRefusal = string | null;
+export type ClusterFault = string | null;
 
 /**
- * Mean time of a step, with its share of checkpoints and failures.
+ * When its size was last told.
  */
-export type ClusterEstimateStepSeconds = number | null;
+export type ClusterLastSeen = string | null;
+
+export type ClusterRayVersion = string | null;
 
 /**
- * Shares of the time of the GPUs in use.
+ * CPUs to which it may grow; null where it does not grow.
  */
-export type ClusterEstimateShares = GpuTimeShares | null;
+export type ClusterCpusAtMost = number | null;
 
 /**
- * Time of a weight update.
+ * GPUs to which it may grow; null where it does not grow.
  */
-export type ClusterEstimateSyncSeconds = number | null;
+export type ClusterGpusAtMost = number | null;
 
 /**
- * Completion tokens learned per second.
+ * A cluster that runs train on.
  */
-export type ClusterEstimateTokensPerS = number | null;
-
-/**
- * GPU hours of a thousand steps, unused GPUs left out.
- */
-export type ClusterEstimateGpuHours = number | null;
-
-/**
- * Cost of a thousand steps; empty without a price.
- */
-export type ClusterEstimateCost = number | null;
-
-/**
- * Time and cost of a run on one number of GPUs. Where `refusal` is given, it does not fit: all else is empty.
- */
-export interface ClusterEstimate {
-  /** GPUs of the cluster. */
-  gpus: number;
-  /** Reason why the run does not fit, in a sentence. */
-  refusal: ClusterEstimateRefusal;
-  /** Rollout engines. */
-  rollout_engines: number;
-  /** Tensor parallel size. */
-  gpus_per_engine: number;
-  /** GPUs of all engines. */
-  rollout_gpus: number;
-  /** GPUs of the learner. */
-  learner_gpus: number;
-  /** GPUs that would not make the step shorter. */
-  unused_gpus: number;
-  /** Mean time of a step, with its share of checkpoints and failures. */
-  step_seconds: ClusterEstimateStepSeconds;
-  /** Shares of the time of the GPUs in use. */
-  shares: ClusterEstimateShares;
-  /** Time of a weight update. */
-  sync_seconds: ClusterEstimateSyncSeconds;
-  /** Completion tokens learned per second. */
-  tokens_per_s: ClusterEstimateTokensPerS;
-  /** Failures of engines and learner within a thousand steps. */
-  failures: number;
-  /** GPU hours of a thousand steps, unused GPUs left out. */
-  gpu_hours: ClusterEstimateGpuHours;
-  /** Cost of a thousand steps; empty without a price. */
-  cost: ClusterEstimateCost;
+export interface Cluster {
+  name: string;
+  /** Its worker tells its size; has said nothing for a while; has never said anything; or tells why it cannot. */
+  state: ClusterStateEnum;
+  /** Why its worker cannot tell its size; null otherwise. */
+  fault: ClusterFault;
+  /** When its size was last told. */
+  last_seen: ClusterLastSeen;
+  ray_version: ClusterRayVersion;
+  nodes: number;
+  cpus: number;
+  cpus_free: number;
+  gpus: Gpu[];
+  memory_bytes: number;
+  memory_free_bytes: number;
+  /** CPUs to which it may grow; null where it does not grow. */
+  cpus_at_most: ClusterCpusAtMost;
+  /** GPUs to which it may grow; null where it does not grow. */
+  gpus_at_most: ClusterGpusAtMost;
+  /** Runs that may train on it at once, of all teams. */
+  places: number;
+  places_free: number;
+  /** The team's runs that hold a place on it. */
+  own: Holder[];
+  /** Places that other teams hold. */
+  others: number;
+  /** Runs of all teams that wait for it, and for no other. */
+  waiting: number;
 }
 
-/**
- * Time and cost of a run on clusters of several sizes, from the makers' figures of GPUs and links.
- */
-export interface ClusterPlan {
-  /** Kind of the GPUs. */
-  gpu: string;
-  /** Parameters of the policy. */
-  parameters: number;
-  /** Mean length of prompts that was reckoned with. */
-  prompt_tokens: number;
-  /** Mean length of completions that was reckoned with. */
-  mean_tokens: number;
-  /** Origin of these lengths. */
-  tokens_source: string;
-  /** One for each number of GPUs. */
-  estimates: ClusterEstimate[];
+export interface ClusterList {
+  object: ObjectEnum;
+  data: Cluster[];
 }
 
-export interface ClusterPlanRequestRequest {
-  spec: Spec;
-  /** Kind of the GPUs, in hosts of eight behind one fast network.
+export type ClusterStateEnum = typeof ClusterStateEnum[keyof typeof ClusterStateEnum];
 
-* `A100` - A100
-* `H100` - H100
-* `H800` - H800
-* `H20` - H20
-* `H200` - H200
-* `B200` - B200 */
-  gpu?: GpuEnum;
-  /**
-   * Numbers of GPUs: up to eight, or multiples of eight.
-   * @minItems 1
-   * @maxItems 8
-   */
-  gpus?: number[];
-  /**
-   * Mean length of prompts. Without it a run's, or assumed.
-   * @minimum 1
-   * @maximum 10000000
-   */
-  prompt_tokens?: number;
-  /**
-   * Median length of completions, whose law is then lognormal with σ 1. Without it a run's, or assumed.
-   * @minimum 1
-   * @maximum 10000000
-   */
-  median_tokens?: number;
-  /**
-   * Of one GPU for an hour.
-   * @minimum 0
-   */
-  price?: number;
-}
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ClusterStateEnum = {
+  up: 'up',
+  silent: 'silent',
+  unknown: 'unknown',
+  fault: 'fault',
+} as const;
 
 export interface CodeRequest {
   /**
@@ -1176,6 +1124,13 @@ export interface CreateRewardVersionRequest {
   note?: string;
 }
 
+/**
+ * Where to train, by name; null: the platform chooses.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type CreateRunRequestCluster = string | null;
+
 export interface CreateRunRequest {
   /**
    * @minLength 1
@@ -1183,6 +1138,12 @@ export interface CreateRunRequest {
    */
   name: string;
   spec: Spec;
+  /**
+   * Where to train, by name; null: the platform chooses.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: CreateRunRequestCluster;
   /** Queue it at once; needs the role operator. */
   start?: boolean;
 }
@@ -1500,6 +1461,13 @@ export interface Fit {
 }
 
 /**
+ * By default the parent's, as far as it is still there.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type ForkRequestCluster = string | null;
+
+/**
  * Whose weights to begin with. Omitted: the parent's newest; null: the base policy.
  * @minLength 1
  */
@@ -1513,6 +1481,12 @@ export interface ForkRequest {
   name?: string;
   /** By default the parent's effective spec. */
   spec?: Spec;
+  /**
+   * By default the parent's, as far as it is still there.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: ForkRequestCluster;
   /**
    * Whose weights to begin with. Omitted: the parent's newest; null: the base policy.
    * @minLength 1
@@ -1538,42 +1512,41 @@ export interface FoundThinking {
 }
 
 /**
- * * `A100` - A100
-* `H100` - H100
-* `H800` - H800
-* `H20` - H20
-* `H200` - H200
-* `B200` - B200
+ * GPUs of one kind.
  */
-export type GpuEnum = typeof GpuEnum[keyof typeof GpuEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const GpuEnum = {
-  A100: 'A100',
-  H100: 'H100',
-  H800: 'H800',
-  H20: 'H20',
-  H200: 'H200',
-  B200: 'B200',
-} as const;
+export interface Gpu {
+  /** As Ray names it; GPU where it names none. */
+  kind: string;
+  total: number;
+  free: number;
+}
 
 /**
- * Shares of the time of the GPUs in use; they add up to 1.
+ * Null: no limit.
  */
-export interface GpuTimeShares {
-  /** Share in which engines decode or prefill. */
-  generating: number;
-  /** Share in which the learner learns or publishes. */
-  learning: number;
-  /** Share in which engines stand still for new weights. */
-  loading: number;
-  /** Share of waits for the other side, for the longest sequence, for hand-overs. */
-  waiting: number;
-  /** Share of checkpoints. */
-  saving: number;
-  /** Share of work done twice, of restarts, and of the slower steps while engines are away. */
-  failures: number;
+export type GpuHoursLimit = number | null;
+
+/**
+ * Share of the limit that is used; null without a limit.
+ */
+export type GpuHoursPercent = number | null;
+
+/**
+ * A team's GPU hours of this month: GPUs that its runs reserve times the time for which they hold them. CPUs do not
+count.
+ */
+export interface GpuHours {
+  /** The month in UTC, such as 2026-11. */
+  month: string;
+  used: number;
+  /** Null: no limit. */
+  limit: GpuHoursLimit;
+  /** Share of the limit that is used; null without a limit. */
+  percent: GpuHoursPercent;
+  /** When the next month begins. */
+  resets_at: string;
+  /** The runs that used most of them, the largest first. */
+  runs: RunGpuHours[];
 }
 
 export type GraderErrorsModelGraderServerErrorDetails = string | null;
@@ -1814,6 +1787,16 @@ export type LiveRunQueuePosition = number | null;
 export type LiveRunWaiting = Waiting | null;
 
 /**
+ * The cluster that people chose for it; null: the platform chooses whenever it starts.
+ */
+export type LiveRunCluster = string | null;
+
+/**
+ * The cluster that its newest attempt was given a place on; null before its first start.
+ */
+export type LiveRunPlacedOn = string | null;
+
+/**
  * Facts of a run that stands paused or suspended; null for any other.
  */
 export type LiveRunPause = Pause | null;
@@ -1847,6 +1830,10 @@ export interface LiveRun {
   queue_position: LiveRunQueuePosition;
   /** What a queued run waits for; null for any other. */
   waiting: LiveRunWaiting;
+  /** The cluster that people chose for it; null: the platform chooses whenever it starts. */
+  cluster: LiveRunCluster;
+  /** The cluster that its newest attempt was given a place on; null before its first start. */
+  placed_on: LiveRunPlacedOn;
   /** Facts of a run that stands paused or suspended; null for any other. */
   pause: LiveRunPause;
   step: number;
@@ -2681,6 +2668,13 @@ export interface PatchedUpdateJudgeEndpointRequest {
   price_completion?: PatchedUpdateJudgeEndpointRequestPriceCompletion;
 }
 
+/**
+ * Where to train, by name; null: the platform chooses. Only while it holds no place.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type PatchedUpdateRunRequestCluster = string | null;
+
 export interface PatchedUpdateRunRequest {
   /**
    * @minLength 1
@@ -2689,6 +2683,12 @@ export interface PatchedUpdateRunRequest {
   name?: string;
   /** @maxLength 20000 */
   notes?: string;
+  /**
+   * Where to train, by name; null: the platform chooses. Only while it holds no place.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: PatchedUpdateRunRequestCluster;
 }
 
 export interface PatchedUpdateServiceAccountRequest {
@@ -3699,6 +3699,16 @@ export type RunQueuePosition = number | null;
 export type RunWaiting = Waiting | null;
 
 /**
+ * The cluster that people chose for it; null: the platform chooses whenever it starts.
+ */
+export type RunCluster = string | null;
+
+/**
+ * The cluster that its newest attempt was given a place on; null before its first start.
+ */
+export type RunPlacedOn = string | null;
+
+/**
  * Facts of a run that stands paused or suspended; null for any other.
  */
 export type RunPause = Pause | null;
@@ -3732,6 +3742,10 @@ export interface Run {
   queue_position: RunQueuePosition;
   /** What a queued run waits for; null for any other. */
   waiting: RunWaiting;
+  /** The cluster that people chose for it; null: the platform chooses whenever it starts. */
+  cluster: RunCluster;
+  /** The cluster that its newest attempt was given a place on; null before its first start. */
+  placed_on: RunPlacedOn;
   /** Facts of a run that stands paused or suspended; null for any other. */
   pause: RunPause;
   step: number;
@@ -3753,6 +3767,15 @@ export interface Run {
   spec: Spec;
   /** The spec with every applied control. */
   effective_spec: Spec;
+}
+
+/**
+ * GPU hours of one run in this month.
+ */
+export interface RunGpuHours {
+  run: string;
+  name: string;
+  hours: number;
 }
 
 /**
@@ -4503,12 +4526,20 @@ export interface Validation {
 }
 
 /**
+ * The cluster that people chose; null: any.
+ */
+export type WaitingCluster = string | null;
+
+/**
  * What a queued run waits for.
  */
 export interface Waiting {
-  /** No place is free; the team holds as many as it may, fewer than there are; or a place is free and is about to be
-given. */
+  /** No place is free; the team holds as many as it may, fewer than there are; a place is free and is about to be
+given; a place is free and the cluster has yet to grow; the cluster that was chosen is gone; no cluster can hold the
+run any more; or the team has used its GPU hours up. */
   reason: WaitingReasonEnum;
+  /** The cluster that people chose; null: any. */
+  cluster: WaitingCluster;
   /** Its place in the team's own queue, from 1. */
   position: number;
   /** Runs that may train at once, of all teams. */
@@ -4533,6 +4564,10 @@ export const WaitingReasonEnum = {
   places_taken: 'places_taken',
   team_limit: 'team_limit',
   turn: 'turn',
+  cluster_grows: 'cluster_grows',
+  cluster_gone: 'cluster_gone',
+  too_large: 'too_large',
+  gpu_hours: 'gpu_hours',
 } as const;
 
 export type XEnum = typeof XEnum[keyof typeof XEnum];

@@ -22,8 +22,7 @@ import type {
   CancelRunHeaders,
   CheckpointRunHeaders,
   ChooseTeamRequest,
-  ClusterPlan,
-  ClusterPlanRequestRequest,
+  ClusterList,
   CodeRequest,
   Control,
   CreateBenchJobRequest,
@@ -59,6 +58,7 @@ import type {
   GetMetricsParams,
   GetRewardSchema200,
   GetSpecSchema200,
+  GpuHours,
   GraderRun,
   InviteHeaders,
   InviteRequest,
@@ -436,6 +436,19 @@ export const registerCheckpoint = (
       {url: `/api/v1/checkpoints/${checkpointId}/policy`, method: 'POST',
       headers: {'Content-Type': 'application/json', ...headers},
       data: namePolicyRequest
+    },
+      options);
+    }
+  
+/**
+ * The installation's clusters: sizes, places, and the caller's team's runs on each. Of other teams' runs it
+tells how many places they hold and nothing else.
+ */
+export const listClusters = (
+    
+ options?: SecondParameter<typeof http<ClusterList>>,) => {
+      return http<ClusterList>(
+      {url: `/api/v1/clusters`, method: 'GET'
     },
       options);
     }
@@ -1571,21 +1584,6 @@ export const planSpec = (
     }
   
 /**
- * Predict a spec on clusters of several sizes: step time, use of GPUs, GPU hours and cost of 1,000 steps.
-A size that the run does not fit is told in the answer, in a sentence.
- */
-export const planSpecOnClusters = (
-    clusterPlanRequestRequest: ClusterPlanRequestRequest,
- options?: SecondParameter<typeof http<ClusterPlan>>,) => {
-      return http<ClusterPlan>(
-      {url: `/api/v1/spec/plan/clusters`, method: 'POST',
-      headers: {'Content-Type': 'application/json', },
-      data: clusterPlanRequestRequest
-    },
-      options);
-    }
-  
-/**
  * Complete specs to begin with: those for the starter policy, then those at published size for real models.
  */
 export const listRecipes = (
@@ -1631,6 +1629,18 @@ export const getTeam = (
  options?: SecondParameter<typeof http<Team>>,) => {
       return http<Team>(
       {url: `/api/v1/teams/current`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * What the team has used of its GPU hours in this month, and what used most of them.
+ */
+export const getTeamGpuHours = (
+    
+ options?: SecondParameter<typeof http<GpuHours>>,) => {
+      return http<GpuHours>(
+      {url: `/api/v1/teams/current/gpu-hours`, method: 'GET'
     },
       options);
     }
@@ -1817,6 +1827,7 @@ export type ExportAuditResult = NonNullable<Awaited<ReturnType<typeof exportAudi
 export type VerifyAuditResult = NonNullable<Awaited<ReturnType<typeof verifyAudit>>>
 export type DownloadCheckpointResult = NonNullable<Awaited<ReturnType<typeof downloadCheckpoint>>>
 export type RegisterCheckpointResult = NonNullable<Awaited<ReturnType<typeof registerCheckpoint>>>
+export type ListClustersResult = NonNullable<Awaited<ReturnType<typeof listClusters>>>
 export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatasets>>>
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>
@@ -1897,11 +1908,11 @@ export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changeP
 export type GiveCodeResult = NonNullable<Awaited<ReturnType<typeof giveCode>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>
 export type PlanSpecResult = NonNullable<Awaited<ReturnType<typeof planSpec>>>
-export type PlanSpecOnClustersResult = NonNullable<Awaited<ReturnType<typeof planSpecOnClusters>>>
 export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipes>>>
 export type GetSpecSchemaResult = NonNullable<Awaited<ReturnType<typeof getSpecSchema>>>
 export type ValidateSpecResult = NonNullable<Awaited<ReturnType<typeof validateSpec>>>
 export type GetTeamResult = NonNullable<Awaited<ReturnType<typeof getTeam>>>
+export type GetTeamGpuHoursResult = NonNullable<Awaited<ReturnType<typeof getTeamGpuHours>>>
 export type ListInvitationsResult = NonNullable<Awaited<ReturnType<typeof listInvitations>>>
 export type InviteResult = NonNullable<Awaited<ReturnType<typeof invite>>>
 export type WithdrawInvitationResult = NonNullable<Awaited<ReturnType<typeof withdrawInvitation>>>

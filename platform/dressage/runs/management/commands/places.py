@@ -3,14 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import Count, Q
 
 from dressage.common.actors import Actor
 from dressage.runs.models import Run, TeamPlaces
-from dressage.runs.places import team_limit
+from dressage.runs.places import places_in_all, sizes, team_limit
 from dressage.runs.states import ACTIVE, RunState
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
@@ -42,12 +41,15 @@ class Command(BaseCommand):
         rows = Run.objects.order_by().values_list("team_id").annotate(held=held, waiting=waiting)
         counts = {team: (held, waiting) for team, held, waiting in rows}
         own = dict(TeamPlaces.objects.values_list("team_id", "places"))
-        self.stdout.write(f"{sum(held for held, _ in counts.values())} of {settings.MAX_ACTIVE_RUNS} places are taken.")
+        places = places_in_all(sizes())
+        self.stdout.write(f"{sum(held for held, _ in counts.values())} of {places} places are taken.")
         for team in Team.objects.order_by("slug"):
             holds, waits = counts.get(team.id, (0, 0))
             limit = own.get(team.id)
             kind = USUAL if limit is None else "its own"
-            self.stdout.write(f"{team.slug}: holds {holds}, waits for {waits}, limit {team_limit(limit)} ({kind})")
+            self.stdout.write(
+                f"{team.slug}: holds {holds}, waits for {waits}, limit {team_limit(limit, places)} ({kind})"
+            )
 
 
 @transaction.atomic

@@ -12,11 +12,13 @@ from typing import Any
 import psutil
 from django.core.management.base import BaseCommand, CommandError
 
+from dressage.cluster_list import NamedCluster
 from dressage.config import ROOT, config
 from dressage.embedded.private_files import keep_new_files_private, tighten
 from dressage.supervisor.arbiter import end, make_arbiter
 from dressage.supervisor.exposure import exposure
 from dressage.supervisor.former_home import find_former_installation, former_installation_message
+from dressage.supervisor.joining import refusal_of
 from dressage.supervisor.processes import base_environment, servers, services
 from dressage.supervisor.production import refusals
 from dressage.supervisor.ray_head import RayHead
@@ -45,11 +47,12 @@ class Command(BaseCommand):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CommandError(f"Dressage is already up in {config.home}") from None
+        clusters = _clusters()
         _refuse_taken_port(config.host, config.port)
         self._close_to_others()
         if redis := config.embedded_redis:
             redis.prepare()
-        ray = None if config.ray_address else RayHead.prepare(config.home)
+        ray = RayHead.prepare(config.home) if any(cluster.is_local for cluster in clusters) else None
         processes = [*servers(config), *services(config, ray)]
         first_service = next(process.name for process in processes if not process.is_server)
         family: list[psutil.Process] = []
@@ -94,6 +97,19 @@ class Command(BaseCommand):
     def _manage(self, *arguments: str) -> None:
         command = [sys.executable, str(ROOT / "manage.py"), *arguments]
         subprocess.run(command, check=True, env=base_environment(config), stdin=subprocess.DEVNULL)
+
+
+def _clusters() -> tuple[NamedCluster, ...]:
+    """The clusters, each of which can be joined. Raises CommandError with a sentence about the first that cannot."""
+    if config.clusters and config.ray_address:
+        raise CommandError(
+            "RAY_ADDRESS and DRESSAGE_CLUSTERS are both set: write the address into DRESSAGE_CLUSTERS alone."
+        )
+    for cluster in config.resolved_clusters:
+        if cluster.address is not None and not cluster.is_local and (refusal := refusal_of(cluster)):
+            named = f"Cluster {cluster.name}: " if config.clusters else ""
+            raise CommandError(f"{named}{refusal}")
+    return config.resolved_clusters
 
 
 def _refuse_taken_port(host: str, port: int) -> None:

@@ -1,0 +1,102 @@
+"""Sizes: what a cluster holds now, what it may grow to, and whether a run fits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from trainer_core.link.cluster import ClusterReport
+from trainer_core.planning.demand import Demand
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSize:
+    """One cluster, as far as the start of a run depends on it."""
+
+    name: str
+    places: int
+    """Runs that may train on it at once."""
+    taken: int = 0
+    """Runs that hold a place on it."""
+    report: ClusterReport | None = None
+    """What its worker has told; None: nothing yet, and everything is believed to fit."""
+    most_cpus: float | None = None
+    most_gpus: float | None = None
+    """What its autoscaler may let it grow to; both None: it does not grow."""
+
+    @property
+    def free(self) -> int:
+        """Places that nobody holds."""
+        return max(0, self.places - self.taken)
+
+    @property
+    def grows(self) -> bool:
+        return self.most_cpus is not None or self.most_gpus is not None
+
+    @property
+    def cpus_at_most(self) -> float:
+        """CPUs that it has or may grow to."""
+        return max(self.report.cpus if self.report else 0.0, self.most_cpus or 0.0)
+
+    @property
+    def gpus_at_most(self) -> float:
+        """GPUs that it has or may grow to."""
+        return max(self.report.gpu_count if self.report else 0.0, self.most_gpus or 0.0)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of its size."""
+        return self.report is not None or self.grows
+
+    def never_holds(self, demand: Demand) -> bool:
+        """Whether a run could not begin on it, however much it grows."""
+        return self.is_known and not self._holds(demand, self.cpus_at_most, self.gpus_at_most, demand.least_gpus)
+
+    def holds_now(self, demand: Demand) -> bool:
+        """Whether a run can begin on the nodes that it has: on as many GPUs as it can hope for, where it has any."""
+        if self.report is None:
+            return not self.grows
+        hoped = min(demand.gpus, self.gpus_at_most)
+        return self._holds(demand, self.report.cpus, self.report.gpu_count, hoped)
+
+    def _holds(self, demand: Demand, cpus: float, gpus: float, least_gpus: float) -> bool:
+        return demand.cpus <= cpus and (self.gpus_at_most < 1 or gpus >= least_gpus)
+
+    def gpus_held(self, demand: Demand) -> float:
+        """GPUs that a run reserves on it."""
+        return demand.gpus_held(self.report.gpu_count if self.report else 0.0)
+
+
+def size_of(name: str, row: Mapping[str, Any] | None, taken: int) -> ClusterSize:
+    """The size of a cluster from the columns of its row; None: there is no row yet."""
+    row = row or {}
+    report = row.get("report")
+    places = row.get("places")
+    return ClusterSize(
+        name=name,
+        places=settings.MAX_ACTIVE_RUNS if places is None else places,
+        taken=taken,
+        report=None if report is None else ClusterReport.model_validate(report),
+        most_cpus=row.get("most_cpus"),
+        most_gpus=row.get("most_gpus"),
+    )
+
+
+def too_large(demand: Demand, sizes: list[ClusterSize]) -> str | None:
+    """The sentence for a run that none of these clusters can ever hold; None where one can."""
+    if not sizes or not all(size.never_holds(demand) for size in sizes):
+        return None
+    largest = max(sizes, key=lambda size: (size.gpus_at_most, size.cpus_at_most))
+    gpus = largest.gpus_at_most
+    needs = f"{demand.cpus:g} CPUs"
+    if gpus >= 1:
+        needs += f" and {demand.least_gpus} GPU{'s' if demand.least_gpus > 1 else ''}"
+    which = f"the cluster {largest.name!r}" if len(sizes) == 1 else f"the largest cluster, {largest.name!r},"
+    has = "may grow to" if largest.grows else "has"
+    amount = f"{largest.cpus_at_most:g} CPUs" + (f" and {gpus:g} GPUs" if gpus >= 1 else "")
+    remedy = "" if largest.grows else " If it can grow, its operator says so with 'manage.py clusters'."
+    return (
+        f"The run needs {needs} for its engines and learner ranks; {which} {has} {amount}. Take fewer rollout "
+        f"workers or learner ranks.{remedy}"
+    )

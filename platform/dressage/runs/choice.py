@@ -1,0 +1,66 @@
+"""Choice: which cluster a waiting run goes to, or why it goes to none yet.
+
+Nothing is read here, so that admission and the reason of a wait agree.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dressage.clusters.sizes import ClusterSize
+from trainer_core.planning.demand import Demand
+from trainer_core.spec.learner.parallelism import Parallelism
+
+Obstacle = Literal["cluster_gone", "too_large", "gpu_hours", "places_taken", "cluster_grows"]
+"""What keeps a run from beginning: the cluster that was chosen is no longer of the installation; no cluster can hold
+it; its team's GPU hours are used up; no place is free; or a place is, and the cluster has yet to grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Outcome for one waiting run."""
+
+    cluster: ClusterSize | None
+    obstacle: Obstacle | None
+    among: tuple[ClusterSize, ...]
+    """The clusters that the obstacle concerns."""
+
+
+def demand_in(parallelism: Any) -> Demand:
+    """The demand of a spec's ``parallelism``, as it is stored; None is a spec without one."""
+    return Demand.of(Parallelism.model_validate(parallelism or {}))
+
+
+def choose(
+    demand: Demand,
+    wanted: str,
+    sizes: Sequence[ClusterSize],
+    *,
+    hours_spent: bool = False,
+    waiting: Mapping[str, int] | None = None,
+) -> Choice:
+    """The cluster on which a run begins now.
+
+    Args:
+        demand: what it reserves.
+        wanted: the cluster that people chose; empty for any.
+        sizes: all clusters.
+        hours_spent: whether its team has used its GPU hours up: then only clusters without GPUs are left.
+        waiting: runs that wait for each cluster by name. Of several clusters that would do, the one with the fewest of
+            them is taken, then the one with the most free places, then the first.
+    """
+    left = tuple(size for size in sizes if wanted in ("", size.name))
+    steps: tuple[tuple[Obstacle, list[ClusterSize]], ...]
+    able = [size for size in left if not size.never_holds(demand)]
+    paid = [size for size in able if not (hours_spent and size.gpus_at_most >= 1)]
+    free = [size for size in paid if size.free]
+    ready = [size for size in free if size.holds_now(demand)]
+    if not left:
+        return Choice(None, "cluster_gone", ())
+    steps = (("too_large", able), ("gpu_hours", paid), ("places_taken", free), ("cluster_grows", ready))
+    for obstacle, passed in steps:
+        if not passed:
+            return Choice(None, obstacle, left)
+        left = tuple(passed)
+    counts = waiting or {}
+    return Choice(min(ready, key=lambda size: (counts.get(size.name, 0), -size.free)), None, left)

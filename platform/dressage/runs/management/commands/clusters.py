@@ -1,0 +1,60 @@
+"""``manage.py clusters``: how large each cluster is, and its limits."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dressage.clusters.models import Cluster
+from dressage.clusters.selectors import cluster_names
+from dressage.clusters.services import set_limits
+from dressage.runs.places import sizes
+
+USUAL = "usual"
+_COLUMNS = ("places", "most_cpus", "most_gpus")
+
+
+class Command(BaseCommand):
+    """Shows each cluster; with a name and a limit, sets it."""
+
+    help = (
+        "Show the clusters with their sizes and places. With --name, set how many runs may train on one at once "
+        "(--places), and what its autoscaler may let it grow to (--most-cpus, --most-gpus). "
+        f"{USUAL!r} takes a number back: MAX_ACTIVE_RUNS places, and no growth."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--name", help="name of the cluster")
+        parser.add_argument("--places", help=f"a number from 0, or {USUAL!r}")
+        parser.add_argument("--most-cpus", help=f"a number from 0, or {USUAL!r}")
+        parser.add_argument("--most-gpus", help=f"a number from 0, or {USUAL!r}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        changes = {column: _number(options[column], column) for column in _COLUMNS if options.get(column) is not None}
+        if (options.get("name") is None) != (not changes):
+            raise CommandError("--name and at least one of --places, --most-cpus and --most-gpus belong together.")
+        if changes:
+            if options["name"] not in cluster_names():
+                raise CommandError(f"There is no cluster {options['name']!r}; there is {', '.join(cluster_names())}.")
+            set_limits(options["name"], changes)
+        self._show()
+
+    def _show(self) -> None:
+        faults = dict(Cluster.objects.exclude(fault="").values_list("name", "fault"))
+        for size in sizes():
+            report = size.report
+            has = "size unknown"
+            if report is not None:
+                has = f"{report.nodes} nodes, {report.cpus:g} CPUs, {report.gpu_count:g} GPUs"
+            grows = f", grows to {size.cpus_at_most:g} CPUs and {size.gpus_at_most:g} GPUs" if size.grows else ""
+            fault = f"; {faults[size.name]}" if size.name in faults else ""
+            self.stdout.write(f"{size.name}: {size.taken} of {size.places} places are taken; {has}{grows}{fault}")
+
+
+def _number(text: str, column: str) -> int | None:
+    if text == USUAL:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 7:
+        option = f"--{column.replace('_', '-')}"
+        raise CommandError(f"{option} is a number from 0, or {USUAL!r}; it was {text!r}.")
+    return int(text)

@@ -1,0 +1,21 @@
+"""The report of a cluster's size to the platform."""
+
+import httpx
+
+from trainer_core.link import version
+from trainer_core.link.admission import SCHEME, proof
+from trainer_core.link.cluster import ClusterReport, report_path
+from worker.link.admission import TIMEOUT_S, cluster_secret
+
+
+def tell_size(link_url: str, cluster: str, report: ClusterReport) -> None:
+    """Tell the platform at ``link_url`` how large the named cluster is.
+
+    Raises:
+        ClusterError: this process has no secret to prove itself with.
+        httpx.HTTPError: the platform does not answer, or refuses.
+    """
+    path = report_path(cluster)
+    headers = {"Authorization": f"{SCHEME} {proof(cluster_secret(), link_url, path)}", **version.header()}
+    response = httpx.post(link_url.rstrip("/") + path, json=report.wire(), headers=headers, timeout=TIMEOUT_S)
+    response.raise_for_status()
