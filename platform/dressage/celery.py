@@ -5,13 +5,14 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import heartbeat_sent, setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dressage.settings")
 
 from django.conf import settings
 
 from trainer_core.link.celery_queue import FROM_BEAT, broker_url
+from trainer_core.link.heartbeat import show_alive
 
 app = Celery("dressage", broker=broker_url(settings.REDIS_URL))
 app.conf.update(
@@ -41,6 +42,7 @@ app.conf.update(
 app.autodiscover_tasks(
     ["dressage.runs", "dressage.bench", "dressage.rehearsals", "dressage.policies", "dressage.teams"]
 )
+heartbeat_sent.connect(show_alive)
 
 
 @setup_logging.connect

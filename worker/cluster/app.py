@@ -10,9 +10,10 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import heartbeat_sent, setup_logging
 
 from trainer_core.link import celery_queue
+from trainer_core.link.heartbeat import show_alive
 from trainer_core.log_lines import format_from_environment
 
 app = Celery("worker", broker=celery_queue.broker_url(os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")))
@@ -31,6 +32,7 @@ app.conf.update(
     timezone="UTC",
     imports=("worker.tasks",),
 )
+heartbeat_sent.connect(show_alive)
 
 
 @setup_logging.connect
