@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TREES = ("trainer_core", "kernels", "worker", "platform")
+TREES = ("trainer_core", "kernels", "worker", "platform", "deploy")
 GLOSSARY = "docs/development/glossary.md"
 
 

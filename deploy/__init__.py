@@ -1,0 +1,1 @@
+"""Installations beyond one machine: images, manifests for Kubernetes, and a compose file."""

@@ -1,0 +1,35 @@
+"""Commands of the processes of an installation, as compose, Kubernetes and ``manage.py up`` run them alike."""
+
+WEB_PORT = 8600
+EVERYWHERE = "0.0.0.0"  # nosec B104
+"""Address of a server that listens within its own container, whose network decides who comes."""
+TMP = "/tmp"  # nosec B108
+"""Folder of each container's own that it may write to."""
+WEB = (
+    *("python", "-m", "uvicorn", "dressage.asgi:application", "--host", EVERYWHERE, "--port", str(WEB_PORT)),
+    *("--no-proxy-headers", "--no-access-log", "--log-level", "warning"),
+    *("--ws-max-size", "4096", "--ws-max-queue", "4"),
+)
+_CELERY = ("python", "-m", "celery", "--quiet")
+_QUIET = ("--loglevel", "WARNING", "--without-gossip", "--without-mingle")
+BEAT_FOLDER = f"{TMP}/beat"
+BEAT = (
+    *(*_CELERY, "-A", "dressage.celery", "beat", "--schedule", f"{BEAT_FOLDER}/schedule", "--pidfile="),
+    *("--loglevel", "WARNING"),
+)
+CLUSTER = (*_CELERY, "-A", "worker.cluster.app", "worker", "-Q", "cluster", "--pool", "solo", *_QUIET)
+MIGRATE = ("python", "manage.py", "migrate", "--verbosity", "1")
+WAIT_FOR_MIGRATIONS = ("python", "manage.py", "wait_for_migrations")
+HEARTBEAT_FILE = f"{TMP}/heartbeat"
+WORKER_IS_ALIVE = ("sh", "-c", f"find {HEARTBEAT_FILE} -mmin -5 | grep -q .")
+"""Probe of a Celery worker, which touches the file every two seconds."""
+BEAT_IS_ALIVE = ("sh", "-c", f"find {BEAT_FOLDER} -type f -mmin -10 | grep -q .")
+"""Probe of beat, which writes its schedule every three minutes."""
+
+
+def platform_worker(threads: int) -> tuple[str, ...]:
+    """Command of a Celery worker of the platform that works on so many tasks at once."""
+    return (
+        *(*_CELERY, "-A", "dressage.celery", "worker", "-Q", "platform"),
+        *("--pool", "threads", "-c", str(threads), *_QUIET),
+    )

@@ -1,0 +1,1 @@
+"""Images of the installation: one definition, one install script, and one lock of digests."""

@@ -1,0 +1,33 @@
+"""``python -m deploy.images pin NAME sha256:…`` writes a digest into the lock; ``show`` lists what it holds."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from deploy.images.lock import LOCK, LockError, pin, read_lock
+
+
+def main() -> int:
+    """Run one command; exit status 1 and a sentence where it cannot."""
+    parser = argparse.ArgumentParser(prog="python -m deploy.images", description="The lock of images.")
+    parser.add_argument("--lock", type=Path, default=LOCK, help="lock to use instead of the checkout's own")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("show", help="list the images and their digests")
+    pinning = commands.add_parser("pin", help="write the digest of an image into the lock")
+    pinning.add_argument("name")
+    pinning.add_argument("digest")
+    given = parser.parse_args()
+    try:
+        if given.command == "pin":
+            pin(given.name, given.digest, given.lock)
+        for image in read_lock(given.lock).values():
+            tagged = f"{image.repository}:{image.tag}" if image.tag else image.repository
+            print(f"{image.name:10} {tagged:36} {image.digest or 'no digest yet'}")
+    except LockError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
