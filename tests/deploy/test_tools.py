@@ -34,13 +34,14 @@ def by_name(manifests: Any) -> dict[tuple[str, str], Any]:
 def test_kustomize_takes_the_manifests_as_a_base(tmp_path: Path) -> None:
     (tmp_path / "manifests.yaml").write_text(text_of(render(RICH, images())))
     patch = [{"op": "replace", "path": "/spec/replicas", "value": 5}]
-    target = {"kind": "Deployment", "name": "dressage-web"}
+    web = ("Deployment", f"{RICH.name}-web")
+    target = {"kind": web[0], "name": web[1]}
     kustomization = {"resources": ["manifests.yaml"], "patches": [{"target": target, "patch": yaml.safe_dump(patch)}]}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     built = by_name(yaml.safe_load_all(run("kubectl", "kustomize", str(tmp_path))))
     wanted = by_name(render(RICH, images()))
-    assert built[("Deployment", "dressage-web")]["spec"]["replicas"] == 5
-    wanted[("Deployment", "dressage-web")]["spec"]["replicas"] = 5
+    assert built[web]["spec"]["replicas"] == 5
+    wanted[web]["spec"]["replicas"] = 5
     assert built == wanted
 
 
