@@ -39,9 +39,13 @@ architectures: ## put every architecture through a whole loop (ARGS=--whole: a r
 	@scripts/setup.sh dev
 	@$(PY) -m tests.architectures $(ARGS)
 
+bundle: ## make one archive from which make demo works without a network (ARGS="--accelerator cuda")
+	@scripts/setup.sh demo
+	@$(PY) scripts/bundle.py build $(ARGS)
+
 docs: ## write the method reference and draw the rooms from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test lint lock bench bench-learner bench-recipes architectures docs
+.PHONY: help demo test lint lock bundle bench bench-learner bench-recipes architectures docs

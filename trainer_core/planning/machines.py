@@ -3,21 +3,21 @@ well-kept software reaches; a run on the machine itself, or ``python -m worker.p
 
 from dataclasses import dataclass
 
+from trainer_core.planning.attained import (
+    USUAL,
+    decode_seconds,
+    decode_table,
+    learner_tokens_per_s,
+    prefill_tokens_per_s,
+)
 from trainer_core.planning.lengths import Lengths
 from trainer_core.planning.memory import BYTES, GIB, Memory
 from trainer_core.planning.policy_size import PolicySize
-from trainer_core.planning.rates import DecodePoint, EngineRates, LearnerRates, Rates, SyncRates
+from trainer_core.planning.rates import EngineRates, LearnerRates, Rates, SyncRates
 from trainer_core.spec import RunSpec
 
-LEARNER_SHARE = 0.35
-"""Share of peak that an update reaches (MFU), recomputed activations not counted as work."""
-COMPUTE_SHARE = 0.5
-"""Share of peak that an engine's matrix products reach."""
-BANDWIDTH_SHARE = 0.6
-"""Share of the memory's bandwidth that decoding reaches."""
 LIBRARIES = 2 * GIB
 """Bytes that the driver, the libraries and the allocator's gaps take in each process on a device."""
-_LOADS = (1, 4, 16, 64, 256, 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +55,22 @@ class Machine:
         context = prompt_tokens + min(lengths.quantile(0.5), spec.rollout.max_tokens) / 2
         per_sequence = size.cached_numbers(on_cpu=False) * width * context
 
-        def decode_seconds(running: int) -> float:
-            read = (size.parameters * width + running * per_sequence) / (self.bandwidth * BANDWIDTH_SHARE)
-            return max(read, 2 * size.parameters * running / (self.peak * COMPUTE_SHARE))
+        def step(running: float) -> float:
+            read = size.parameters * width + running * per_sequence
+            return decode_seconds(read, size.parameters, running, self.peak, self.bandwidth, USUAL)
 
         # As many as the cache holds run at once; the others wait.
         held = max(1, int(spec.rollout.engine.kv_cache_gib * GIB / per_sequence))
         most = min(held, spec.rollout.engine.max_num_seqs)
-        loads = [load for load in _LOADS if load < most] + [most]
-        weights = size.parameters * width / (self.bandwidth * BANDWIDTH_SHARE)
+        weights = size.parameters * width / (self.bandwidth * USUAL.bandwidth)
         return Rates(
             source="computed from the peaks of the machine and usual efficiencies, not measured",
             engine=EngineRates(
-                decode=tuple(DecodePoint(running=load, tokens_per_s=load / decode_seconds(load)) for load in loads),
-                prefill_tokens_per_s=self.peak * COMPUTE_SHARE / (2 * size.parameters),
+                decode=decode_table(most, step),
+                prefill_tokens_per_s=prefill_tokens_per_s(size.parameters, self.peak, USUAL),
             ),
             learner=LearnerRates(
-                # Forward and backward, and the forward pass for the ratio's denominator.
-                tokens_per_s=self.peak * LEARNER_SHARE / (8 * size.parameters),
+                tokens_per_s=learner_tokens_per_s(size.parameters, self.peak, USUAL),
                 doubling_efficiency=0.95,
             ),
             sync=SyncRates(publish_seconds=weights + 0.1, load_seconds=weights + 0.1),

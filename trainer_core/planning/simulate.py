@@ -20,6 +20,9 @@ from trainer_core.planning.workload import LoopMode, Workload
 
 MAX_MODELLED = 160
 """Sequences per engine and step that are followed one by one; more are followed in bundles."""
+SETTLING = 2
+"""Rounds at the start that do not count. A round has as many steps as batches that may be on their way at once: these
+are dispatched together at first, end together, and go on in bursts."""
 _NOW = 1e-9
 """Work left, in seconds or tokens, that counts as done."""
 
@@ -59,11 +62,12 @@ def simulate(
         mode: how generation and learning interleave.
         engines: rollout engines, at most ``most_engines(work, mode)`` of which can be busy.
         ranks: learner ranks.
-        steps: the steps that are averaged over, after the start.
+        steps: the steps that are averaged over, after the start; rounds of bursts are counted whole.
         seed: the seed of the order of lengths.
     """
     loop = _Loop(work, mode, min(engines, most_engines(work, mode)), min(ranks, work.max_ranks()), seed)
-    return loop.run(warm=mode.max_staleness + 2, steps=steps)
+    round_of = mode.max_staleness + 1
+    return loop.run(warm=1 + SETTLING * round_of, steps=math.ceil(steps / round_of) * round_of)
 
 
 def most_engines(work: Workload, mode: LoopMode) -> int:

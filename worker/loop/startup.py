@@ -20,7 +20,8 @@ from ray.exceptions import RayActorError, RayTaskError
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.reward import Versions
 from trainer_core.methods.loading import load_formulas
-from trainer_core.planning.compute import Peaks, active_parameters
+from trainer_core.planning.active import active_parameters
+from trainer_core.planning.compute import Peaks
 from trainer_core.prompting.format import evaluation_format
 from trainer_core.rewards.answers import no_generation_prompt
 from trainer_core.spec import RunSpec

@@ -55,7 +55,7 @@ class Health:
             await self._application(scope, receive, send)
 
     async def _checks(self) -> dict[str, str]:
-        """What was found within the last moment; many probes at once make one check."""
+        """The state as it was found within the last moment; many probes at once make one check."""
         loop = asyncio.get_running_loop()
         if loop not in self._found:
             self._found[loop] = task = asyncio.create_task(self._look())

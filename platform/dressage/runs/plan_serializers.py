@@ -8,6 +8,8 @@ from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.runs.serializers import RunSpecField
 from trainer_core.planning import Rates, RunPlan
+from trainer_core.planning.cluster import NODES, SIZES, ClusterEstimate
+from trainer_core.planning.plan import MAX_GPUS
 
 
 class RatesField(PydanticField, model=Rates):
@@ -36,3 +38,49 @@ class PlanDocument(RunPlan):
 
 class PlanSerializer(DocumentSerializer, document=PlanDocument):
     """A plan and where its rates come from."""
+
+
+class ClusterPlanRequestSerializer(serializers.Serializer):
+    spec = RunSpecField()
+    gpu = serializers.ChoiceField(
+        choices=list(NODES), default="H100", help_text="Kind of the GPUs, in hosts of eight behind one fast network."
+    )
+    gpus = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=MAX_GPUS),
+        default=list(SIZES),
+        min_length=1,
+        max_length=8,
+        help_text="Numbers of GPUs: up to eight, or multiples of eight.",
+    )
+    prompt_tokens = serializers.FloatField(
+        required=False, min_value=1, max_value=1e7, help_text="Mean length of prompts. Without it a run's, or assumed."
+    )
+    median_tokens = serializers.FloatField(
+        required=False,
+        min_value=1,
+        max_value=1e7,
+        help_text="Median length of completions, whose law is then lognormal with σ 1. Without it a run's, or assumed.",
+    )
+    price = serializers.FloatField(required=False, min_value=0, help_text="Of one GPU for an hour.")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlanDocument:
+    """Time and cost of a run on clusters of several sizes, from the makers' figures of GPUs and links."""
+
+    gpu: str
+    """Kind of the GPUs."""
+    parameters: float
+    """Parameters of the policy."""
+    prompt_tokens: float
+    """Mean length of prompts that was reckoned with."""
+    mean_tokens: float
+    """Mean length of completions that was reckoned with."""
+    tokens_source: str
+    """Origin of these lengths."""
+    estimates: tuple[ClusterEstimate, ...]
+    """One for each number of GPUs."""
+
+
+class ClusterPlanSerializer(DocumentSerializer, document=ClusterPlanDocument):
+    """Plans for clusters that need not exist."""

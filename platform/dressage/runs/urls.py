@@ -29,6 +29,7 @@ urlpatterns = [
     path("spec/recipes", spec.RecipesView.as_view()),
     path("spec/validate", spec.ValidateSpecView.as_view()),
     path("spec/plan", planning.PlanView.as_view()),
+    path("spec/plan/clusters", planning.ClusterPlanView.as_view()),
     path("link/clusters/<str:name>/report", clusters.ClusterReportView.as_view()),
     path("link/runs/<str:run_id>/attempts/<int:number>/token", link.AttemptTokenView.as_view()),
     path("link/runs/<str:run_id>/bundle", link.BundleView.as_view()),

@@ -1,4 +1,4 @@
-"""What ``DRESSAGE_MODE=production`` demands: an installation that others use, over a network, day and night."""
+"""Demands of ``DRESSAGE_MODE=production``: an installation that others use, over a network, day and night."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

@@ -9,7 +9,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from tests.trainer_core.batches import group, trajectory
-from trainer_core.planning.compute import Peaks, active_parameters, learned_tokens, utilisation
+from trainer_core.planning.active import active_parameters
+from trainer_core.planning.compute import Peaks, learned_tokens, utilisation
 
 CONFIG = {"num_hidden_layers": 1, "hidden_size": 4, "num_attention_heads": 2, "vocab_size": 10, "intermediate_size": 8}
 

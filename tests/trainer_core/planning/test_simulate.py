@@ -77,6 +77,22 @@ def test_the_batch_waits_for_the_longest_of_all_engines() -> None:
     assert spread.step_seconds > single.step_seconds + 2.0
 
 
+def test_the_burst_of_the_first_batches_does_not_count() -> None:
+    # Five batches are dispatched at once; while they end together, engines that are far too slow seem fast enough.
+    tail = work(
+        prompts=64,
+        max_running=16,
+        rates=rates(
+            engine={"decode": [{"running": 1, "tokens_per_s": 10}, {"running": 16, "tokens_per_s": 100}]},
+            learner={"tokens_per_s": 1e6, "seconds_per_update": 0.0},
+            lengths={"type": "lognormal", "median": 40, "sigma": 1.0},
+        ),
+    )
+    mode = LoopMode("in_flight", max_staleness=4, interrupts=True)
+    few, many = (simulate(tail, mode, 40, 1, steps=steps).step_seconds for steps in (4, 64))
+    assert few == pytest.approx(many, rel=0.05)
+
+
 def test_a_shared_machine_slows_what_overlaps() -> None:
     # Engine 12 s and learner 2.75 s on one machine: while both work, each takes twice as long.
     line = simulate(work(rates=rates(overlap_slowdown=2.0)), ASYNC, 1, 1)

@@ -725,9 +725,132 @@ export interface Cluster {
   waiting: number;
 }
 
+/**
+ * Reason why the run does not fit, in a sentence.
+ */
+export type ClusterEstimateRefusal = string | null;
+
+/**
+ * Mean time of a step, with its share of checkpoints and failures.
+ */
+export type ClusterEstimateStepSeconds = number | null;
+
+/**
+ * Shares of the time of the GPUs in use.
+ */
+export type ClusterEstimateShares = GpuTimeShares | null;
+
+/**
+ * Time of a weight update.
+ */
+export type ClusterEstimateSyncSeconds = number | null;
+
+/**
+ * Completion tokens learned per second.
+ */
+export type ClusterEstimateTokensPerS = number | null;
+
+/**
+ * GPU hours of a thousand steps, unused GPUs left out.
+ */
+export type ClusterEstimateGpuHours = number | null;
+
+/**
+ * Cost of a thousand steps; empty without a price.
+ */
+export type ClusterEstimateCost = number | null;
+
+/**
+ * Time and cost of a run on one number of GPUs. Where `refusal` is given, it does not fit: all else is empty.
+ */
+export interface ClusterEstimate {
+  /** GPUs of the cluster. */
+  gpus: number;
+  /** Reason why the run does not fit, in a sentence. */
+  refusal: ClusterEstimateRefusal;
+  /** Rollout engines. */
+  rollout_engines: number;
+  /** Tensor parallel size. */
+  gpus_per_engine: number;
+  /** GPUs of all engines. */
+  rollout_gpus: number;
+  /** GPUs of the learner. */
+  learner_gpus: number;
+  /** GPUs that would not make the step shorter. */
+  unused_gpus: number;
+  /** Mean time of a step, with its share of checkpoints and failures. */
+  step_seconds: ClusterEstimateStepSeconds;
+  /** Shares of the time of the GPUs in use. */
+  shares: ClusterEstimateShares;
+  /** Time of a weight update. */
+  sync_seconds: ClusterEstimateSyncSeconds;
+  /** Completion tokens learned per second. */
+  tokens_per_s: ClusterEstimateTokensPerS;
+  /** Failures of engines and learner within a thousand steps. */
+  failures: number;
+  /** GPU hours of a thousand steps, unused GPUs left out. */
+  gpu_hours: ClusterEstimateGpuHours;
+  /** Cost of a thousand steps; empty without a price. */
+  cost: ClusterEstimateCost;
+}
+
 export interface ClusterList {
   object: ObjectEnum;
   data: Cluster[];
+}
+
+/**
+ * Time and cost of a run on clusters of several sizes, from the makers' figures of GPUs and links.
+ */
+export interface ClusterPlan {
+  /** Kind of the GPUs. */
+  gpu: string;
+  /** Parameters of the policy. */
+  parameters: number;
+  /** Mean length of prompts that was reckoned with. */
+  prompt_tokens: number;
+  /** Mean length of completions that was reckoned with. */
+  mean_tokens: number;
+  /** Origin of these lengths. */
+  tokens_source: string;
+  /** One for each number of GPUs. */
+  estimates: ClusterEstimate[];
+}
+
+export interface ClusterPlanRequestRequest {
+  spec: Spec;
+  /** Kind of the GPUs, in hosts of eight behind one fast network.
+
+* `A100` - A100
+* `H100` - H100
+* `H800` - H800
+* `H20` - H20
+* `H200` - H200
+* `B200` - B200 */
+  gpu?: GpuEnum;
+  /**
+   * Numbers of GPUs: up to eight, or multiples of eight.
+   * @minItems 1
+   * @maxItems 8
+   */
+  gpus?: number[];
+  /**
+   * Mean length of prompts. Without it a run's, or assumed.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  prompt_tokens?: number;
+  /**
+   * Median length of completions, whose law is then lognormal with σ 1. Without it a run's, or assumed.
+   * @minimum 1
+   * @maximum 10000000
+   */
+  median_tokens?: number;
+  /**
+   * Of one GPU for an hour.
+   * @minimum 0
+   */
+  price?: number;
 }
 
 export type ClusterStateEnum = typeof ClusterStateEnum[keyof typeof ClusterStateEnum];
@@ -1522,6 +1645,27 @@ export interface Gpu {
 }
 
 /**
+ * * `A100` - A100
+* `H100` - H100
+* `H800` - H800
+* `H20` - H20
+* `H200` - H200
+* `B200` - B200
+ */
+export type GpuEnum = typeof GpuEnum[keyof typeof GpuEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const GpuEnum = {
+  A100: 'A100',
+  H100: 'H100',
+  H800: 'H800',
+  H20: 'H20',
+  H200: 'H200',
+  B200: 'B200',
+} as const;
+
+/**
  * Null: no limit.
  */
 export type GpuHoursLimit = number | null;
@@ -1547,6 +1691,24 @@ export interface GpuHours {
   resets_at: string;
   /** The runs that used most of them, the largest first. */
   runs: RunGpuHours[];
+}
+
+/**
+ * Shares of the time of the GPUs in use; they add up to 1.
+ */
+export interface GpuTimeShares {
+  /** Share in which engines decode or prefill. */
+  generating: number;
+  /** Share in which the learner learns or publishes. */
+  learning: number;
+  /** Share in which engines stand still for new weights. */
+  loading: number;
+  /** Share of waits for the other side, for the longest sequence, for hand-overs. */
+  waiting: number;
+  /** Share of checkpoints. */
+  saving: number;
+  /** Share of work done twice, of restarts, and of the slower steps while engines are away. */
+  failures: number;
 }
 
 export type GraderErrorsModelGraderServerErrorDetails = string | null;

@@ -23,6 +23,8 @@ import type {
   CheckpointRunHeaders,
   ChooseTeamRequest,
   ClusterList,
+  ClusterPlan,
+  ClusterPlanRequestRequest,
   CodeRequest,
   Control,
   CreateBenchJobRequest,
@@ -1584,6 +1586,21 @@ export const planSpec = (
     }
   
 /**
+ * Predict a spec on clusters of several sizes: step time, use of GPUs, GPU hours and cost of 1,000 steps.
+A size that the run does not fit is told in the answer, in a sentence.
+ */
+export const planSpecOnClusters = (
+    clusterPlanRequestRequest: ClusterPlanRequestRequest,
+ options?: SecondParameter<typeof http<ClusterPlan>>,) => {
+      return http<ClusterPlan>(
+      {url: `/api/v1/spec/plan/clusters`, method: 'POST',
+      headers: {'Content-Type': 'application/json', },
+      data: clusterPlanRequestRequest
+    },
+      options);
+    }
+  
+/**
  * Complete specs to begin with: those for the starter policy, then those at published size for real models.
  */
 export const listRecipes = (
@@ -1908,6 +1925,7 @@ export type ChangePasswordResult = NonNullable<Awaited<ReturnType<typeof changeP
 export type GiveCodeResult = NonNullable<Awaited<ReturnType<typeof giveCode>>>
 export type ChooseTeamResult = NonNullable<Awaited<ReturnType<typeof chooseTeam>>>
 export type PlanSpecResult = NonNullable<Awaited<ReturnType<typeof planSpec>>>
+export type PlanSpecOnClustersResult = NonNullable<Awaited<ReturnType<typeof planSpecOnClusters>>>
 export type ListRecipesResult = NonNullable<Awaited<ReturnType<typeof listRecipes>>>
 export type GetSpecSchemaResult = NonNullable<Awaited<ReturnType<typeof getSpecSchema>>>
 export type ValidateSpecResult = NonNullable<Awaited<ReturnType<typeof validateSpec>>>

@@ -10,9 +10,17 @@ from dressage.common.problems import invalid
 from dressage.common.scopes import Noun
 from dressage.runs import planning
 from dressage.runs.models import Run
-from dressage.runs.plan_serializers import PlanRequestSerializer, PlanSerializer
+from dressage.runs.plan_serializers import (
+    ClusterPlanDocument,
+    ClusterPlanRequestSerializer,
+    ClusterPlanSerializer,
+    PlanRequestSerializer,
+    PlanSerializer,
+)
 from dressage.teams.api import ApiView, TeamRequest
 from trainer_core.planning import PlanError, plan
+from trainer_core.planning.cluster import estimate
+from trainer_core.planning.lengths import strata
 
 
 class PlanView(ApiView):
@@ -40,3 +48,44 @@ class PlanView(ApiView):
     def _measured(self, run_id: str | None, policy: str) -> tuple[Run, planning.Rates]:
         team = self.request.team
         return planning.rates_for_policy(team, policy) if run_id is None else planning.rates_of_run(team, run_id)
+
+
+class ClusterPlanView(ApiView):
+    noun = Noun.RUNS
+    roles = {"POST": IsViewer}
+
+    @extend_schema(
+        operation_id="planSpecOnClusters",
+        tags=["spec"],
+        request=ClusterPlanRequestSerializer,
+        responses=ClusterPlanSerializer,
+    )
+    def post(self, request: TeamRequest) -> Response:
+        """Predict a spec on clusters of several sizes: step time, use of GPUs, GPU hours and cost of 1,000 steps.
+        A size that the run does not fit is told in the answer, in a sentence."""
+        body = self.body(ClusterPlanRequestSerializer)
+        spec = body["spec"]
+        scale = planning.scale_of(request.team, spec.policy.base)
+        tokens = planning.tokens_of(request.team, spec, body.get("prompt_tokens"), body.get("median_tokens"))
+        try:
+            found = estimate(
+                spec,
+                scale,
+                body["gpu"],
+                body["gpus"],
+                prompt_tokens=tokens.prompt_tokens,
+                lengths=tokens.lengths,
+                price=body.get("price"),
+            )
+        except PlanError as error:
+            raise invalid("/gpus", str(error)) from error
+        lengths = strata(tokens.lengths, 64, spec.rollout.max_tokens)
+        document = ClusterPlanDocument(
+            gpu=body["gpu"],
+            parameters=scale.parameters,
+            prompt_tokens=tokens.prompt_tokens,
+            mean_tokens=sum(lengths) / len(lengths),
+            tokens_source=tokens.source,
+            estimates=found,
+        )
+        return Response(ClusterPlanSerializer(document).data)

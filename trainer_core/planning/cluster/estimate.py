@@ -1,0 +1,145 @@
+"""Time and cost of a run spec on clusters of several sizes, before there is any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from trainer_core.planning.cluster.hardware import cluster_of
+from trainer_core.planning.cluster.layout import counted, smallest_engine, smallest_learner
+from trainer_core.planning.cluster.scale import Scale
+from trainer_core.planning.cluster.simulate import BatchWork, GpuTimeShares, Setting, simulate_cluster, workload
+from trainer_core.planning.lengths import Lengths, LognormalLengths
+from trainer_core.planning.memory import BYTES
+from trainer_core.planning.modes import chosen_mode
+from trainer_core.planning.split import best_split
+from trainer_core.planning.workload import PlanError
+from trainer_core.spec import RunSpec
+
+SIZES = (8, 64, 1024)
+"""Numbers of GPUs that are asked for where none are named."""
+STEPS = 1000
+"""Steps over which failures and checkpoints are averaged, and which GPU hours and costs are told for."""
+PROMPT_TOKENS = 512.0
+"""Prompt length that is assumed where none is given."""
+SIGMA = 1.0
+"""Spread of the logarithm of lengths that is assumed where no lengths are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEstimate:
+    """Time and cost of a run on one number of GPUs. Where ``refusal`` is given, it does not fit: all else is empty."""
+
+    gpus: int
+    """GPUs of the cluster."""
+    refusal: str | None = None
+    """Reason why the run does not fit, in a sentence."""
+    rollout_engines: int = 0
+    """Rollout engines."""
+    gpus_per_engine: int = 0
+    """Tensor parallel size."""
+    rollout_gpus: int = 0
+    """GPUs of all engines."""
+    learner_gpus: int = 0
+    """GPUs of the learner."""
+    unused_gpus: int = 0
+    """GPUs that would not make the step shorter."""
+    step_seconds: float | None = None
+    """Mean time of a step, with its share of checkpoints and failures."""
+    shares: GpuTimeShares | None = None
+    """Shares of the time of the GPUs in use."""
+    sync_seconds: float | None = None
+    """Time of a weight update."""
+    tokens_per_s: float | None = None
+    """Completion tokens learned per second."""
+    failures: int = 0
+    """Failures of engines and learner within a thousand steps."""
+    gpu_hours: float | None = None
+    """GPU hours of a thousand steps, unused GPUs left out."""
+    cost: float | None = None
+    """Cost of a thousand steps; empty without a price."""
+
+
+def assumed_lengths(spec: RunSpec) -> Lengths:
+    """Lengths where nobody knows them: the median is a quarter of what the spec allows."""
+    return LognormalLengths(median=max(1.0, spec.rollout.max_tokens / 4), sigma=SIGMA)
+
+
+def estimate(
+    spec: RunSpec,
+    scale: Scale,
+    gpu: str,
+    sizes: Sequence[int] = SIZES,
+    *,
+    prompt_tokens: float = PROMPT_TOKENS,
+    lengths: Lengths | None = None,
+    price: float | None = None,
+) -> tuple[ClusterEstimate, ...]:
+    """Estimates for each of ``sizes`` GPUs, in the spec's own mode and with the best split between engines and learner.
+
+    Args:
+        spec: the run.
+        scale: the size of its policy.
+        gpu: kind of GPU, one of ``hardware.NODES``.
+        sizes: numbers of GPUs: up to eight, or full hosts of eight.
+        prompt_tokens: mean prompt length.
+        lengths: the law of completions; ``assumed_lengths`` without it.
+        price: the price of one GPU for an hour, in any currency.
+
+    Raises:
+        PlanError: kind or number of GPUs make no sense. What merely does not fit is told in the answer.
+    """
+    batch = BatchWork(
+        prompts=spec.schedule.prompts_per_step,
+        group_size=spec.rollout.group_size,
+        prompt_tokens=prompt_tokens,
+        lengths=lengths or assumed_lengths(spec),
+        max_tokens=spec.rollout.max_tokens,
+        updates=spec.schedule.updates_per_step,
+        max_running=spec.rollout.engine.max_num_seqs,
+    )
+    return tuple(_one(spec, scale, gpu, size, batch, price) for size in sizes)
+
+
+def _one(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchWork, price: float | None) -> ClusterEstimate:
+    cluster = cluster_of(gpu, gpus)
+    mode = chosen_mode(spec)
+    try:
+        width = BYTES[spec.rollout.engine.dtype]
+        engine = smallest_engine(cluster, scale, width, batch.prompt_tokens + batch.max_tokens)
+        learner = smallest_learner(cluster, scale)
+        if engine.tensor + learner.gpus > gpus:
+            raise PlanError(
+                f"one rollout engine takes {counted(engine.tensor)} and one copy of the learner "
+                f"{counted(learner.gpus)}; there are {gpus}."
+            )
+        # PublicationPlan and slow hosts depend on the split, and the split on them: half and half to begin with.
+        setting = Setting(
+            cluster=cluster,
+            scale=scale,
+            batch=batch,
+            mode=mode,
+            engine=engine,
+            learner=learner,
+            engines=max(1, (gpus - learner.gpus) // 2 // engine.tensor),
+            copies=max(1, gpus // 2 // learner.gpus),
+            checkpoint_every_steps=spec.checkpoint.every_steps,
+        )
+        split = best_split(workload(setting), mode, gpus)
+        setting = replace(setting, engines=split.engines, copies=split.ranks)
+        run = simulate_cluster(setting, steps=STEPS)
+    except PlanError as error:
+        return ClusterEstimate(gpus=gpus, refusal=str(error))
+    return ClusterEstimate(
+        gpus=gpus,
+        rollout_engines=setting.engines,
+        gpus_per_engine=engine.tensor,
+        rollout_gpus=setting.engines * engine.tensor,
+        learner_gpus=setting.copies * learner.gpus,
+        unused_gpus=gpus - setting.gpus,
+        step_seconds=run.step_seconds,
+        shares=run.shares,
+        sync_seconds=run.sync.publish_seconds + run.sync.load_seconds,
+        tokens_per_s=run.tokens_per_s,
+        failures=run.passage.learner_failures + run.passage.engine_failures,
+        gpu_hours=run.gpu_hours_per_1000_steps,
+        cost=None if price is None else price * run.gpu_hours_per_1000_steps,
+    )
