@@ -46,6 +46,7 @@ ENTRIES = (
         "speed",
     ),
     Metric("timing_s/wait", "Waiting", "s", "time the learner waited for a batch", "speed"),
+    Metric("checkpoint/failures", "Failed saves", "tries", "tries to write a checkpoint that failed", "speed"),
     Metric("perf/throughput", "Throughput", "tokens/s", "completion tokens / step time", "speed"),
     Metric("perf/rollouts_per_s", "Rollouts", "1/s", "trajectories / step time", "speed"),
     Metric(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.precision import HalfPrecision, UnifiedPrecision
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
+from worker.errors import LearnerLost
 from worker.learner.ranks import LearnerGroup
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ class LearningStage:
     def __init__(self) -> None:
         self._group: LearnerGroup | None = None
         self._streamed_s = 0.0
+        self._closed = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="learning")
 
     def start(
@@ -106,13 +109,26 @@ class LearningStage:
         return self._thread.submit(lambda: self._learner.rescore(trajectories, own_prompts, top_p, top_k))
 
     def save(
-        self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]
+        self,
+        folder: Path,
+        extra: dict[str, Any],
+        done: Callable[[SavedCheckpoint], None],
+        failed: Callable[[Exception], float | None],
     ) -> Future[SavedCheckpoint]:
-        """Write a checkpoint; ``done`` is called in the stage's thread once it is on the disk."""
-        return self._thread.submit(self._save, folder, extra, done)
+        """Write a checkpoint, as often as is wanted: the learner stays as it is meanwhile.
+
+        Args:
+            folder: the checkpoint's.
+            extra: the caller's JSON-able state.
+            done: called in the stage's thread once it is on the disk.
+            failed: called there after every try that fails; returns the seconds until the next, or None for no other.
+                Not called when a rank is lost: nobody is left to try again.
+        """
+        return self._thread.submit(self._save, folder, extra, done, failed)
 
     def close(self) -> None:
         """Kill the ranks; work in hand ends with an error that nobody waits for."""
+        self._closed.set()
         self._thread.shutdown(wait=False, cancel_futures=True)
         if self._group is not None:
             self._group.close()
@@ -163,7 +179,21 @@ class LearningStage:
         bundle = self._learner.publish()
         return Learned(metrics, bundle, learned - started, time.perf_counter() - learned)
 
-    def _save(self, folder: Path, extra: dict[str, Any], done: Callable[[SavedCheckpoint], None]) -> SavedCheckpoint:
-        saved = self._learner.save(folder, extra)
-        done(saved)
-        return saved
+    def _save(
+        self,
+        folder: Path,
+        extra: dict[str, Any],
+        done: Callable[[SavedCheckpoint], None],
+        failed: Callable[[Exception], float | None],
+    ) -> SavedCheckpoint:
+        while True:
+            try:
+                saved = self._learner.save(folder, extra)
+                done(saved)
+                return saved
+            except LearnerLost:
+                raise
+            except Exception as error:
+                wait_s = failed(error)
+                if wait_s is None or self._closed.wait(wait_s):
+                    raise

@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 
 from trainer_core.link.events import ASKED_TO_PAUSE, AlertData, StateData
-from trainer_core.update.saving.integrity import CheckpointError
-from worker.errors import PlaceReleased, WeightsRefused
+from worker.errors import LearnerLost, PlaceReleased, WeightsRefused
 from worker.link.client import Link
 from worker.loop.controls import Controls
 from worker.loop.noise import WAY_OUT
-from worker.loop.saving import Saving
+from worker.loop.saving import Saving, reason
 
 POLL_S = 0.2
 """Seconds between two looks whether the run shall go on."""
@@ -121,9 +120,7 @@ class Pausing:
         if too_soon or not self._link.release_place:
             return
         self._settle()
-        try:
-            self._write(step)
-        except (OSError, CheckpointError):  # ``Saving`` keeps it for ``_tell_trouble``
+        if self._write(step) is not None:  # ``Saving`` keeps it for ``_tell_trouble``
             self._release_after = time.monotonic() + RELEASE_AGAIN_S
             return
         if self._link.release_place and self._link.desired_state == "paused":
@@ -131,19 +128,24 @@ class Pausing:
 
     def _save_refused(self, step: int) -> str:
         """Save the state after ``step``. Returns a sentence that says from where the run goes on."""
-        try:
-            self._write(step)
-        except (OSError, CheckpointError) as error:
-            return f"It could not be saved after step {step} ({error}), and goes on from its last checkpoint."
+        error = self._write(step)
+        if error is not None:
+            return f"It could not be saved after step {step} ({reason(error)}), and goes on from its last checkpoint."
         return f"The checkpoint after step {step} is safe."
 
-    def _write(self, step: int) -> None:
-        """Wait until the state after ``step`` lies in a checkpoint. Raises OSError or CheckpointError."""
+    def _write(self, step: int) -> BaseException | None:
+        """Wait until the state after ``step`` lies in a checkpoint. Returns why it could not be written.
+
+        Raises:
+            LearnerLost: a rank died over it.
+        """
         saved = self._saving.secure(step)
         while not saved.done():
             self._interrupt()
             time.sleep(POLL_S)
-        saved.result()
+        if isinstance(error := saved.exception(), LearnerLost):
+            raise error
+        return error
 
     def _tell_trouble(self, step: int) -> None:
         """Tell of a checkpoint that could not be written while the run stands still: once, until the reason changes."""

@@ -22,7 +22,7 @@ from trainer_core.steering.guards import GuardWatch
 from trainer_core.steering.staleness import GroupState
 from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
-from worker.errors import WeightsRefused
+from worker.errors import LearnerLost, WeightsRefused
 from worker.learner.stage import Learned
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
@@ -224,6 +224,7 @@ class ActiveRun:
             "timing_s/learn": learned.learn_s,
             "timing_s/sync": self._probing.transfer_s + learned.publish_s,
             **self._probing.metrics(),
+            **self._saving.metrics(),
             "training/policy_version": float(step),
             "training/tokens_total": float(self._tokens_total),
         }
@@ -280,14 +281,30 @@ class ActiveRun:
             self._pausing.stand_refused(refused, self._whole_after, whole=True)
 
     def finish(self) -> None:
-        """Wait for what is still under way; tell of groups that the run ends without."""
+        """Wait for what is still under way, the last checkpoint too; tell of groups that the run ends without."""
         self._settle()
-        if self._saving.last is not None:
-            self._wait(self._saving.last)
+        while not self._is_saved():
+            self.pause_if_asked(self.last_step)
+            self._saving.wish(self.last_step, "final")
+            self._saving.save(self.last_step)
         if self._dispatcher.buffer.tickets:
             left = len(self._dispatcher.buffer.tickets)
             message = f"{left} groups were drawn and not trained on: the run ended before their turn"
             self._link.emit(LogData(level="info", message=message), self.last_step)
+
+    def _is_saved(self) -> bool:
+        """Whether the newest checkpoint that was asked for is on the disk, which is waited for.
+
+        Raises:
+            LearnerLost: a rank died over it.
+        """
+        saved = self._saving.last
+        if saved is None:
+            return True
+        self._until(saved.done)
+        if isinstance(error := saved.exception(), LearnerLost):
+            raise error
+        return error is None
 
     def _settle(self) -> None:
         """Wait for the last weights, evaluation and proposals."""

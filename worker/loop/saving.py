@@ -1,5 +1,5 @@
 """Requests for checkpoints, and the state that each keeps: the learner's after a step, and what the loop must go on
-with."""
+with. A checkpoint that cannot be written, for whatever reason, is told, counted and tried again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from trainer_core.link.events import CheckpointReason
+from ray.exceptions import RayTaskError
+
+from trainer_core.link.events import AlertData, CheckpointReason
 from trainer_core.update.saving.integrity import CheckpointError
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.learner.stage import LearningStage
 from worker.link.client import Link
 from worker.loop.checkpoints import Checkpoints, Wish
+
+WAITS_S = (1.0, 4.0)
+"""Seconds before a checkpoint that could not be written is tried for the second time, and for the third and last."""
 
 
 class Saving:
@@ -28,6 +33,11 @@ class Saving:
         self._remembered: tuple[int, dict[str, Any]] = (-1, {})
         self._saved_step = -1
         self._trouble: str | None = None
+        self._in_a_row = 0
+        """Tries that have failed since the last checkpoint that was written, or was given up."""
+        self._told: str | None = None
+        """Reason that people were told, until a checkpoint is written."""
+        self._failures = self._reported = 0
         self.last: Future[SavedCheckpoint] | None = None
         """The newest checkpoint that was asked of the learner."""
 
@@ -55,9 +65,9 @@ class Saving:
         self.last = self._learning.save(
             self._checkpoints.path(step),
             {"step": step, **snapshot, **self._state()},
-            lambda saved: self._checkpoints.announce(step, wishes, saved),
+            lambda saved: self._written(step, wishes, saved),
+            lambda error: self._not_written(step, error),
         )
-        self.last.add_done_callback(lambda saved: self._after(step, saved))
 
     def secure(self, step: int) -> Future[SavedCheckpoint]:
         """The checkpoint after ``step``, which is written if there is none: its result is there once it is on disk."""
@@ -72,9 +82,14 @@ class Saving:
         return self.last is not None and self._saved_step == step and not self._has_failed(self.last)
 
     def trouble(self) -> str | None:
-        """Reason why the last checkpoint could not be written, told once."""
+        """Reason why the last checkpoint was given up, told once. The older ones are as they were."""
         found, self._trouble = self._trouble, None
         return found
+
+    def metrics(self) -> dict[str, float]:
+        """Failures since the last call."""
+        counted, self._reported = self._failures - self._reported, self._failures
+        return {"checkpoint/failures": float(counted)}
 
     def _announce_again(self, step: int, wishes: list[Wish], future: Future[SavedCheckpoint]) -> None:
         """The state that is wanted lies on the disk already, or is about to."""
@@ -86,8 +101,31 @@ class Saving:
         """Whether it could not be written: then it is written anew for whoever asks next."""
         return saved.done() and (saved.cancelled() or saved.exception() is not None)
 
-    def _after(self, step: int, future: Future[SavedCheckpoint]) -> None:
-        """A full disk pauses the run; the older checkpoints are as they were."""
-        error = None if future.cancelled() else future.exception()
-        if isinstance(error, OSError | CheckpointError):
-            self._trouble = f"The checkpoint after step {step} could not be written: {error}"
+    def _written(self, step: int, wishes: list[Wish], saved: SavedCheckpoint) -> None:
+        self._checkpoints.announce(step, wishes, saved)
+        self._in_a_row, self._told = 0, None
+
+    def _not_written(self, step: int, error: Exception) -> float | None:
+        """Tell of a try that has failed. Returns the seconds until the next; None after the third in a row."""
+        why = reason(error)
+        self._failures += 1
+        if self._in_a_row == len(WAITS_S):
+            self._in_a_row = 0
+            self._trouble = f"The checkpoint after step {step} could not be written: {why}"
+            return None
+        wait_s = WAITS_S[self._in_a_row]
+        self._in_a_row += 1
+        if why != self._told:
+            self._told = why
+            message = f"The checkpoint after step {step}: {why.rstrip('.')}. It is tried again, three times in all."
+            self._link.emit(AlertData(level="warn", title="A checkpoint could not be written", message=message), step)
+        return wait_s
+
+
+def reason(error: BaseException) -> str:
+    """The cause of a failure in one line; its type is named where the words alone may not tell."""
+    cause = error.cause if isinstance(error, RayTaskError) else error
+    words = (str(cause).splitlines() or [""])[0]
+    if isinstance(cause, OSError | CheckpointError) and words:
+        return words
+    return f"{type(cause).__name__}: {words}" if words else type(cause).__name__

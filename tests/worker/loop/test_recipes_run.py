@@ -1,8 +1,12 @@
-"""Every recipe runs: three steps of its own spec through the whole loop, on the starter policy and the demo's data."""
+"""Every recipe runs: three steps of its own spec through the whole loop, on the starter policy and the demo's data.
+
+The same loop, kept warm, also shows what a run does whose checkpoints fail.
+"""
 
 import copy
 import json
 import math
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,8 @@ from trainer_core.methods.advantages.assign import assign
 from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import Recipe, list_recipes
 from trainer_core.trajectory import Group
+from worker.learner.ranks import LearnerGroup
+from worker.loop import saving
 from worker.messages.ticket import Batch
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -59,6 +65,11 @@ def loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wa
 
 @pytest.mark.parametrize("recipe", list_recipes(), ids=lambda recipe: recipe.name)
 def test_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
+    assert_recipe_runs(recipe, loop, platform, policy)
+
+
+def assert_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
+    """Train the recipe's first steps and compare what is seen with what its spec says."""
     document = shortened(recipe)
     spec = RunSpec.model_validate(document)
     data = {source.dataset: rows(source.dataset) for source in [*spec.data.sources, *spec.evaluation.sources]}
@@ -84,6 +95,64 @@ def test_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, p
         assert_sampling(batch, spec)
         assert_advantages(batch, spec)
         assert_filters(batch, spec)
+
+
+class Unsaved:
+    """Learner groups that are asked for checkpoints no file can hold, at the tries that ``plan`` says."""
+
+    def __init__(self, plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """``plan`` has a letter per try: F for one that fails."""
+        self.plan, self._save = list(plan), LearnerGroup.save
+        monkeypatch.setattr(LearnerGroup, "save", lambda *arguments: self._saved(*arguments))
+
+    def _saved(self, group: LearnerGroup, folder: Path, extra: dict[str, Any]) -> Any:
+        return self._save(group, folder, {**extra, "broken": math.nan} if self.plan.pop(0) == "F" else extra)
+
+
+def resume_after_pauses(platform: PlatformDouble, count: int) -> None:
+    """Take note of each pause, as the platform does, then resume the run."""
+    for number in range(1, count + 1):
+        platform.wait(lambda number=number: platform.states().count("paused") == number)
+        platform.desired_state = "paused"
+        syncs = platform.syncs
+        platform.wait(lambda syncs=syncs: platform.syncs > syncs + 2)
+        platform.desired_state = "running"
+
+
+def test_a_checkpoint_that_fails_is_told_counted_and_tried_again_and_three_in_a_row_pause_the_run(
+    loop: WarmLoop, platform: PlatformDouble, policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "WAITS_S", (0.0, 0.0))
+    recipe = list_recipes()[0]
+    document = shortened(recipe) | {"checkpoint": {"every_steps": 1}}
+    document["schedule"]["steps"] = 4
+    spec = RunSpec.model_validate(document)
+    data = {source.dataset: rows(source.dataset) for source in [*spec.data.sources, *spec.evaluation.sources]}
+    unsaved = Unsaved("F." + "FFF" + "." + "FFF.", monkeypatch)
+    people = threading.Thread(target=resume_after_pauses, args=(platform, 2), daemon=True)
+    people.start()
+
+    loop.run(platform, demo_bundle(platform, document, policy, data))
+
+    people.join(60)
+    assert unsaved.plan == []
+    # The last checkpoint failed too: the run stands until it can be written, and only then has it succeeded.
+    assert platform.states() == ["starting", "running", "paused", "running", "paused", "running", "succeeded"]
+    why = "ValueError: Out of range float values are not JSON compliant: nan"
+    paused = [event["data"] for event in platform.of("state") if event["data"]["state"] == "paused"]
+    assert [(one["reason"], one["by_request"]) for one in paused] == [
+        (f"The checkpoint after step {step} could not be written: {why}", False) for step in (2, 4)
+    ]
+    told = [(e["step"], e["data"]["level"], e["data"]["title"], e["data"]["message"]) for e in platform.of("alert")]
+    title, ending = "A checkpoint could not be written", "It is tried again, three times in all."
+    assert told == [(step, "warn", title, f"The checkpoint after step {step}: {why}. {ending}") for step in (1, 2, 4)]
+    assert [event["data"]["metrics"]["checkpoint/failures"] for event in platform.of("step")] == [0.0, 1.0, 3.0, 0.0]
+    assert [(event["step"], event["data"]["reason"]) for event in platform.of("checkpoint")] == [
+        (1, "schedule"),
+        (3, "schedule"),
+        (4, "final"),
+    ]
+    assert not list(Path(platform.of("checkpoint")[-1]["data"]["path"]).parent.glob(".*")), "nothing is left over"
 
 
 def assert_weights_moved(platform: PlatformDouble, policy: Path, spec: RunSpec) -> None:

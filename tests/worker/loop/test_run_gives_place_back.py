@@ -31,8 +31,9 @@ def test_suspended_and_resumed_equals_uninterrupted(
     folder = launcher.folder / "run" / "checkpoints"
     folder.write_text("no folder")
     platform.release_place = True
-    platform.wait(lambda: platform.of("alert") != [])
-    alert = platform.of("alert")[-1]["data"]
+    platform.wait(lambda: len(platform.of("alert")) == 2)
+    first, alert = (event["data"] for event in platform.of("alert"))
+    assert (first["level"], first["title"]) == ("warn", "A checkpoint could not be written")
     assert (alert["level"], alert["title"]) == ("error", "The run could not be saved")
     assert alert["message"].endswith("The run stays paused and keeps its place; saving is tried again in a minute.")
     assert platform.states()[-1] == "paused" and launcher.actors()

@@ -37,7 +37,11 @@ class PlatformSide:
 
     @property
     def alerts(self) -> list[str]:
-        return [event.message for event in self.told if isinstance(event, AlertData)]
+        return [event.message for event in self.told if isinstance(event, AlertData) and event.level == "error"]
+
+    @property
+    def warnings(self) -> list[str]:
+        return [event.message for event in self.told if isinstance(event, AlertData) and event.level == "warn"]
 
     @property
     def states(self) -> list[str]:
@@ -48,12 +52,19 @@ class FullDisk:
     """Learning stage whose checkpoints cannot be written, for the reason that ``error`` gives."""
 
     error = "disk full"
-    tries = 0
+    checkpoints = 0
 
-    def save(self, path: Path, state: dict[str, Any], then: Callable[..., None]) -> "Future[Any]":
-        self.tries += 1
+    def save(
+        self, path: Path, state: dict[str, Any], then: Callable[..., None], failed: Callable[..., float | None]
+    ) -> "Future[Any]":
+        self.checkpoints += 1
         saved: Future[Any] = Future()
-        saved.set_exception(OSError(self.error))
+        error = OSError(self.error)
+        tries = 1
+        while failed(error) is not None:
+            tries += 1
+        assert tries == 3
+        saved.set_exception(error)
         return saved
 
 
@@ -92,12 +103,18 @@ def test_a_full_disk_is_told_once_until_its_reason_changes(still: tuple[Any, Any
 
     script(pausing, nothing, nothing, nothing, other, nothing, resume)
     pausing.pause_if_asked(7)
-    assert learning.tries == 5
+    assert learning.checkpoints == 5
     stays = ". The run stays paused and keeps its place; saving is tried again in a minute."
     assert link.alerts == [
         f"The checkpoint after step 7 could not be written: {why}{stays}"
         for why in ("disk full", "read-only file system")
     ]
+    assert link.warnings == [
+        f"The checkpoint after step 7: {why}. It is tried again, three times in all."
+        for why in ("disk full", "read-only file system")
+    ]
+    assert pausing._saving.metrics() == {"checkpoint/failures": 15.0}
+    assert pausing._saving.metrics() == {"checkpoint/failures": 0.0}
     # What was told does not pause it again, now that people have resumed it.
     pausing.pause_if_asked(7)
     assert link.states == ["paused", "running"]
@@ -196,7 +213,7 @@ def test_refused_weights_hold_the_run_until_people_resume_it(
     assert link.alerts == [reason]
     (state,) = [event for event in link.told if isinstance(event, StateData)]
     assert (state.state, state.reason, state.by_request) == ("paused", reason, False)
-    assert learning.tries == (1 if whole else 0)
+    assert learning.checkpoints == (1 if whole else 0)
 
 
 @pytest.mark.parametrize(
