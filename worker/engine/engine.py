@@ -81,7 +81,7 @@ class InferenceEngine:
         self._core = parts.core
         self._weights = parts.weights
         self._fp8 = parts.fp8
-        self._routes = RouteSource(parts.runner, eager=config.enforce_eager) if config.routes else None
+        self._routes = RouteSource(parts.runner) if config.routes else None
         self._max_model_len = parts.vllm_config.model_config.max_model_len
         self._vocab_size = parts.vllm_config.model_config.get_vocab_size()
         self._submission = RequestBuilder(self._vocab_size, eos, parts.core.request_block_hasher)

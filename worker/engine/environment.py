@@ -16,6 +16,9 @@ def prepare_environment(config: EngineConfig) -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_LOGGING_LEVEL": "ERROR",
         "VLLM_PLUGINS": "",  # scanning every installed distribution for plugins costs start-up time
+        # The second one, which vLLM would choose on GPUs, knows neither the scheduler's short path nor drafts, and does
+        # not show the batch that routes belong to.
+        "VLLM_USE_V2_MODEL_RUNNER": "0",
         "VLLM_HOST_IP": "127.0.0.1",
         "GLOO_SOCKET_IFNAME": "lo",
         "HF_HUB_OFFLINE": "1",  # policies are local directories; never look them up elsewhere
@@ -24,8 +27,5 @@ def prepare_environment(config: EngineConfig) -> None:
         # Idle OpenMP threads must sleep: spinning ones starve the learner on the other core.
         "OMP_WAIT_POLICY": "PASSIVE",
     }
-    if config.routes:
-        # The second one, which vLLM would choose on GPUs, does not show the batch that routes belong to.
-        defaults["VLLM_USE_V2_MODEL_RUNNER"] = "0"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

@@ -16,8 +16,8 @@ Routes = NDArray[Any]
 class RouteSource:
     """Reads the routes of each engine step from the model that has just run."""
 
-    def __init__(self, runner: Any, *, eager: bool = True) -> None:
-        """Watch a model runner of vLLM, whose model is compiled unless ``eager``.
+    def __init__(self, runner: Any) -> None:
+        """Watch a model runner of vLLM, whose steps are not recorded (``graphs.recording``).
 
         Raises:
             EngineError: its model tells no routes, or the runner does not tell which requests they belong to.
@@ -32,18 +32,17 @@ class RouteSource:
             self._source: Any = self._model
             experts = self._model.config.num_local_experts
         else:
-            self._source = self._watch(eager)
+            self._source = self._watch()
             experts = self._source.experts
         self._dtype = np.uint8 if experts <= 256 else np.int16
 
-    def _watch(self, eager: bool) -> Any:
+    def _watch(self) -> Any:
         from worker.engine.models.vllm_routes import VllmRoutes, routed_layers
 
         layers = routed_layers(self._model)
-        reason = "it has no experts" if not layers else "its routers are compiled (set enforce_eager)"
-        if not layers or not eager:
+        if not layers:
             raise EngineError(
-                f"the engine cannot tell the routes of {type(self._model).__name__}: {reason}; set "
+                f"the engine cannot tell the routes of {type(self._model).__name__}: it has no experts; set "
                 "policy.routing.replay = false, and for a mixture of experts weigh with the correction router_shift "
                 "instead"
             )

@@ -11,7 +11,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def build_core(config: EngineConfig) -> CoreParts:
     from vllm.v1.engine.core import EngineCore
     from vllm.v1.executor import Executor
 
-    from worker.engine import fp8
+    from worker.engine import fp8, graphs
     from worker.engine.loader import LOAD_FORMAT, SIMULATED_FP8
     from worker.engine.models import engine_options, register_own
     from worker.engine.scheduler import DecodeScheduler
@@ -88,6 +88,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         os.environ["VLLM_MLA_DISABLE"] = "1"
         _call_uncompiled_count()
         torch.set_num_threads(config.threads)
+    recorded = graphs.recording(config, on_cpu=current_platform.is_cpu())
     set_num_threads = torch.set_num_threads
     args = EngineArgs(
         model=config.model_dir,
@@ -98,8 +99,8 @@ def build_core(config: EngineConfig) -> CoreParts:
         max_num_batched_tokens=max(config.max_num_batched_tokens, config.max_num_seqs),
         kv_cache_memory_bytes=int(config.kv_cache_gib * 2**30),
         seed=config.seed,
-        enforce_eager=config.enforce_eager,
         **{
+            **recorded,
             "enable_prefix_caching": config.prefix_caching,
             **config.extra,
             **needed,
@@ -117,8 +118,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         enable_prompt_embeds=False,
         **by_hardware,
     )
-    building = _leaving_classes_of_transformers() if config.enforce_eager else nullcontext()
-    with warnings.catch_warnings(), building:
+    with warnings.catch_warnings(), _leaving_classes_of_transformers():
         warnings.simplefilter("ignore", FutureWarning)
         vllm_config = args.create_engine_config()
         core = EngineCore(vllm_config, Executor.get_class(vllm_config), log_stats=False)
@@ -132,6 +132,7 @@ def build_core(config: EngineConfig) -> CoreParts:
         float32_head=config.lm_head_dtype == "float32",
         simulated_fp8=None if simulated is None else simulated.scales,
         quantised_by=vllm_config if execution == "hardware" else None,
+        recorded=vllm_config.compilation_config.cudagraph_mode.has_full_cudagraphs(),
     )
     return CoreParts(core, vllm_config, weights, execution, runner)
 

@@ -282,7 +282,8 @@ class EngineConfig:
     float32 from weights that were never rounded, whatever `dtype` is. `stop_strings` end every completion, with finish
     reason "stop"; they stay in it. `concurrency` None lets `max_num_seqs` sequences
     run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
-    `speculation` "tail" drafts tokens where few sequences run (`worker/engine/speculation`).
+    `speculation` "tail" drafts tokens where few sequences run (`worker/engine/speculation`). `cuda_graphs` has a GPU
+    record its decoding steps (`worker/engine/graphs.py`); a CPU has none.
     """
 
     model_dir: str
@@ -292,7 +293,7 @@ class EngineConfig:
     max_num_batched_tokens: int = 8192
     kv_cache_gib: float = 0.5
     seed: int = 0
-    enforce_eager: bool = True
+    cuda_graphs: bool = True
     think: ThinkTokens | None = None
     threads: int = 1
     stop_at_eos: bool = True

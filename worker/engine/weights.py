@@ -17,6 +17,7 @@ from vllm.utils.torch_utils import set_default_torch_dtype
 from trainer_core.update.formats.changes import VALUES, apply, digest, fault, touched
 from trainer_core.update.formats.quantise import Scales, rounded_weight
 from worker.engine import fp8
+from worker.engine.graphs import RecordedMemory
 from worker.engine.head import Float32Head
 from worker.engine.landings import LandingWatch, owners
 from worker.engine.loader import EMBEDDING_SUFFIX, HEAD, RECORD_ATTRIBUTE, WeightRecord
@@ -40,10 +41,12 @@ class WeightStore:
         float32_head: bool = False,
         simulated_fp8: Scales | None = None,
         quantised_by: VllmConfig | None = None,
+        recorded: bool = False,
     ) -> None:
         """Take over a model that `PlainWeightLoader` has loaded.
 
-        `simulated_fp8` rounds the weights of each update; with `quantised_by` vLLM quantises them itself.
+        `simulated_fp8` rounds the weights of each update; with `quantised_by` vLLM quantises them itself. `recorded`:
+        CUDA graphs read the model's tensors where they are now.
         """
         record = getattr(model, RECORD_ATTRIBUTE, None)
         if not isinstance(record, WeightRecord):
@@ -53,6 +56,7 @@ class WeightStore:
         self._device = device
         self._simulated_fp8, self._quantised_by = simulated_fp8, quantised_by
         self._record = record
+        self._recorded = RecordedMemory(model) if recorded else None
         # A model that computes in float32 has nothing to gain.
         self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
         record.head = None
@@ -100,6 +104,7 @@ class WeightStore:
             fp8.reload(self._quantised_by, self._model, tensors)
             if self._head is not None:
                 self._head.load(tensors)
+            self._restore()
             return
         for module, name, parameter in self._record.parameters:
             module._parameters[name] = parameter
@@ -119,6 +124,7 @@ class WeightStore:
                 # Experts are packed as a whole, by a kernel that is made anew each time.
                 joint = any(parameter.ndim > 2 for _, _, parameter in self._record.parameters)
                 self._places = {} if joint else watch.places(tensors)
+        self._restore()
 
     def refusal(self, chain: Sequence[Mapping[str, torch.Tensor]]) -> str | None:
         """Reason why changes cannot be applied in place; None where they can. Changes nothing.
@@ -156,11 +162,16 @@ class WeightStore:
                 if digest(self._places[name].to(kinds[name])) != expected:
                     raise EngineError(f"{name} is not what the learner has")
             self._pack_again(owners((self._places[name] for name in kinds), self._record.parameters))
+        self._restore()
 
     def pack(self) -> None:
         """Turn plain parameters into the form the kernels read. On CUDA this keeps the parameters as they are."""
         forget_packed_experts(self._model)
         process_weights_after_loading(self._model, self._model_config, self._device)
+
+    def _restore(self) -> None:
+        if self._recorded is not None:
+            self._recorded.restore()
 
     def _pack_again(self, modules: Sequence[torch.nn.Module]) -> None:
         """`pack` for some modules, as vLLM does it for all."""

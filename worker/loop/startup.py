@@ -88,7 +88,7 @@ class Startup:
         workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
         judges = len(served(bundle.judges))
         cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
-        self._placement = place(workers + judges, ranks, usable_gpus())
+        self._placement = place(workers + judges, ranks, usable_gpus(), scoring=bool(bundle.reward_models))
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         self._active = active_parameters(bundle.policy.path)
@@ -227,7 +227,8 @@ class Startup:
                 processes=spec.parallelism.reward_workers,
             ),
         )
-        options = cluster.actor_options(self._name("reward", index, generation))
+        gpus = self._placement.scoring_gpus / spec.parallelism.reward_workers
+        options = cluster.actor_options(self._name("reward", index, generation), num_gpus=gpus)
         worker = ray.remote(RewardWorker).options(**options, max_concurrency=CHUNKS_AT_ONCE).remote()
         worker.configure.remote(config)
         return worker
@@ -258,6 +259,7 @@ class Startup:
             lm_head_dtype=engine.lm_head_dtype,
             concurrency=concurrency(engine.concurrency),
             speculation=engine.speculation,
+            cuda_graphs=engine.cuda_graphs,
             fp8=fp8(engine.quantization),
             think=think,
             routes=spec.policy.routing.replay,

@@ -65,6 +65,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         kv_cache_gib=settings.kv_cache_gib,
         lm_head_dtype=settings.lm_head_dtype,
         concurrency=concurrency(settings.concurrency),
+        cuda_graphs=settings.cuda_graphs,
         fp8=fp8(settings.quantization),
         think=think,
         stop_strings=spec.rollout.stop,

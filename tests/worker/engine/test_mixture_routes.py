@@ -84,8 +84,6 @@ def test_routes_need_the_model_runner_that_shows_its_batch(monkeypatch: pytest.M
     monkeypatch.setenv("VLLM_USE_V2_MODEL_RUNNER", "")
     monkeypatch.delenv("VLLM_USE_V2_MODEL_RUNNER")
     prepare_environment(EngineConfig("policy"))
-    assert "VLLM_USE_V2_MODEL_RUNNER" not in os.environ
-    prepare_environment(EngineConfig("policy", routes=True))
     assert os.environ["VLLM_USE_V2_MODEL_RUNNER"] == "0"
     with pytest.raises(EngineError, match=r"VLLM_USE_V2_MODEL_RUNNER=0, or set policy\.routing\.replay = false"):
         RouteSource(SimpleNamespace(get_model=lambda: SimpleNamespace(routes=None)))

@@ -173,6 +173,10 @@ class Engine(SpecModel):
     itself, its group and earlier answers to the prompt, and are made only where they are measured to gain. What is
     sampled has the same law, and the same log-probabilities. ``tail`` rests for policies whose layers are not all of
     full attention."""
+    cuda_graphs: bool = True
+    """Whether a GPU records its decoding step once and replays it, which saves the time that Python takes for each. The
+    same kernels run, so nothing that is sampled changes. Engines that tell the routes of experts
+    (``policy.routing.replay``) and engines on CPUs do without."""
     lm_head_dtype: Literal["model", "float32"] = "model"
     """Number type of the projection to logits: the one switch of a float32 head. With ``float32`` a narrower engine
     multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of
