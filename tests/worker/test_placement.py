@@ -14,6 +14,24 @@ from worker.errors import ClusterError
     ("engines", "ranks", "gpus", "expected"),
     [
         (1, 1, 0.0, Placement()),
+        (1, 1, 3.0, Placement("cuda", 1.0, 1.0)),
+        (1, 1, 2.0, Placement("cuda", 0.5, 0.5)),
+        (1, 1, 1.0, Placement("cuda", 1 / 3, 1 / 3)),
+        (1, 0, 1.0, Placement("cuda", 0.5, 0.5)),
+        (3, 4, 8.0, Placement("cuda", 1.0, 1.0)),
+        (3, 4, 7.0, Placement("cuda", 1.0, 0.0)),
+    ],
+)
+def test_reward_models_count_as_one_model_of_the_run(
+    engines: int, ranks: int, gpus: float, expected: Placement
+) -> None:
+    assert place(engines, ranks, gpus, scoring=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("engines", "ranks", "gpus", "expected"),
+    [
+        (1, 1, 0.0, Placement()),
         (4, 8, 0.0, Placement()),
         (1, 1, 2.0, Placement("cuda", 1.0)),
         (3, 4, 8.0, Placement("cuda", 1.0)),

@@ -10,36 +10,45 @@ from worker.errors import ClusterError
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Device and GPU share of every model of a run alike."""
+    """Device and GPU share of every engine and learner rank of a run alike, and the share of its reward models."""
 
     device: str = "cpu"
     gpus: float = 0.0
     """GPUs that each reserves with Ray, which shows a process only the GPU that it has reserved."""
+    scoring_gpus: float = 0.0
+    """GPUs that all reward workers reserve together; 0 where no reward model computes on one."""
 
 
-def place(engines: int, ranks: int, gpus: float) -> Placement:
+def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False) -> Placement:
     """Each model on a GPU of its own; where there are fewer, as many as must share one, but no two ranks of a learner.
+
+    The reward models of all reward workers together count as one model. They compute on CPUs where several ranks leave
+    no GPU for them.
 
     Args:
         engines: the engines of rollouts and judges.
         ranks: the ranks of the learner.
         gpus: the GPUs that can be used.
+        scoring: whether rewards ask reward models.
 
     Raises:
         ClusterError: there are GPUs, and too few for the ranks.
     """
     if gpus < 1:
         return Placement()
-    models = engines + ranks
+    models = engines + ranks + scoring
     if gpus >= models:
-        return Placement("cuda", 1.0)
+        return Placement("cuda", 1.0, float(scoring))
+    if ranks > 1 and scoring:
+        return place(engines, ranks, gpus)
     if ranks > 1:
         # Their collective operations need a device each, and Ray may put any two models that share together.
         raise ClusterError(
             f"The run needs {models} GPUs, one for each learner rank ({ranks}) and engine ({engines}); the cluster has "
             f"{gpus:g}. With parallelism.learner_ranks = 1 they can share."
         )
-    return Placement("cuda", 1.0 / math.ceil(models / int(gpus)))
+    share = 1.0 / math.ceil(models / int(gpus))
+    return Placement("cuda", share, share * scoring)
 
 
 def usable_gpus() -> float:

@@ -59,6 +59,8 @@ class _Model:
         import torch
         from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
+        from trainer_core.update.device import claim
+
         torch.set_num_threads(1)
         if not any(folder.glob("*.safetensors")):
             raise StartError(f"The reward model {policy} has no safetensors weights in {folder}.")
@@ -80,7 +82,7 @@ class _Model:
             raise StartError(
                 f"The reward model {policy} has {self._model.config.num_labels} outputs where a reward is one number."
             )
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self._device = claim("cuda" if torch.cuda.is_available() else "cpu", 0)  # the GPU that Ray shows, if any
         self._model.to(self._device)
         self._limit = int(getattr(self._model.config, "max_position_embeddings", 1 << 30))
         self._queue: SimpleQueue[tuple[list[int], Future[float]] | None] = SimpleQueue()
@@ -140,6 +142,8 @@ class _Model:
         """Logits, shape [B]. Rows are padded on the right; the mask hides the padding."""
         import torch
 
+        from trainer_core.update.device import move
+
         longest = max(map(len, rows))
         padding = self._model.config.pad_token_id
         if padding is None:
@@ -152,5 +156,5 @@ class _Model:
             ids[place, : len(row)] = torch.tensor(row)
             mask[place, : len(row)] = 1
         with torch.inference_mode():
-            logits = self._model(ids.to(self._device), attention_mask=mask.to(self._device)).logits
+            logits = self._model(move(ids, self._device), attention_mask=move(mask, self._device)).logits
         return [float(value) for value in logits[:, 0].float().cpu()]

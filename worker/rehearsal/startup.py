@@ -65,7 +65,7 @@ class RehearsalStartup(Startup):
         judges = len(served(bundle.judges))
         if judges:
             cluster.check_resources(SERVER_CPUS * judges, "rehearsal")
-        self._placement = place(1 + judges, 0, usable_gpus())
+        self._placement = place(1 + judges, 0, usable_gpus(), scoring=bool(bundle.reward_models))
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         tokenizer = PolicyTokenizer(bundle.policy.path)

@@ -15,6 +15,7 @@ from trainer_core.rewards import RewardDefinition, Sample
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.graders.tools import Tools
 from trainer_core.rewards.score import score
+from trainer_core.update import device
 from worker.errors import StartError
 from worker.judge.reward_models import LocalRewardModels
 
@@ -60,6 +61,26 @@ def test_many_at_once_score_as_one_alone(tmp_path: Path, template: bool) -> None
         text = f"u:48/2=;a:{answer};" if template else f"48/2=\n\n{answer}"
         assert found == pytest.approx(expected(model, tmp_path, text), abs=1e-5)
     assert len({round(value, 4) for value in scores}) > 30
+
+
+def test_a_gpu_that_ray_shows_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors stay where they are, and tell where they were asked to go."""
+    model, asked = make(tmp_path), list[tuple[str, torch.device]]()
+    with monkeypatch.context() as card:
+        card.setattr(torch.cuda, "is_available", lambda: True)
+        card.setattr(torch.cuda, "set_device", lambda device: asked.append(("claimed", device)))
+        card.setattr(torch.nn.Module, "to", lambda self, device: asked.append(("model", device)))
+        models = LocalRewardModels({"critic": tmp_path})
+    monkeypatch.setattr(
+        device,
+        "move",
+        lambda tensor, place: asked.append(("batch", place)) or tensor,  # type: ignore[func-returns-value]
+    )
+    found = models.score("critic", talk("24"))
+    models.close()
+    assert found == pytest.approx(expected(model, tmp_path, "48/2=\n\n24"), abs=1e-5)
+    gpu = torch.device("cuda", 0)
+    assert asked == [("claimed", gpu), ("model", gpu), ("batch", gpu), ("batch", gpu)]
 
 
 def test_the_grader_asks_it(tmp_path: Path) -> None:
