@@ -15,6 +15,10 @@ test: ## install what tests need and run all of them
 	@scripts/setup.sh dev
 	@scripts/test.sh
 
+test-gpu: ## run what needs a GPU on one; each test says in words where there is none
+	@scripts/setup.sh dev
+	@$(PY) -m pytest tests/gpu -m gpu -rs
+
 lint: ## run every static check, side by side: style, types, contracts, dead code, dependencies, security
 	@scripts/setup.sh dev
 	@$(PY) -m scripts.lint $(ARGS)
@@ -48,4 +52,4 @@ docs: ## write the method reference and draw the rooms from the code
 	@$(PY) scripts/write_method_reference.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test lint lock bundle bench bench-learner bench-recipes architectures docs
+.PHONY: help demo test test-gpu lint lock bundle bench bench-learner bench-recipes architectures docs

@@ -17,6 +17,7 @@ from kernels.lightning_attention import bench as lightning_attention
 from kernels.linear_logprob import bench as linear_logprob
 from tests.bench.learner_step import Policy, groups_of, spec_of, write_policy
 from tests.bench.report import Figure
+from tests.support.cards import missing_card
 from trainer_core.update.learner import Learner
 
 
@@ -34,7 +35,10 @@ class Sizes:
 
 def measure() -> list[Figure]:
     """Figures of this machine's GPU; none where there is none."""
-    return figures(Sizes(), "cuda") if torch.cuda.is_available() else []
+    if (reason := missing_card()) is not None:
+        print(f"\n{reason}.", flush=True)
+        return []
+    return figures(Sizes(), "cuda")
 
 
 def figures(sizes: Sizes, device: str) -> list[Figure]:

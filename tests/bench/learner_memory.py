@@ -248,7 +248,8 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
     torch.set_num_threads(1)
     samples, length, ranks = shape["samples"], shape["length"], shape.get("ranks", 1)
     tokens, together = samples * (PROMPT + length - 1), samples * ranks * shape.get("batches", 2)
-    world = {"rank": shape.get("rank", 0), "world_size": ranks, "init_method": shape.get("meet")}
+    device = shape.get("device", "cpu")
+    world = {"rank": shape.get("rank", 0), "world_size": ranks, "init_method": shape.get("meet"), "device": device}
     spec = RunSpec.model_validate(
         {
             "policy": {"base": "small", **shape.get("policy", {})},
@@ -287,7 +288,7 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
             learners.append(Learner(folder, spec, **world))
             learners[0].update(_groups(together, length), spec, 1)
 
-        measured = peak_bytes(start_and_step)
+        measured = peak_bytes(start_and_step, device)
     own = learner_memory(size, spec, spec.parallelism.zero_stage, ranks, keys=PROMPT + length - 1)
     return {"predicted": own.peak, "measured": measured}
 

@@ -29,9 +29,11 @@ def in_turns(functions: Mapping[str, Callable[[], Any]], rounds: int, warm: int 
     return {name: sorted(values)[len(values) // 2] for name, values in taken.items()}
 
 
-def peak_bytes(function: Callable[[], Any]) -> int:
-    """Most resident memory during one call beyond what there was before it."""
+def peak_bytes(function: Callable[[], Any], device: str = "cpu") -> int:
+    """Most memory during one call beyond what there was before it: resident, or allocated on a card."""
     gc.collect()
+    if device != "cpu":
+        return _peak_on_card(function, device)
     # What the allocator holds back would hide the first part of the growth.
     ctypes.CDLL(None).malloc_trim(0)
     before = most = _resident()
@@ -50,6 +52,17 @@ def peak_bytes(function: Callable[[], Any]) -> int:
         done.set()
         watcher.join()
     return most - before
+
+
+def _peak_on_card(function: Callable[[], Any], device: str) -> int:
+    import torch
+
+    torch.cuda.synchronize(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    function()
+    torch.cuda.synchronize(device)
+    return torch.cuda.max_memory_allocated(device) - before
 
 
 def _resident() -> int:

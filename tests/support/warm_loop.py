@@ -91,8 +91,8 @@ class KeptRouter(Router):
 class KeptLearner:
     """``ray`` as the learner's module sees it: its actor is made once, and is not killed."""
 
-    def __init__(self) -> None:
-        options = cluster.actor_options(None, LEARNER_CPUS)
+    def __init__(self, gpus: float) -> None:
+        options = cluster.actor_options(None, LEARNER_CPUS, gpus)
         self._actor = ray.remote(LearnerWorker).options(**options).remote(0, 1, 1, None)
 
     def remote(self, *arguments: Any) -> Any:
@@ -118,10 +118,11 @@ class KeptLearner:
 class WarmLoop:
     """Use as a context manager within a Ray connection. ``run`` is called as often as one likes, one at a time."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, gpus: float = 0.0) -> None:
+        """``folder`` is for runs; ``gpus`` are what engine and learner reserve each, as ``place`` says."""
+        self._folder, self._gpus = folder, gpus
         self._engines: KeptRouter | None = None
-        self._learner = KeptLearner()
+        self._learner = KeptLearner(gpus)
         self._runs = 0
 
     def __enter__(self) -> WarmLoop:
@@ -164,9 +165,12 @@ class WarmLoop:
             self._engines = None
         if self._engines is None:
             tolerance, batch, notify = others
-            self._engines = KeptRouter(lambda *_: _spawn_engine(), 1, config, tolerance, batch, notify)
+            self._engines = KeptRouter(lambda *_: self._spawn_engine(), 1, config, tolerance, batch, notify)
             return self._engines
         return self._engines.lend(config, others[1])
+
+    def _spawn_engine(self) -> Any:
+        return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS, self._gpus)).remote(None)
 
 
 class _Controller(RunController):
@@ -179,10 +183,6 @@ class _Controller(RunController):
 
     def attend(self) -> None:
         self._attend()
-
-
-def _spawn_engine() -> Any:
-    return rollout_actor_class().options(**cluster.actor_options(None, ENGINE_CPUS)).remote(None)
 
 
 def demo_bundle(
