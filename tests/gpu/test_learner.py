@@ -16,6 +16,7 @@ SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 WAYS: dict[str, dict[str, Any]] = {
     "float32": {"optimizer": SMOOTH},
     "float32, ZeRO 3": {"optimizer": SMOOTH, "parallelism": {"zero_stage": 3}},
+    "LoRA": {"optimizer": SMOOTH, "policy": {"base": "tiny", "adapter": {"type": "lora", "rank": 4, "alpha": 8}}},
     "bfloat16, ZeRO 2": {
         "optimizer": SMOOTH,
         "policy": {"base": "tiny", "dtype": "bfloat16"},

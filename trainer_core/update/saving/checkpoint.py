@@ -186,7 +186,7 @@ def load(
     for tensors in (weights, moments, *found.values()):
         require_finite(tensors)
     if adapter is not None:
-        resting, _ = apart(engine.weights() | weights)
+        resting, _ = apart({name: tensor.cpu() for name, tensor in engine.weights().items()} | weights)
         trained = {name: tensor for name, tensor in stored.items() if name not in biases(model)}
         _require_base(folder, as_in_files(model, adapter.merged(resting)), trained)
     # Checkpoints from before the two were told apart have one count for both.
