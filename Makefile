@@ -47,9 +47,10 @@ bundle: ## make one archive from which make demo works without a network (ARGS="
 	@scripts/setup.sh demo
 	@$(PY) scripts/bundle.py build $(ARGS)
 
-docs: ## write the method reference and draw the rooms from the code
+docs: ## write the method reference and the simulated clusters, and draw the rooms from the code
 	@scripts/setup.sh dev
 	@$(PY) scripts/write_method_reference.py
+	@$(PY) scripts/write_simulation_page.py
 	@$(PY) scripts/draw_rooms.py
 
 .PHONY: help demo test test-gpu lint lock bundle bench bench-learner bench-recipes architectures docs

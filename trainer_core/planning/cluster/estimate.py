@@ -87,53 +87,67 @@ def estimate(
     Raises:
         PlanError: kind or number of GPUs make no sense. What merely does not fit is told in the answer.
     """
-    batch = BatchWork(
+    batch = batch_of(spec, prompt_tokens, lengths or assumed_lengths(spec))
+    return tuple(_one(spec, scale, gpu, size, batch, price) for size in sizes)
+
+
+def batch_of(spec: RunSpec, prompt_tokens: float, lengths: Lengths) -> BatchWork:
+    """The work of a step of ``spec``."""
+    return BatchWork(
         prompts=spec.schedule.prompts_per_step,
         group_size=spec.rollout.group_size,
         prompt_tokens=prompt_tokens,
-        lengths=lengths or assumed_lengths(spec),
+        lengths=lengths,
         max_tokens=spec.rollout.max_tokens,
         updates=spec.schedule.updates_per_step,
         max_running=spec.rollout.engine.max_num_seqs,
     )
-    return tuple(_one(spec, scale, gpu, size, batch, price) for size in sizes)
+
+
+def best_setting(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchWork) -> Setting:
+    """The run on the smallest engines and learner that fit, with the fastest split of ``gpus`` between them.
+
+    Raises:
+        PlanError: it does not fit, in words.
+    """
+    cluster, mode = cluster_of(gpu, gpus), chosen_mode(spec)
+    width = BYTES[spec.rollout.engine.dtype]
+    engine = smallest_engine(cluster, scale, width, batch.prompt_tokens + batch.max_tokens)
+    learner = smallest_learner(cluster, scale)
+    if engine.tensor + learner.gpus > gpus:
+        raise PlanError(
+            f"one rollout engine takes {counted(engine.tensor)} and one copy of the learner "
+            f"{counted(learner.gpus)}; there are {gpus}."
+        )
+    # Publication and slow hosts depend on the split, and the split on them: half and half to begin with.
+    setting = Setting(
+        cluster=cluster,
+        scale=scale,
+        batch=batch,
+        mode=mode,
+        engine=engine,
+        learner=learner,
+        engines=max(1, (gpus - learner.gpus) // 2 // engine.tensor),
+        copies=max(1, gpus // 2 // learner.gpus),
+        checkpoint_every_steps=spec.checkpoint.every_steps,
+    )
+    split = best_split(workload(setting), mode, gpus)
+    return replace(setting, engines=split.engines, copies=split.ranks)
 
 
 def _one(spec: RunSpec, scale: Scale, gpu: str, gpus: int, batch: BatchWork, price: float | None) -> ClusterEstimate:
-    cluster = cluster_of(gpu, gpus)
-    mode = chosen_mode(spec)
+    cluster_of(gpu, gpus)  # what makes no sense is no answer
     try:
-        width = BYTES[spec.rollout.engine.dtype]
-        engine = smallest_engine(cluster, scale, width, batch.prompt_tokens + batch.max_tokens)
-        learner = smallest_learner(cluster, scale)
-        if engine.tensor + learner.gpus > gpus:
-            raise PlanError(
-                f"one rollout engine takes {counted(engine.tensor)} and one copy of the learner "
-                f"{counted(learner.gpus)}; there are {gpus}."
-            )
-        # PublicationPlan and slow hosts depend on the split, and the split on them: half and half to begin with.
-        setting = Setting(
-            cluster=cluster,
-            scale=scale,
-            batch=batch,
-            mode=mode,
-            engine=engine,
-            learner=learner,
-            engines=max(1, (gpus - learner.gpus) // 2 // engine.tensor),
-            copies=max(1, gpus // 2 // learner.gpus),
-            checkpoint_every_steps=spec.checkpoint.every_steps,
-        )
-        split = best_split(workload(setting), mode, gpus)
-        setting = replace(setting, engines=split.engines, copies=split.ranks)
+        setting = best_setting(spec, scale, gpu, gpus, batch)
         run = simulate_cluster(setting, steps=STEPS)
     except PlanError as error:
         return ClusterEstimate(gpus=gpus, refusal=str(error))
     return ClusterEstimate(
         gpus=gpus,
         rollout_engines=setting.engines,
-        gpus_per_engine=engine.tensor,
-        rollout_gpus=setting.engines * engine.tensor,
-        learner_gpus=setting.copies * learner.gpus,
+        gpus_per_engine=setting.engine.tensor,
+        rollout_gpus=setting.engines * setting.engine.tensor,
+        learner_gpus=setting.copies * setting.learner.gpus,
         unused_gpus=gpus - setting.gpus,
         step_seconds=run.step_seconds,
         shares=run.shares,
