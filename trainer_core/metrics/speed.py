@@ -56,6 +56,13 @@ ENTRIES = (
         "(2 · N · tokens sampled + 6 · N · tokens learned, each / measured peak of its number type) / step time",
         "speed",
     ),
+    Metric(
+        "perf/learner_memory_max",
+        "Learner memory",
+        "GiB",
+        "most that tensors took on a learner rank's GPU since the step before",
+        "speed",
+    ),
     Metric("perf/engine_busy_share", "Engine busy", "share", "time inside engine steps / wall time", "speed"),
     Metric("perf/kv_usage", "KV cache", "share", "used blocks / blocks, the most seen", "speed"),
     Metric("perf/preemptions", "Preemptions", "sequences", "running sequences that had to compute anew", "speed"),

@@ -54,3 +54,12 @@ def settle(device: torch.device) -> None:
     """Wait until ``device`` has done all that it was told to."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+
+
+def take_peak(device: torch.device) -> int | None:
+    """Most bytes that tensors of this process had on ``device`` since the last call; None for the host's memory."""
+    if device.type != "cuda":
+        return None
+    most = torch.cuda.max_memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    return most

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.device import claim, settle
+from trainer_core.update.device import claim, settle, take_peak
 from trainer_core.update.formats.perturbation import perturbed
 from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
 from trainer_core.update.formats.quantise import Scales
@@ -43,6 +43,7 @@ from trainer_core.update.totals import Totals
 
 SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""
+GIB = 1 << 30
 
 
 class NonFiniteUpdate(RuntimeError):
@@ -167,7 +168,7 @@ class Learner:
             taken.append(done)
         self._torn = None
         self.version = step
-        settle(self._device)
+        self._close(totals)
         return _summary(totals.values(), taken, max(1, turns), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
@@ -236,7 +237,7 @@ class Learner:
                 )
             taken.append(done)
         self.version = step
-        settle(self._device)
+        self._close(streamed.totals)
         return _summary(streamed.totals.values(), taken, streamed.divisor, learning_rate(spec, step))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -355,6 +356,12 @@ class Learner:
         self._require_whole()
         self._drop_streamed()
         self._parts.renew(spec, step)
+
+    def _close(self, totals: Totals) -> None:
+        """End a step: the device has done its work, and what it took of its memory since the last is told."""
+        settle(self._device)
+        if (peak := take_peak(self._device)) is not None:
+            totals.add_metrics({"perf/learner_memory_max": peak / GIB}, 1)
 
     def _step(
         self, spec: RunSpec, step: int, weights: SampleWeights, *, divisor: float = 1.0, values: bool = True

@@ -1,10 +1,13 @@
 """The device of a learner: which GPU a rank takes, and the way there through page-locked memory."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import Tensor
 
-from trainer_core.update import device
+from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.update import device, learner
 from trainer_core.update.packed.packing import Packing, pack
 from trainer_core.update.recording import as_trajectory
 
@@ -78,3 +81,15 @@ def test_a_copy_of_the_host_comes_back_as_it_was() -> None:
     copy = device.host_copy(tensor, pinned=False)
     assert torch.equal(copy, tensor) and copy.data_ptr() != tensor.data_ptr()
     assert torch.equal(device.move(copy, torch.device("cpu")), tensor)
+
+
+def test_a_step_tells_what_it_took_of_a_gpus_memory(policy_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec, name = make_spec(), "perf/learner_memory_max"
+    own = learner.Learner(policy_dir, spec)
+    assert name not in own.update(make_groups(1), spec, 1), "a host has other ways to tell"
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda place: 3 << 29)
+    forgotten: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", forgotten.append)
+    monkeypatch.setattr(learner, "take_peak", lambda _: device.take_peak(CARD))
+    assert own.update(make_groups(2), spec, 2)[name] == 1.5
+    assert forgotten == [CARD]
