@@ -1,10 +1,20 @@
-"""``python -m deploy.images pin NAME sha256:…`` writes a digest into the lock; ``show`` lists what it holds."""
+"""``python -m deploy.images``: ``pin NAME sha256:…`` writes a digest into the lock, ``show`` lists what it holds, and
+``env`` prints the images as settings of the compose file."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from deploy.images.lock import LOCK, LockError, pin, read_lock
+
+COMPOSE = {
+    "WEB_IMAGE": "web",
+    "CLUSTER_IMAGE": "cpu",
+    "POSTGRES_IMAGE": "postgres",
+    "REDIS_IMAGE": "redis",
+    "CADDY_IMAGE": "caddy",
+}
+"""Images of the compose file by the variable that names each."""
 
 
 def main() -> int:
@@ -13,6 +23,9 @@ def main() -> int:
     parser.add_argument("--lock", type=Path, default=LOCK, help="lock to use instead of the checkout's own")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("show", help="list the images and their digests")
+    printing = commands.add_parser("env", help="print the images as lines of compose's settings.env")
+    printing.add_argument("--cluster", choices=("cpu", "cuda"), default="cpu", help="image of Ray's nodes")
+    printing.add_argument("--registry", help="registry, and path in it, that images are pulled from")
     pinning = commands.add_parser("pin", help="write the digest of an image into the lock")
     pinning.add_argument("name")
     pinning.add_argument("digest")
@@ -20,6 +33,11 @@ def main() -> int:
     try:
         if given.command == "pin":
             pin(given.name, given.digest, given.lock)
+        if given.command == "env":
+            images = read_lock(given.lock)
+            for variable, name in {**COMPOSE, "CLUSTER_IMAGE": given.cluster}.items():
+                print(f"{variable}={images[name].reference(given.registry)}")
+            return 0
         for image in read_lock(given.lock).values():
             tagged = f"{image.repository}:{image.tag}" if image.tag else image.repository
             print(f"{image.name:10} {tagged:36} {image.digest or 'no digest yet'}")
