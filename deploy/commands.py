@@ -17,7 +17,6 @@ BEAT = (
     *(*_CELERY, "-A", "dressage.celery", "beat", "--schedule", f"{BEAT_FOLDER}/schedule", "--pidfile="),
     *("--loglevel", "WARNING"),
 )
-CLUSTER = (*_CELERY, "-A", "worker.cluster.app", "worker", "-Q", "cluster", "--pool", "solo", *_QUIET)
 MIGRATE = ("python", "manage.py", "migrate", "--verbosity", "1")
 WAIT_FOR_MIGRATIONS = ("python", "manage.py", "wait_for_migrations")
 HEARTBEAT_FILE = f"{TMP}/heartbeat"
@@ -25,6 +24,13 @@ WORKER_IS_ALIVE = ("sh", "-c", f"find {HEARTBEAT_FILE} -mmin -5 | grep -q .")
 """Probe of a Celery worker, which touches the file every two seconds."""
 BEAT_IS_ALIVE = ("sh", "-c", f"find {BEAT_FOLDER} -type f -mmin -10 | grep -q .")
 """Probe of beat, which writes its schedule every three minutes."""
+
+
+def cluster_worker(cluster: str = "default") -> tuple[str, ...]:
+    """Command of the Celery worker that serves the queue of a cluster."""
+    queue = "cluster" if cluster == "default" else f"cluster-{cluster}"
+    served = ("worker.cluster.app", "worker", "-Q", queue, "-n", f"{queue}@%h")
+    return (*_CELERY, "-A", *served, "--pool", "solo", *_QUIET)
 
 
 def platform_worker(threads: int) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def _celery(installation: Installation, wanted: Cluster) -> Manifest:
     return container(
         "celery",
         installation.image(wanted.image),
-        commands.CLUSTER,
+        commands.cluster_worker(wanted.name),
         _size("500m", "2Gi"),
         restartPolicy="Always",
         env=[

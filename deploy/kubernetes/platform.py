@@ -25,6 +25,7 @@ CLIENT = {**DATABASE_CLIENT, **REDIS_CLIENT}
 def settings(installation: Installation) -> Manifest:
     """The ConfigMap with all settings that are no secrets."""
     values = installation.values
+    clusters = [*(cluster.name for cluster in values.clusters), *values.further_clusters]
     proxies = values.ingress.trusted_proxies if values.ingress else ()
     data = {
         "DRESSAGE_MODE": "production",
@@ -34,6 +35,7 @@ def settings(installation: Installation) -> Manifest:
         "DRESSAGE_URL": values.url,
         "DRESSAGE_TRUSTED_PROXIES": ",".join(proxies),
         "LINK_URL": link_url(installation),
+        **({"DRESSAGE_CLUSTERS": ",".join(clusters)} if clusters else {}),
         "HOME": commands.TMP,
         **({"HF_HUB_OFFLINE": "true"} if values.air_gap else {}),
         **{name: _text(value) for name, value in values.settings.items()},

@@ -11,6 +11,7 @@ from deploy.variables import SECRETS, known_variables
 
 MANAGED = frozenset(
     {
+        "DRESSAGE_CLUSTERS",
         "DRESSAGE_HOME",
         "DRESSAGE_MODE",
         "DRESSAGE_WEB_PROCESSES",
@@ -169,7 +170,9 @@ class Values(ValuesPart):
     network: Network = Network()
     backups: Backups | None = Backups()
     clusters: tuple[Cluster, ...] = ()
-    """Ray clusters that KubeRay runs for this installation. None: clusters elsewhere join by themselves."""
+    """Ray clusters that KubeRay runs for this installation; each has its own queue of runs."""
+    further_clusters: tuple[Name, ...] = ()
+    """Names of clusters elsewhere, whose Celery workers stand beside them."""
 
     @field_validator("url")
     @classmethod
@@ -193,7 +196,7 @@ class Values(ValuesPart):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        names = [cluster.name for cluster in self.clusters]
+        names = [*(cluster.name for cluster in self.clusters), *self.further_clusters]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"clusters: {twice[0]!r} is the name of two clusters; give each a name of its own")
         return self

@@ -87,6 +87,7 @@ MORE: list[dict[str, Any]] = [
         "web": {"replicas": 12, "resources": {"cpu": "2", "memory": "4Gi"}},
         "workers": {"replicas": 3, "threads": 16},
         "name": "stable",
+        "further_clusters": ["elsewhere"],
         "namespace": "rl",
     },
     {"storage": {"size": "20Ti", "storage_class": "shared"}, "backups": {"storage": {"size": "40Ti"}}},

@@ -63,7 +63,7 @@ def test_commands_are_those_of_the_other_installations() -> None:
         "web": commands.WEB,
         "workers": commands.platform_worker(4),
         "beat": commands.BEAT,
-        "cluster": commands.CLUSTER,
+        "cluster": commands.cluster_worker(),
         "migrate": commands.MIGRATE,
     }
     assert {name: tuple(SERVICES[name]["command"]) for name in made} == made

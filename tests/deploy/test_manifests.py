@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.commands import BEAT, WEB, platform_worker
+from deploy.commands import BEAT, WEB, cluster_worker, platform_worker
 from deploy.images.lock import read_lock
 from deploy.kubernetes.__main__ import main
 from deploy.kubernetes.checks import ValuesPart
 from deploy.kubernetes.render import render, text_of
 from deploy.kubernetes.values import Values
-from dressage.config import config
+from dressage.config import Config, config
 from dressage.supervisor.processes import services
 from tests.deploy.matrix import DIGESTS, images, installations
 from tests.deploy.reading import Json, every, may_reach, named, of_kind, pod_templates, selects
 from tests.deploy.schemas import faults, kuberay_folder, kuberay_validator
+from trainer_core.link.celery_queue import queue_of
 
 
 @pytest.fixture(scope="module")
@@ -300,10 +301,23 @@ def test_clusters_are_what_was_asked_for(rendered: list[tuple[str, Values, list[
                 assert (group["minReplicas"], group["maxReplicas"]) == (asked.count, asked.most or asked.count)
 
 
+def test_each_cluster_has_its_own_queue(rendered: list[tuple[str, Values, list[Json]]]) -> None:
+    for _, values, manifests in rendered:
+        names = [one.name for one in values.clusters] + list(values.further_clusters)
+        data = named(manifests, "ConfigMap", f"{values.name}-settings")["data"]
+        assert data.get("DRESSAGE_CLUSTERS", "") == ",".join(names)
+        given = Config.model_validate({"DRESSAGE_CLUSTERS": ",".join(names)})
+        assert [one.name for one in given.resolved_clusters if one.address is None] == names
+        for made, wanted in zip(of_kind(manifests, "RayCluster"), values.clusters, strict=True):
+            (celery,) = made["spec"]["headGroupSpec"]["template"]["spec"]["initContainers"]
+            assert celery["command"][celery["command"].index("-Q") + 1] == queue_of(wanted.name)
+
+
 def test_commands_are_those_of_manage_py_up() -> None:
     own = {process.name: process.command for process in services(config, None)}
     assert list(WEB)[1:] == _listening_everywhere(own["web"])
     assert list(platform_worker(4))[1:] == own["platform"][1:]
+    assert list(cluster_worker())[1:] == own["cluster"][1:]
     assert [part for part in BEAT[1:] if "/" not in part] == [part for part in own["beat"][1:] if "/" not in part]
 
 
