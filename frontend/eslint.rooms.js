@@ -13,7 +13,13 @@ export const FLOORS = [
   // Know no object of the platform.
   ["features/session", "features/schema-form"],
   // What others may know of a feature: its queries, their merging with the stream, its view state.
-  ["features/datasets/data", "features/policies/data", "features/rewards/data", "features/runs/data"],
+  [
+    "features/clusters/data",
+    "features/datasets/data",
+    "features/policies/data",
+    "features/rewards/data",
+    "features/runs/data",
+  ],
   ["features/stream", "features/pickers", "features/controls", "features/rewards/samples", "features/runs/forecast"],
   ["features/charts", "features/rollouts"],
   ["features/rewards/rubric"],
@@ -22,6 +28,7 @@ export const FLOORS = [
   // Pages. Only the router knows them.
   [
     "features/account",
+    "features/clusters",
     "features/datasets",
     "features/policies",
     "features/rewards/page",

@@ -41,9 +41,11 @@ def paths(installation: Installation) -> dict[str, str]:
         "bench": f"/rewards/{rubric}?tab=bench&job={bench}",
         "policies": "/policies",
         "policy": f"/policies/{policy}",
+        "clusters": "/clusters",
         "team": "/team",
         "tokens": "/team?tab=tokens",
         "judges": "/team?tab=judges",
+        "GPU hours": "/team?tab=gpu-hours",
         "audit log": "/team?tab=audit",
         "account": "/account",
     }

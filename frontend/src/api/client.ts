@@ -66,6 +66,11 @@ export const team = {
   verifyAudit: (signal: Signal) => api.verifyAudit({ signal }),
 };
 
+export const clusters = {
+  list: (signal: Signal) => api.listClusters({ signal }),
+  gpuHours: (signal: Signal) => api.getTeamGpuHours({ signal }),
+};
+
 export const datasets = {
   list: (signal: Signal) => api.listDatasets({ limit: 200 }, { signal }),
   read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
@@ -158,10 +163,13 @@ export const runs = {
   list: (state: string | undefined, signal: Signal) =>
     api.listRuns({ limit: 100, ...(state ? { state } : {}) }, { signal }),
   read: (id: string, signal: Signal) => api.getRun(id, { signal }),
-  create: (body: { name: string; spec: Spec; start: boolean }, idempotencyKey: string) =>
+  create: (body: { name: string; spec: Spec; start: boolean; cluster?: string | null }, idempotencyKey: string) =>
     api.createRun(body, key(idempotencyKey)),
-  fork: (id: string, body: { name: string; spec: Spec; checkpoint: string | null }, idempotencyKey: string) =>
-    api.forkRun(id, body, key(idempotencyKey)),
+  fork: (
+    id: string,
+    body: { name: string; spec: Spec; checkpoint: string | null; cluster?: string | null },
+    idempotencyKey: string,
+  ) => api.forkRun(id, body, key(idempotencyKey)),
   rename: (id: string, name: string) => api.updateRun(id, { name }),
   act: (id: string, act: RunAct) => ACTS[act](id, key()),
   checkpoints: (id: string, signal: Signal) => api.listCheckpoints(id, { limit: 200 }, { signal }),

@@ -146,7 +146,12 @@ const policy = createRoute({
   path: "/policies/$policyId",
   component: lazyRouteComponent(() => import("@/features/policies/PolicyPage"), "PolicyPage"),
 });
-const TEAM_TABS = ["members", "tokens", "judges", "audit"] as const;
+const clusters = createRoute({
+  getParentRoute: () => app,
+  path: "/clusters",
+  component: lazyRouteComponent(() => import("@/features/clusters/ClustersPage"), "ClustersPage"),
+});
+const TEAM_TABS = ["members", "tokens", "judges", "gpu-hours", "audit"] as const;
 const team = createRoute({
   getParentRoute: () => app,
   path: "/team",
@@ -180,6 +185,7 @@ export const router = createRouter({
       reward,
       policies,
       policy,
+      clusters,
       team,
       account,
     ]),

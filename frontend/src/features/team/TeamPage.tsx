@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCan, useSession } from "@/features/session/session";
 import { PageHeader } from "@/ui/PageHeader";
 import { AuditTab } from "./AuditTab";
+import { GpuHoursTab } from "./GpuHoursTab";
 import { JudgesTab } from "./JudgesTab";
 import { MembersTab } from "./MembersTab";
 import { TokensTab } from "./TokensTab";
@@ -28,6 +29,7 @@ export function TeamPage() {
           <Tabs.Tab value="members">Members</Tabs.Tab>
           {admin && <Tabs.Tab value="tokens">API tokens</Tabs.Tab>}
           <Tabs.Tab value="judges">Judges</Tabs.Tab>
+          <Tabs.Tab value="gpu-hours">GPU hours</Tabs.Tab>
           {admin && <Tabs.Tab value="audit">Audit log</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="members">
@@ -38,6 +40,9 @@ export function TeamPage() {
         </Tabs.Panel>
         <Tabs.Panel value="judges">
           <JudgesTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="gpu-hours">
+          <GpuHoursTab />
         </Tabs.Panel>
         <Tabs.Panel value="audit">
           <AuditTab />

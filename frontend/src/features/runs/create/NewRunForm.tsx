@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { runs } from "@/api/client";
 import type { Json, JsonSchema, Spec } from "@/api/model";
+import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import { PICKERS } from "@/features/pickers/pickers";
 import { diff } from "@/features/schema-form/pointer";
 import { SchemaForm } from "@/features/schema-form/SchemaForm";
@@ -34,6 +35,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const [text, setText] = useState<TextDraft | null>(null);
   const [tab, setTab] = useState<string | null>("form");
   const [name, setName] = useState(firstName);
+  const [cluster, setCluster] = useState<string | null | undefined>(undefined);
   const keyFor = useRequestKey();
   const [open, setOpen] = useState<Set<string>>(
     () => new Set(["policy", "data", "reward", "rollout", "thinking", "schedule", "optimizer"]),
@@ -43,8 +45,10 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const errors = checked.validation?.errors ?? NO_ERRORS;
   const create = useSubmit({
     mutationFn: async (start: boolean) => {
-      if (!fork) return runs.create({ name, spec, start }, keyFor({ name, spec, start }));
-      const body = { name, spec, checkpoint: fork.checkpoint };
+      const where = cluster === undefined ? {} : { cluster };
+      const made = { name, spec, start, ...where };
+      if (!fork) return runs.create(made, keyFor(made));
+      const body = { name, spec, checkpoint: fork.checkpoint, ...where };
       const run = await runs.fork(fork.run, body, keyFor(body));
       if (start) await runs.act(run.id, "start");
       return run;
@@ -98,6 +102,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
           maw={480}
           error={name.trim() ? undefined : "A run needs a name."}
         />
+        <ClusterSelect value={cluster} fork={fork !== undefined} onChange={setCluster} />
         <Tabs value={tab} onChange={setTab} keepMounted={false}>
           <Tabs.List mb="md">
             <Tabs.Tab value="form">Form</Tabs.Tab>

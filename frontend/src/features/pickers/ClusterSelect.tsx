@@ -1,0 +1,40 @@
+/** The cluster of a new run. Shown only where there are several: the platform chooses among one by itself. */
+import { Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { clustersQuery } from "@/features/clusters/data/queries";
+import { choiceText } from "@/features/clusters/data/words";
+
+const ANY = "";
+const PARENTS = "\u0000";
+
+interface Props {
+  /** Undefined: not chosen here; null: any. */
+  value: string | null | undefined;
+  /** Whether the run is a fork, which goes where its parent was to go unless told otherwise. */
+  fork: boolean;
+  onChange: (value: string | null | undefined) => void;
+}
+
+export function ClusterSelect({ value, fork, onChange }: Props) {
+  const clusters = useQuery(clustersQuery);
+  const rows = clusters.data?.data ?? [];
+  if (rows.length < 2) return null;
+  const choices = [
+    ...(fork ? [{ value: PARENTS, label: "As the run that it is forked from" }] : []),
+    { value: ANY, label: "Any: the first that has a place and holds the run" },
+    ...rows.map(cluster => ({ value: cluster.name, label: choiceText(cluster) })),
+  ];
+  return (
+    <Select
+      label="Cluster"
+      description="Where the run trains."
+      data={choices}
+      value={value === undefined ? (fork ? PARENTS : ANY) : (value ?? ANY)}
+      onChange={next => onChange(next === PARENTS ? undefined : next || null)}
+      allowDeselect={false}
+      mb="md"
+      maw={480}
+      data-testid="cluster-select"
+    />
+  );
+}
