@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -46,8 +45,8 @@ def wheels(tmp_path: Path) -> Path:
 def unpacked(clone: Path, wheels: Path, tmp_path: Path) -> Path:
     archive = bundle.build("cpu", tmp_path / "out", wheels)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [archive.name]
-    with tarfile.open(archive) as packed:
-        packed.extractall(tmp_path / "far", filter="data")
+    (tmp_path / "far").mkdir()
+    subprocess.run(["tar", "xf", str(archive), "-C", str(tmp_path / "far")], check=True)
     return tmp_path / "far" / archive.stem
 
 
