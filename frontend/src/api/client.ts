@@ -2,7 +2,7 @@
 import { newKey } from "@/lib/key";
 import * as api from "./generated/dressage";
 import type * as G from "./generated/dressage.schemas";
-import type { Json, JsonSchema, Spec } from "./model";
+import type { GpuEnum, Json, JsonSchema, Spec } from "./model";
 
 type Signal = AbortSignal | undefined;
 const key = (given?: string) => ({ "Idempotency-Key": given ?? newKey() });
@@ -209,6 +209,8 @@ export const spec = {
   schema: (signal: Signal) => api.getSpecSchema({ signal }) as Promise<JsonSchema>,
   recipes: (signal: Signal) => api.listRecipes({ signal }),
   plan: (document: Spec, gpus: number, signal: Signal) => api.planSpec({ spec: document, gpus }, { signal }),
+  planOnClusters: (document: Spec, gpu: GpuEnum, price: number | null, signal: Signal) =>
+    api.planSpecOnClusters({ spec: document, gpu, ...(price === null ? {} : { price }) }, { signal }),
   validate: (document: Spec) => api.validateSpec({ spec: document }),
 };
 

@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@manti
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
 import type { Spec } from "@/api/model";
 import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
+import { ClusterPanel } from "@/features/runs/forecast/ClusterPanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
 import { MemoryPanel } from "@/features/runs/forecast/MemoryPanel";
 import { PlanPanel } from "@/features/runs/forecast/PlanPanel";
@@ -76,6 +77,7 @@ export function CreatePanel(props: Props) {
         </Paper>
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={accepted} />
+        <ClusterPanel spec={spec} valid={accepted} />
         <RehearsePanel spec={spec} ready={accepted} />
         <ExplainPanel explanation={checked.validation?.explanation} />
         <MemoryPanel memory={checked.validation?.explanation?.memory} />

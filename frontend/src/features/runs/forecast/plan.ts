@@ -1,13 +1,34 @@
 /** What the platform predicts for a spec: time, idle shares, and the best split of GPUs in each mode. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { spec as specApi } from "@/api/client";
-import type { ModePlan, Spec } from "@/api/model";
+import type { GpuEnum, ModePlan, Spec } from "@/api/model";
 import { formatDuration } from "@/lib/format";
 
 export const planQuery = (spec: Spec, gpus: number, enabled: boolean) =>
   queryOptions({
     queryKey: ["spec", "plan", spec, gpus],
     queryFn: ({ signal }) => specApi.plan(spec, gpus, signal),
+    enabled,
+    placeholderData: keepPreviousData,
+    gcTime: 60_000,
+    staleTime: 60_000,
+    retry: false,
+  });
+
+/** Kinds of GPU that the platform knows the makers' figures of. */
+export const GPU_KINDS = Object.keys({
+  A100: true,
+  H100: true,
+  H800: true,
+  H20: true,
+  H200: true,
+  B200: true,
+} satisfies Record<GpuEnum, true>) as GpuEnum[];
+
+export const clusterPlanQuery = (spec: Spec, gpu: GpuEnum, price: number | null, enabled: boolean) =>
+  queryOptions({
+    queryKey: ["spec", "plan", "clusters", spec, gpu, price],
+    queryFn: ({ signal }) => specApi.planOnClusters(spec, gpu, price, signal),
     enabled,
     placeholderData: keepPreviousData,
     gcTime: 60_000,
