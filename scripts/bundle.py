@@ -97,7 +97,7 @@ def _gather(lock: Path, folder: Path, given: Path | None) -> None:
     """The wheel of every package of the lock; packages that come as source alone are built."""
     folder.mkdir(parents=True)
     if given is None:
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command = [sys.executable, "-m", "pip", "wheel", "-qq", "--disable-pip-version-check", "--no-deps"]
         index = ["--extra-index-url", "https://download.pytorch.org/whl/cpu"] if "+cpu" in lock.read_text() else []
         for further in ([], index):  # where the usual index has torch for CPUs, no other is asked
             done = subprocess.run([*command, *further, "--wheel-dir", str(folder), "--requirement", str(lock)])

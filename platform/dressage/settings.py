@@ -213,7 +213,9 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         "celery": {"level": "WARNING"},
-        # The web server has set up handlers of its own before it loads us.
-        "uvicorn": {"handlers": [], "propagate": True},
+        # The web server has set up handlers of its own before it loads us. To name it here sets back what it has set
+        # up for its parts too: their levels, and that requests are not logged, whose addresses may hold a secret.
+        "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
+        "uvicorn.access": {"handlers": [], "propagate": False},
     },
 }
