@@ -1,11 +1,15 @@
-"""``python -m deploy.images``: ``pin NAME sha256:…`` writes a digest into the lock, ``show`` lists what it holds, and
-``env`` prints the images as settings of the compose file."""
+"""The lock of images, and what they are made of: ``python -m deploy.images COMMAND``.
+
+``pin NAME sha256:…`` writes a digest into the lock, ``show`` lists what it holds, ``env`` prints the images as settings
+of the compose file, ``build-args`` what images are built from, ``requirements KIND`` the Python packages of an image.
+"""
 
 import argparse
 import sys
 from pathlib import Path
 
 from deploy.images.lock import LOCK, LockError, pin, read_lock
+from deploy.images.requirements import LOCKS, requirements
 
 COMPOSE = {
     "WEB_IMAGE": "web",
@@ -15,6 +19,8 @@ COMPOSE = {
     "CADDY_IMAGE": "caddy",
 }
 """Images of the compose file by the variable that names each."""
+BUILT_FROM = {"BASE_IMAGE": "base", "NODE_IMAGE": "node"}
+"""Images that ours are built from, by the argument of the build."""
 
 
 def main() -> int:
@@ -26,6 +32,9 @@ def main() -> int:
     printing = commands.add_parser("env", help="print the images as lines of compose's settings.env")
     printing.add_argument("--cluster", choices=("cpu", "cuda"), default="cpu", help="image of Ray's nodes")
     printing.add_argument("--registry", help="registry, and path in it, that images are pulled from")
+    commands.add_parser("build-args", help="print what images are built from, as variables of a shell")
+    listing = commands.add_parser("requirements", help="print the Python packages of an image")
+    listing.add_argument("kind", choices=sorted(LOCKS))
     pinning = commands.add_parser("pin", help="write the digest of an image into the lock")
     pinning.add_argument("name")
     pinning.add_argument("digest")
@@ -33,12 +42,18 @@ def main() -> int:
     try:
         if given.command == "pin":
             pin(given.name, given.digest, given.lock)
+        images = read_lock(given.lock)
+        if given.command == "requirements":
+            print("\n".join(requirements(given.kind)))
+            return 0
+        if given.command == "build-args":
+            print("\n".join(f"{variable}={images[name].reference()}" for variable, name in BUILT_FROM.items()))
+            return 0
         if given.command == "env":
-            images = read_lock(given.lock)
             for variable, name in {**COMPOSE, "CLUSTER_IMAGE": given.cluster}.items():
                 print(f"{variable}={images[name].reference(given.registry)}")
             return 0
-        for image in read_lock(given.lock).values():
+        for image in images.values():
             tagged = f"{image.repository}:{image.tag}" if image.tag else image.repository
             print(f"{image.name:10} {tagged:36} {image.digest or 'no digest yet'}")
     except LockError as error:
