@@ -65,6 +65,7 @@ PUBLISHED_FRAGMENTS = frozenset(
 SHARED_NAMES = {
     "BenchJob": "the row, and the job as the link carries it",
     "Checkpoint": "the row, and the section of the spec",
+    "Cluster": "the row, the cluster that is planned with, and that of a chart",
     "Command": "Django finds a management command by this name",
     "JudgeEndpoint": "the row, and the endpoint as the link carries it",
     "Meta": "Django reads a model's options from it",

@@ -12,7 +12,7 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayActorError
 
 from trainer_core.link import admission, celery_queue
-from trainer_core.link.cluster import Bundle, ClusterReport
+from trainer_core.link.cluster import ClusterReport, ResourceBundle
 from worker.bench.actor import BenchWorker
 from worker.cluster import actors as cluster
 from worker.cluster import measuring
@@ -68,7 +68,9 @@ def measure(cluster: str, link_url: str, demand: Sequence[dict[str, Any]] = ()) 
     address = os.environ.get("RAY_ADDRESS")
     try:
         found = measuring.report(address or "")
-        measuring.publish_demand(measuring.gcs_address(address), [Bundle.model_validate(bundle) for bundle in demand])
+        measuring.publish_demand(
+            measuring.gcs_address(address), [ResourceBundle.model_validate(bundle) for bundle in demand]
+        )
     except ClusterError as error:
         log.warning("cluster %s: %s", cluster, error)
         found = ClusterReport(fault=str(error)[:500])

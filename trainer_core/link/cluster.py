@@ -44,7 +44,7 @@ class ClusterReport(Message):
         return sum(kind.total for kind in self.gpus)
 
 
-class Bundle(Message):
+class ResourceBundle(Message):
     """Resources that must lie on one node, and how many times."""
 
     cpus: Amount

@@ -14,11 +14,11 @@ import ray
 from ray._common.usage import usage_lib
 from ray._private import ray_constants
 from ray._private.services import canonicalize_bootstrap_address
-from ray._raylet import GcsClient
+from ray._raylet import GcsClient  # type: ignore[attr-defined]  # the stub lacks it
 from ray.autoscaler.v2.sdk import request_cluster_resources
 from ray.core.generated import autoscaler_pb2
 
-from trainer_core.link.cluster import UNKNOWN_KIND, Bundle, ClusterReport, GpuKind
+from trainer_core.link.cluster import UNKNOWN_KIND, ClusterReport, GpuKind, ResourceBundle
 from worker.cluster.placement import built_for_gpus
 from worker.errors import ClusterError
 
@@ -120,7 +120,7 @@ def sized(states: Iterable[NodeState]) -> ClusterReport:
     )
 
 
-def publish_demand(address: str, demand: Sequence[Bundle]) -> None:
+def publish_demand(address: str, demand: Sequence[ResourceBundle]) -> None:
     """Hand the autoscaler what the cluster must be able to hold; nothing lets it go down to its least.
 
     Both of Ray's autoscalers are told: the older one reads a key, the newer one the GCS's constraint. Each word
@@ -139,7 +139,7 @@ def publish_demand(address: str, demand: Sequence[Bundle]) -> None:
         raise ClusterError(f"The autoscaler at {address} is not told of the demand: {_words(error)}") from error
 
 
-def resources(bundle: Bundle) -> dict[str, float]:
+def resources(bundle: ResourceBundle) -> dict[str, float]:
     """The bundle as Ray spells it."""
     named = {"CPU": bundle.cpus, "GPU": bundle.gpus}
     return {name: amount for name, amount in named.items() if amount}

@@ -24,4 +24,4 @@ class Cluster(models.Model):
     answered_at = models.DateTimeField(null=True)
     """Time at which its worker last said anything."""
     demand = models.JSONField(default=list)
-    """The demand that its autoscaler was last handed: a list of ``trainer_core.link.cluster.Bundle``."""
+    """The demand that its autoscaler was last handed: a list of ``trainer_core.link.cluster.ResourceBundle``."""

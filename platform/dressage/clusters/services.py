@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models.functions import Now
 
 from dressage.clusters.models import Cluster
-from trainer_core.link.cluster import Bundle, ClusterReport
+from trainer_core.link.cluster import ClusterReport, ResourceBundle
 
 
 def take_report(name: str, report: ClusterReport) -> None:
@@ -18,7 +18,7 @@ def take_report(name: str, report: ClusterReport) -> None:
     Cluster.objects.update_or_create(name=name, defaults={**told, "answered_at": Now()})
 
 
-def note_question(name: str, demand: Sequence[Bundle]) -> None:
+def note_question(name: str, demand: Sequence[ResourceBundle]) -> None:
     """Note that a worker is asked for the size now, and what its autoscaler is told."""
     told = [bundle.model_dump(mode="json") for bundle in demand]
     Cluster.objects.update_or_create(name=name, defaults={"asked_at": Now(), "demand": told})

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from trainer_core.link.cluster import ClusterReport
-from trainer_core.planning.demand import Demand
+from trainer_core.planning.reservation import Reservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ class ClusterSize:
         """Whether anything is known of its size."""
         return self.report is not None or self.grows
 
-    def never_holds(self, demand: Demand) -> bool:
+    def never_holds(self, demand: Reservation) -> bool:
         """Whether a run could not begin on it, however much it grows."""
         return self.is_known and not self._holds(demand, self.cpus_at_most, self.gpus_at_most, demand.least_gpus)
 
-    def holds_now(self, demand: Demand) -> bool:
+    def holds_now(self, demand: Reservation) -> bool:
         """Whether a run can begin on the nodes that it has: on as many GPUs as it can hope for, where it has any."""
         if self.report is None:
             return not self.grows
         hoped = min(demand.gpus, self.gpus_at_most)
         return self._holds(demand, self.report.cpus, self.report.gpu_count, hoped)
 
-    def _holds(self, demand: Demand, cpus: float, gpus: float, least_gpus: float) -> bool:
+    def _holds(self, demand: Reservation, cpus: float, gpus: float, least_gpus: float) -> bool:
         return demand.cpus <= cpus and (self.gpus_at_most < 1 or gpus >= least_gpus)
 
-    def gpus_held(self, demand: Demand) -> float:
+    def gpus_held(self, demand: Reservation) -> float:
         """GPUs that a run reserves on it."""
         return demand.gpus_held(self.report.gpu_count if self.report else 0.0)
 
@@ -83,7 +83,7 @@ def size_of(name: str, row: Mapping[str, Any] | None, taken: int) -> ClusterSize
     )
 
 
-def too_large(demand: Demand, sizes: list[ClusterSize]) -> str | None:
+def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
     """The sentence for a run that none of these clusters can ever hold; None where one can."""
     if not sizes or not all(size.never_holds(demand) for size in sizes):
         return None

@@ -1,4 +1,4 @@
-"""Choice: which cluster a waiting run goes to, or why it goes to none yet.
+"""ClusterChoice: which cluster a waiting run goes to, or why it goes to none yet.
 
 Nothing is read here, so that admission and the reason of a wait agree.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dressage.clusters.sizes import ClusterSize
-from trainer_core.planning.demand import Demand
+from trainer_core.planning.reservation import Reservation
 from trainer_core.spec.learner.parallelism import Parallelism
 
 Obstacle = Literal["cluster_gone", "too_large", "gpu_hours", "places_taken", "cluster_grows"]
@@ -17,7 +17,7 @@ it; its team's GPU hours are used up; no place is free; or a place is, and the c
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ClusterChoice:
     """Outcome for one waiting run."""
 
     cluster: ClusterSize | None
@@ -26,19 +26,19 @@ class Choice:
     """The clusters that the obstacle concerns."""
 
 
-def demand_in(parallelism: Any) -> Demand:
+def reservation_in(parallelism: Any) -> Reservation:
     """The demand of a spec's ``parallelism``, as it is stored; None is a spec without one."""
-    return Demand.of(Parallelism.model_validate(parallelism or {}))
+    return Reservation.of(Parallelism.model_validate(parallelism or {}))
 
 
 def choose(
-    demand: Demand,
+    demand: Reservation,
     wanted: str,
     sizes: Sequence[ClusterSize],
     *,
     hours_spent: bool = False,
     waiting: Mapping[str, int] | None = None,
-) -> Choice:
+) -> ClusterChoice:
     """The cluster on which a run begins now.
 
     Args:
@@ -56,11 +56,11 @@ def choose(
     free = [size for size in paid if size.free]
     ready = [size for size in free if size.holds_now(demand)]
     if not left:
-        return Choice(None, "cluster_gone", ())
+        return ClusterChoice(None, "cluster_gone", ())
     steps = (("too_large", able), ("gpu_hours", paid), ("places_taken", free), ("cluster_grows", ready))
     for obstacle, passed in steps:
         if not passed:
-            return Choice(None, obstacle, left)
+            return ClusterChoice(None, obstacle, left)
         left = tuple(passed)
     counts = waiting or {}
-    return Choice(min(ready, key=lambda size: (counts.get(size.name, 0), -size.free)), None, left)
+    return ClusterChoice(min(ready, key=lambda size: (counts.get(size.name, 0), -size.free)), None, left)

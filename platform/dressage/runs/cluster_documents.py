@@ -30,7 +30,7 @@ class GpuDocument(TypedDict):
     """GPUs of one kind."""
 
     kind: str
-    """As Ray names it; GPU where it names none."""
+    """Name that Ray gives it; GPU where it gives none."""
     total: float
     free: float
 

@@ -1,4 +1,4 @@
-"""Demand of the queue: what each cluster must be able to hold, for its autoscaler.
+"""Reservation of the queue: what each cluster must be able to hold, for its autoscaler.
 
 Where no run trains or waits it is nothing.
 """
@@ -14,14 +14,14 @@ from dressage.clusters.models import Cluster
 from dressage.clusters.selectors import known_as
 from dressage.clusters.services import note_question
 from dressage.clusters.sizes import ClusterSize
-from dressage.runs.choice import choose, demand_in
+from dressage.runs.choice import choose, reservation_in
 from dressage.runs.enqueue import enqueue_measure
 from dressage.runs.gpu_hours import spent_teams
 from dressage.runs.models import Attempt, Run
 from dressage.runs.places import sizes
 from dressage.runs.states import ACTIVE, RunState
-from trainer_core.link.cluster import Bundle
-from trainer_core.planning.demand import Demand
+from trainer_core.link.cluster import ResourceBundle
+from trainer_core.planning.reservation import Reservation
 
 ASK_EVERY_S = 10
 """Seconds between two questions for a cluster's size, while its worker answers."""
@@ -48,21 +48,21 @@ def ask_clusters() -> None:
         enqueue_measure(size.name, demand)
 
 
-def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[Bundle, ...]]:
-    """By cluster, what its runs reserve, and what those will that are next in the queue and would get a free place."""
+def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceBundle, ...]]:
+    """Demand by cluster: what its runs reserve, and what those will that are next for a free place."""
     by_name = {size.name: size for size in found}
     counts: dict[str, Counter[tuple[float, float]]] = defaultdict(Counter)
     active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
     for name, parallelism in active.values_list("cluster", "run__spec__parallelism"):
         size = by_name.get(known_as(name))
         if size is not None:
-            _add(counts[size.name], demand_in(parallelism), size)
+            _add(counts[size.name], reservation_in(parallelism), size)
     for name, demand in _next(found):
         _add(counts[name], demand, by_name[name])
     return {name: tuple(_bundles(shapes)) for name, shapes in counts.items()}
 
 
-def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Demand]]:
+def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
     """(cluster, demand) of the waiting runs that would get the free places, once their clusters have grown."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
     free = {size.name: size.free for size in found}
@@ -70,9 +70,9 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Demand]]:
         return []
     rows = list(waiting.values_list("team_id", "cluster", "spec__parallelism"))
     spent = spent_teams({row[0] for row in rows})
-    chosen: list[tuple[str, Demand]] = []
+    chosen: list[tuple[str, Reservation]] = []
     for team_id, wanted, parallelism in rows:
-        demand = demand_in(parallelism)
+        demand = reservation_in(parallelism)
         open_ = [size for size in found if free[size.name]]
         choice = choose(demand, wanted, open_, hours_spent=team_id in spent)
         options = [choice.cluster] if choice.cluster else choice.among if choice.obstacle == "cluster_grows" else ()
@@ -83,10 +83,10 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Demand]]:
     return chosen
 
 
-def _add(counter: Counter[tuple[float, float]], demand: Demand, size: ClusterSize) -> None:
+def _add(counter: Counter[tuple[float, float]], demand: Reservation, size: ClusterSize) -> None:
     for shape in demand.shapes(size.gpus_at_most):
         counter[shape.cpus, shape.gpus] += shape.count
 
 
-def _bundles(shapes: Counter[tuple[float, float]]) -> list[Bundle]:
-    return [Bundle(cpus=cpus, gpus=gpus, count=count) for (cpus, gpus), count in sorted(shapes.items())]
+def _bundles(shapes: Counter[tuple[float, float]]) -> list[ResourceBundle]:
+    return [ResourceBundle(cpus=cpus, gpus=gpus, count=count) for (cpus, gpus), count in sorted(shapes.items())]

@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 
 from dressage.celery import app
 from trainer_core.link import celery_queue
-from trainer_core.link.cluster import Bundle
+from trainer_core.link.cluster import ResourceBundle
 
 logger = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ def enqueue_stop(run_id: str, attempt: int, cluster: str) -> None:
     transaction.on_commit(partial(_send, celery_queue.STOP, queue, {"run_id": run_id, "attempt": attempt}))
 
 
-def enqueue_measure(cluster: str, demand: Sequence[Bundle]) -> None:
+def enqueue_measure(cluster: str, demand: Sequence[ResourceBundle]) -> None:
     """Ask a worker of the named cluster how large it is; its autoscaler is handed ``demand``."""
     told = [bundle.model_dump(mode="json") for bundle in demand]
     arguments = {"cluster": cluster, "link_url": settings.LINK_URL, "demand": told}

@@ -13,7 +13,7 @@ from django.db.models import Count, F
 
 from dressage.clusters import selectors as clusters
 from dressage.clusters.sizes import ClusterSize
-from dressage.runs.choice import choose, demand_in
+from dressage.runs.choice import choose, reservation_in
 from dressage.runs.gpu_hours import spent_teams
 from dressage.runs.models import Attempt, Run, TeamPlaces
 from dressage.runs.states import ACTIVE, RunState
@@ -66,7 +66,7 @@ def sizes() -> list[ClusterSize]:
 
 
 def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
-    """By team, the first waiting run that one of the clusters could begin now."""
+    """The first waiting run of each team that one of the clusters could begin now, by team."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
     rows = list(waiting.values_list("id", "team_id", "queued_at", "cluster", "spec__parallelism"))
     spent = spent_teams({row[1] for row in rows}) if any(size.gpus_at_most >= 1 for size in found) else set()
@@ -74,7 +74,7 @@ def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
     first: dict[str, Candidate] = {}
     for run_id, team_id, queued_at, cluster, parallelism in rows:
         if team_id not in first:
-            demand = demand_in(parallelism)
+            demand = reservation_in(parallelism)
             choice = choose(demand, cluster, found, hours_spent=team_id in spent, waiting=wanted)
             if choice.cluster is not None:
                 first[team_id] = Candidate(run_id, queued_at, choice.cluster)

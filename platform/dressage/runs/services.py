@@ -12,7 +12,7 @@ from dressage.clusters.sizes import too_large
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
 from dressage.runs import references
-from dressage.runs.choice import demand_in
+from dressage.runs.choice import reservation_in
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
@@ -258,7 +258,7 @@ def _require_movable(run: Run, cluster: str) -> None:
 def _require_room(cluster: str, parallelism: Any) -> None:
     """Refuse what no cluster that comes into question can ever hold. Raises a 422 problem."""
     among = [size for size in clusters.sizes({}) if cluster in ("", size.name)]
-    sentence = too_large(demand_in(parallelism), among)
+    sentence = too_large(reservation_in(parallelism), among)
     if sentence is not None:
         raise invalid("/spec/parallelism", sentence, code="too_large")
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from dressage.clusters.selectors import cluster_names, known_as
 from dressage.clusters.sizes import ClusterSize, size_of, too_large
 from dressage.common.document_schema import OneOf
-from dressage.runs.choice import Choice, choose, demand_in
+from dressage.runs.choice import ClusterChoice, choose, reservation_in
 from dressage.runs.gpu_hours import GpuHours, hours_limit, this_month
 from dressage.runs.places import places_in_all, team_limit
 from dressage.runs.states import RunState
@@ -80,7 +80,7 @@ class WaitingDocument(TypedDict):
 def waiting_document(facts: QueueFacts) -> WaitingDocument:
     """The document of a queued run's wait. Of other teams it tells how many places they hold and nothing else."""
     sizes, hours = _sizes(facts), _hours(facts)
-    choice = choose(demand_in(facts["parallelism"]), facts["cluster"], sizes, hours_spent=hours.are_spent)
+    choice = choose(reservation_in(facts["parallelism"]), facts["cluster"], sizes, hours_spent=hours.are_spent)
     places = places_in_all(sizes)
     limit, own, taken = team_limit(facts["own_limit"], places), facts["own"], facts["taken"]
     document: WaitingDocument = {
@@ -108,9 +108,9 @@ def _hours(facts: QueueFacts) -> GpuHours:
     return GpuHours(this_month(datetime.now(UTC)), used, hours_limit(facts["gpu_hours"]))
 
 
-def _special(facts: QueueFacts, choice: Choice, hours: GpuHours, reason: str) -> str | None:
+def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: str) -> str | None:
     """The sentence of a reason that has to do with clusters; None for one that has to do with places in all."""
-    demand, among = demand_in(facts["parallelism"]), list(choice.among)
+    demand, among = reservation_in(facts["parallelism"]), list(choice.among)
     names = " or ".join(f"“{size.name}”" for size in among)
     place = f"{_ordinal(facts['ahead'] + 1)} in your queue"
     if reason == "cluster_gone":
@@ -131,7 +131,7 @@ def _special(facts: QueueFacts, choice: Choice, hours: GpuHours, reason: str) ->
 
 
 def _needs(among: Sequence[ClusterSize], facts: QueueFacts) -> str:
-    demand = demand_in(facts["parallelism"])
+    demand = reservation_in(facts["parallelism"])
     size = max(among, key=lambda size: (size.gpus_at_most, size.cpus_at_most))
     has_cpus = size.report.cpus if size.report else 0.0
     words = [f"{has_cpus:g} of {demand.cpus:g} CPUs"]

@@ -26,7 +26,7 @@ from dressage.teams.models import Team
 from tests.platform.runs.fixtures import Worker, expire_lease, furnish, spec_document
 from trainer_core.link.admission import proof
 from trainer_core.link.celery_queue import queue_of
-from trainer_core.link.cluster import Bundle, ClusterReport, GpuKind, report_path
+from trainer_core.link.cluster import ClusterReport, GpuKind, ResourceBundle, report_path
 from trainer_core.spec import RunSpec
 
 WIDE = {"parallelism": {"rollout_workers": 4, "learner_ranks": 2}}
@@ -179,7 +179,7 @@ def test_the_demand_is_what_trains_and_what_is_next(
     runs = [make_run(f"r{number}", start=True, **WIDE) for number in range(3)]
     sweep()
     assert placed(*runs) == [None, None, None], "the cluster is at zero"
-    one = (Bundle(cpus=0.5, gpus=1.0, count=2), Bundle(cpus=1.0, gpus=1.0, count=4))
+    one = (ResourceBundle(cpus=0.5, gpus=1.0, count=2), ResourceBundle(cpus=1.0, gpus=1.0, count=4))
     two_runs = tuple(bundle.model_copy(update={"count": bundle.count * 2}) for bundle in one)
     assert demand_by_cluster(sizes()) == {"grows": two_runs}, "the third has no place"
     report("grows", 16, gpus=6)

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 import ray
 from ray._private import ray_constants
-from ray._raylet import GcsClient
+from ray._raylet import GcsClient  # type: ignore[attr-defined]  # the stub lacks it
 from ray.autoscaler.v2.sdk import get_cluster_status
 from ray.core.generated import autoscaler_pb2
 
 from tests.worker.conftest import CPUS
 from tests.worker.loop.platform_double import CLUSTER_SECRET
-from trainer_core.link.cluster import Bundle, ClusterReport, GpuKind, report_path
+from trainer_core.link.cluster import ClusterReport, GpuKind, ResourceBundle, report_path
 from worker import tasks
 from worker.cluster import measuring, reach
 from worker.errors import ClusterError
 
-DEMAND = [Bundle(cpus=1.0, gpus=1.0, count=4), Bundle(cpus=0.5, gpus=0.0, count=2)]
+DEMAND = [ResourceBundle(cpus=1.0, gpus=1.0, count=4), ResourceBundle(cpus=0.5, gpus=0.0, count=2)]
 
 
 @pytest.fixture

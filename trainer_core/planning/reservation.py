@@ -1,4 +1,4 @@
-"""Demand: what a run reserves with Ray, by arithmetic that platform and worker share.
+"""Reservation of a run: what it reserves with Ray, by arithmetic that platform and worker share.
 
 Every engine reserves ``ENGINE_CPUS`` and every learner rank ``LEARNER_CPUS``. On a cluster with GPUs each of them has
 one as well; where there are fewer and the learner has one rank, they share.
@@ -14,7 +14,7 @@ LEARNER_CPUS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ReservedShape:
     """Resources that must lie on one node, and how many times."""
 
     cpus: float
@@ -23,14 +23,14 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """What one run reserves."""
+class Reservation:
+    """Resources that one run reserves."""
 
     engines: int
     ranks: int
 
     @classmethod
-    def of(cls, parallelism: Parallelism) -> "Demand":
+    def of(cls, parallelism: Parallelism) -> "Reservation":
         return cls(parallelism.rollout_workers, parallelism.learner_ranks)
 
     @property
@@ -54,7 +54,7 @@ class Demand:
             return 0.0
         return float(self.gpus) if gpus >= self.gpus else self.gpus / math.ceil(self.gpus / int(gpus))
 
-    def shapes(self, gpus: float) -> tuple[Shape, ...]:
-        """What the autoscaler is asked for, where the cluster may have ``gpus`` GPUs."""
+    def shapes(self, gpus: float) -> tuple[ReservedShape, ...]:
+        """Shapes that the autoscaler is asked for, where the cluster may have ``gpus`` GPUs."""
         share = self.gpus_held(gpus) / self.gpus
-        return Shape(ENGINE_CPUS, share, self.engines), Shape(LEARNER_CPUS, share, self.ranks)
+        return ReservedShape(ENGINE_CPUS, share, self.engines), ReservedShape(LEARNER_CPUS, share, self.ranks)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainer_core.planning.demand import ENGINE_CPUS, LEARNER_CPUS, Demand, Shape
+from trainer_core.planning.reservation import ENGINE_CPUS, LEARNER_CPUS, Reservation, ReservedShape
 from trainer_core.spec.learner.parallelism import Parallelism
 from worker.cluster.placement import place
 from worker.errors import ClusterError
@@ -11,13 +11,13 @@ from worker.loop import startup
 
 def test_cpus_are_those_that_the_worker_reserves() -> None:
     assert (ENGINE_CPUS, LEARNER_CPUS) == (startup.ENGINE_CPUS, startup.LEARNER_CPUS)
-    assert Demand.of(Parallelism(rollout_workers=4, learner_ranks=2)).cpus == 5.0
+    assert Reservation.of(Parallelism(rollout_workers=4, learner_ranks=2)).cpus == 5.0
 
 
 @pytest.mark.parametrize("gpus", [0, 1, 2, 3, 5, 8, 64])
 @pytest.mark.parametrize(("engines", "ranks"), [(1, 1), (2, 1), (4, 1), (4, 2), (1, 8)])
 def test_gpus_are_those_that_the_worker_reserves(engines: int, ranks: int, gpus: int) -> None:
-    demand = Demand(engines, ranks)
+    demand = Reservation(engines, ranks)
     try:
         placement = place(engines, ranks, gpus)
     except ClusterError:
@@ -28,6 +28,6 @@ def test_gpus_are_those_that_the_worker_reserves(engines: int, ranks: int, gpus:
 
 
 def test_the_autoscaler_is_asked_for_what_each_actor_reserves() -> None:
-    assert Demand(4, 2).shapes(64) == (Shape(1.0, 1.0, 4), Shape(0.5, 1.0, 2))
-    assert Demand(4, 2).shapes(0) == (Shape(1.0, 0.0, 4), Shape(0.5, 0.0, 2))
-    assert Demand(3, 1).shapes(2) == (Shape(1.0, 0.5, 3), Shape(0.5, 0.5, 1))
+    assert Reservation(4, 2).shapes(64) == (ReservedShape(1.0, 1.0, 4), ReservedShape(0.5, 1.0, 2))
+    assert Reservation(4, 2).shapes(0) == (ReservedShape(1.0, 0.0, 4), ReservedShape(0.5, 0.0, 2))
+    assert Reservation(3, 1).shapes(2) == (ReservedShape(1.0, 0.5, 3), ReservedShape(0.5, 0.5, 1))
