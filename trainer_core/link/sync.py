@@ -20,6 +20,8 @@ class SyncRequest(Message):
     releasing: bool = False
     """Whether the worker has read that it shall give its place back, and will once it can. Workers from before never
     say so."""
+    gpus: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """GPUs that the attempt has reserved, once it knows. Workers from before never say so."""
 
 
 class SyncAnswer(Message):

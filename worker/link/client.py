@@ -58,6 +58,7 @@ class Link:
         """Commands that this worker cannot read, each told of once."""
         self._desired: DesiredState = "running"
         self._release_place = False
+        self._gpus: float | None = None
         self._pace_s = 0.0
         """Shortest pause that the platform asks for."""
         self._hurried = threading.Event()
@@ -130,6 +131,11 @@ class Link:
             self._applied += [report.model_dump(mode="json") for report in reports]
         self._wake.set()
 
+    def tell_gpus(self, gpus: float) -> None:
+        """Tell with every sync from now on how many GPUs the attempt has reserved."""
+        self._gpus = gpus
+        self._wake.set()
+
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is acknowledged (or the attempt is fenced). False: time is up."""
         self._hurried.set()
@@ -195,7 +201,8 @@ class Link:
             applied = list(self._applied)
         events = ",".join(self._journal.batch(MAX_EVENTS, BATCH_BYTES))
         releasing = ',"releasing":true' if self._release_place else ""
-        body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}{releasing}}}'
+        told = releasing if self._gpus is None else f'{releasing},"gpus":{self._gpus}'
+        body = f'{{"attempt":{self._attempt},"events":[{events}],"applied":{json.dumps(applied)}{told}}}'
         try:
             response = self._client.post(self._path, content=body.encode())
             if response.status_code in FENCED:

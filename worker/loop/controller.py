@@ -163,6 +163,7 @@ class RunController:
                 raise StartError(platform.objection)
             startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
+            link.tell_gpus(startup.gpus)
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
             link.emit(LogData(level="info", message=f"started: {seconds}"))
             from worker.loop.run import ActiveRun

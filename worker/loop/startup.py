@@ -70,6 +70,8 @@ class Startup:
 
     def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
         self.bundle, self._platform, self._notify = bundle, platform, notify
+        self.gpus = 0.0
+        """GPUs that the attempt has reserved with Ray, once it has started."""
         self._closers = ExitStack()
         self._told_template = False
 
@@ -89,6 +91,7 @@ class Startup:
         judges = len(served(bundle.judges))
         cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
         self._placement = place(workers + judges, ranks, usable_gpus(), scoring=bool(bundle.reward_models))
+        self.gpus = self._placement.gpus * (workers + judges + ranks) + self._placement.scoring_gpus
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         self._active = active_parameters(bundle.policy.path)

@@ -1,6 +1,6 @@
 """Writes of clusters: what their workers tell, what they are asked, and what the operator sets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models.functions import Now
@@ -24,6 +24,6 @@ def note_question(name: str, demand: Sequence[ResourceBundle]) -> None:
     Cluster.objects.update_or_create(name=name, defaults={"asked_at": Now(), "demand": told})
 
 
-def set_limits(name: str, changes: dict[str, float | None]) -> None:
+def set_limits(name: str, changes: Mapping[str, float | None]) -> None:
     """Set places or what the cluster may grow to; keys are columns of ``Cluster``."""
     Cluster.objects.update_or_create(name=name, defaults=changes)

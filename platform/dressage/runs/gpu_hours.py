@@ -53,8 +53,8 @@ def this_month(now: datetime) -> date:
     return now.astimezone(UTC).date().replace(day=1)
 
 
-def used_by(team: object) -> QuerySet:
-    """Subquery: the GPU seconds of this month of a team, which may be an ``OuterRef``; no row where there are none."""
+def used_by(team: OuterRef) -> QuerySet:
+    """Subquery: the GPU seconds of this month of the team of an outer run; no row where there are none."""
     own = _counted().filter(run__team=team).order_by().values("run__team")
     return own.annotate(used=Sum(_gpu_seconds())).values("used")
 

@@ -73,7 +73,7 @@ def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
     wanted = Counter(row[3] for row in rows)
     first: dict[str, Candidate] = {}
     for run_id, team_id, queued_at, cluster, parallelism in rows:
-        if team_id not in first:
+        if team_id not in first and queued_at is not None:
             demand = reservation_in(parallelism)
             choice = choose(demand, cluster, found, hours_spent=team_id in spent, waiting=wanted)
             if choice.cluster is not None:

@@ -49,28 +49,30 @@ class RunSerializer(DocumentSerializer, document=RunDocument):
     """A run."""
 
 
-_CLUSTER = {"max_length": 63, "required": False, "allow_null": True}
+class ClusterField(serializers.CharField):
+    """The name of a cluster; null for any."""
+
+    def __init__(self, help_text: str) -> None:
+        super().__init__(max_length=63, required=False, allow_null=True, help_text=help_text)
 
 
 class CreateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120)
     spec = RunSpecField()
-    cluster = serializers.CharField(**_CLUSTER, help_text="Where to train, by name; null: the platform chooses.")
+    cluster = ClusterField("Where to train, by name; null: the platform chooses.")
     start = serializers.BooleanField(default=False, help_text="Queue it at once; needs the role operator.")
 
 
 class UpdateRunSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     notes = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
-    cluster = serializers.CharField(
-        **_CLUSTER, help_text="Where to train, by name; null: the platform chooses. Only while it holds no place."
-    )
+    cluster = ClusterField("Where to train, by name; null: the platform chooses. Only while it holds no place.")
 
 
 class ForkSerializer(serializers.Serializer):
     name = serializers.CharField(max_length=120, required=False)
     spec = RunSpecField(required=False, help_text="By default the parent's effective spec.")
-    cluster = serializers.CharField(**_CLUSTER, help_text="By default the parent's, as far as it is still there.")
+    cluster = ClusterField("By default the parent's, as far as it is still there.")
     checkpoint = serializers.CharField(
         required=False,
         allow_null=True,

@@ -136,7 +136,8 @@ def test_what_can_never_fit_is_refused_before_it_starts(
     )
     sweep()
     assert (Run.objects.get(pk=other.pk).state, placed(run, other)) == ("draft", [None, None])
-    assert run_json(team, run.id)["waiting"]["reason"] == "too_large"
+    waiting = run_json(team, run.id)["waiting"]
+    assert waiting is not None and waiting["reason"] == "too_large"
     clusters(name="far", most_cpus="64")
     start_run(team, actor, other.id)
     sweep()
@@ -229,6 +230,7 @@ def test_a_worker_reports_with_the_proof_of_its_cluster(settings: Any, db: None)
     assert post("default", size) == 204
     assert post("default", {"fault": "The Ray cluster at 10.0.0.1:6379 cannot be reached."}) == 204
     [row] = Cluster.objects.all()
+    assert row.report is not None
     assert (row.report["cpus"], row.fault[:15]) == (12.0, "The Ray cluster"), "the last size is kept"
 
 

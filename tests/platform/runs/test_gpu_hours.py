@@ -66,7 +66,8 @@ def test_hours_are_exact_to_the_second(
 ) -> None:
     run, _ = launch()
     start = month_start()
-    held(run, *(start + timedelta(seconds=number) for number in (first, end, lease)))
+    begun, ended, leased = (start + timedelta(seconds=number) for number in (first, end, lease))
+    held(run, begun, ended, leased)
     assert used(team) == seconds
     assert used(other_team) == 0.0
 
@@ -81,6 +82,14 @@ def test_what_trains_now_counts_until_now_and_cpus_never(gpus: None, launch: Lau
     assert used(team) == pytest.approx(expected, abs=5)
     held(run, begun, None, now + timedelta(seconds=60), gpus=0.0)
     assert used(team) == 0.0
+
+
+def test_the_workers_own_word_counts_once_it_knows(gpus: None, launch: Launch) -> None:
+    _, worker = launch()
+    worker.post({**worker.last, "events": [], "gpus": 2.5})
+    assert Attempt.objects.get().gpus == 2.5, "a reward model computes on a GPU as well"
+    worker.step(1)
+    assert Attempt.objects.get().gpus == 2.5
 
 
 def test_a_team_is_warned_twice_and_then_its_run_is_saved_and_gives_its_place_back(
@@ -128,6 +137,7 @@ def test_a_run_that_would_begin_beyond_the_limit_waits_and_says_why(
     assert [Run.objects.get(pk=run.pk).state for run in (waits, elsewhere)] == ["queued", "starting"]
     assert Attempt.objects.get(run=elsewhere).cluster == "cpus", "CPUs do not count"
     waiting = run_json(team, waits.id)["waiting"]
+    assert waiting is not None
     month = f"{begun:%B %Y}"
     assert (waiting["reason"], waiting["text"]) == (
         "gpu_hours",

@@ -129,6 +129,14 @@ def test_a_worker_says_that_it_gives_its_place_back_while_it_is_asked(
         platform.wait(lambda asked=asked: platform.last.get("releasing", False) == asked, 10)
 
 
+def test_a_worker_tells_its_gpus_once_it_knows_them(connect: Connect, platform: PlatformDouble) -> None:
+    link = connect()
+    platform.wait(lambda: platform.syncs >= 1, 10)
+    assert "gpus" not in platform.last
+    link.tell_gpus(2.5)
+    platform.wait(lambda: platform.last.get("gpus") == 2.5, 10)
+
+
 def test_a_worker_keeps_the_pace_that_it_is_asked_for(connect: Connect, platform: PlatformDouble) -> None:
     platform.further = {"pace_s": 3600.0}
     link = connect()

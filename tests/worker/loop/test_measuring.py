@@ -54,7 +54,7 @@ def test_the_size_of_a_cluster_is_told(address: str) -> None:
     assert reach.main(address) == 0
 
 
-def node(alive: bool = True, **resources: float) -> Any:
+def node(resources: dict[str, float], alive: bool = True) -> Any:
     """A node's state; ``GPU_free`` and the like are what nobody has reserved."""
     total = {name: value for name, value in resources.items() if not name.endswith("_free")}
     free = {name: resources.get(f"{name}_free", value) for name, value in total.items()}
@@ -65,11 +65,11 @@ def node(alive: bool = True, **resources: float) -> Any:
 def test_gpus_are_counted_by_kind_and_dead_nodes_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "built_for_gpus", lambda: True)
     states = [
-        node(CPU=0, memory=8),
-        node(CPU=16, CPU_free=2, GPU=8, GPU_free=3, memory=64, **{"accelerator_type:H100": 1}),
-        node(CPU=16, GPU=8, memory=64, **{"accelerator_type:H100": 1}),
-        node(CPU=4, GPU=1, memory=4),
-        node(alive=False, CPU=99, GPU=99),
+        node({"CPU": 0, "memory": 8}),
+        node({"CPU": 16, "CPU_free": 2, "GPU": 8, "GPU_free": 3, "memory": 64, "accelerator_type:H100": 1}),
+        node({"CPU": 16, "GPU": 8, "memory": 64, "accelerator_type:H100": 1}),
+        node({"CPU": 4, "GPU": 1, "memory": 4}),
+        node({"CPU": 99, "GPU": 99}, alive=False),
     ]
     report = measuring.sized(states)
     assert (report.nodes, report.cpus, report.cpus_free, report.memory_bytes) == (4, 36.0, 22.0, 140.0)

@@ -1638,7 +1638,7 @@ export interface FoundThinking {
  * GPUs of one kind.
  */
 export interface Gpu {
-  /** As Ray names it; GPU where it names none. */
+  /** Name that Ray gives it; GPU where it gives none. */
   kind: string;
   total: number;
   free: number;

@@ -73,6 +73,7 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         first_sync_at=attempt.first_sync_at or timezone.now(),
         last_sync_at=Now(),
         lease_expires_at=Now() + timedelta(seconds=LEASE_S + seconds),
+        **({} if body.gpus is None else {"gpus": body.gpus}),
         **({"releasing_at": timezone.now()} if body.releasing and attempt.releasing_at is None else {}),
     )
     return SyncAnswer(
