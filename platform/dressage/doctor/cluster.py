@@ -29,7 +29,7 @@ _LOCAL = ("auto", "local")
 def ray(place: Place) -> Iterator[Fault]:
     """The Ray cluster that RAY_ADDRESS names can be joined. The embedded one is looked after by ``manage.py up``."""
     address = place.config.ray_address
-    if not address or address in _LOCAL:
+    if not address or address in _LOCAL or not place.computes:
         return
     token = place.environment.get("RAY_AUTH_TOKEN_PATH")
     if place.environment.get("RAY_AUTH_MODE") == "token" and not place.environment.get("RAY_AUTH_TOKEN"):

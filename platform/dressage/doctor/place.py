@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from dressage.config import ROOT, Config
@@ -34,6 +35,8 @@ class Place:
     waiting: int = 200
     """Messages in a queue above which nobody seems to work on it."""
     jail: tuple[str, ...] = (sys.executable, "-m", "worker.sandbox")
+    computes: bool = find_spec("torch") is not None
+    """Whether models compute here. The image of the web tier alone has no torch, and needs less."""
     ray_probe: tuple[str, ...] = ()
     """Program that joins the Ray cluster in the real one's place."""
 

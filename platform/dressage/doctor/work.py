@@ -44,7 +44,8 @@ def queues(place: Place) -> Iterator[Fault]:
         return
     try:
         with redis.Redis.from_url(place.config.resolved_redis_url, socket_connect_timeout=5) as client:
-            waiting = {name: int(client.llen(name)) for name in ("platform", QUEUE)}
+            queues = ["platform", QUEUE, *(key.decode() for key in client.scan_iter(f"{QUEUE}-*", _type="list"))]
+            waiting = {name: int(client.llen(name)) for name in queues}
             now = client.time()[0]
             beats = client.zrangebyscore(BEATS, now - BEATS_S, "+inf")
             at_work = client.zrangebyscore(BEATS, now - _SWEEPS_S, "+inf")

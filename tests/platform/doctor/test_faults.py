@@ -76,6 +76,18 @@ def test_packages_that_differ_from_the_lock(sound: Make, tmp_path: Path) -> None
     assert "pytest" not in finding.what
 
 
+def test_the_web_tier_alone_needs_no_more_than_it_uses(sound: Make, tmp_path: Path) -> None:
+    for name in ("platform", "frontend"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "runtime.lock").write_text("no-such-package==2.0\ndjango==1.0\n")
+    no = (sys.executable, "-c", "raise SystemExit(1)")
+    web = {"root": tmp_path, "jail": no, "shared_bytes": 2**70, "RAY_ADDRESS": "127.0.0.1:1"}
+    assert found(sound(**web)) == ["packages-differ", "shared-memory-too-small", "no-jail", "ray-unreachable"]
+    [finding] = examine.examine(sound(**web, computes=False))
+    assert finding.id == "packages-differ" and "no-such-package" not in finding.what
+
+
 def test_a_console_that_is_not_built(sound: Make, tmp_path: Path) -> None:
     for name in ("platform", "requirements"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -159,6 +171,10 @@ def test_queues_that_grow_and_beats(sound: Make) -> None:
     cache.lpush("cluster", *range(5))
     assert found(sound(waiting=4)) == ["backlog"]
     assert found(sound(waiting=5)) == []
+    cache.lpush("cluster-far", *range(7))
+    [finding] = examine.examine(sound(waiting=5))
+    assert finding.what == "7 messages wait in the queue `cluster-far`."
+    cache.delete("cluster-far")
     note_beat("gen1@one")
     note_beat("gen2@two")
     [finding] = examine.examine(sound(waiting=5))
