@@ -3,6 +3,7 @@
 import pytest
 
 from tests.bench import gpu
+from tests.support.alone import alone
 
 
 @pytest.mark.parametrize("device", ["cpu"])
@@ -17,5 +18,5 @@ def test_without_a_card_nothing_is_measured(
 
 def test_every_figure_is_told() -> None:
     small = gpu.Sizes(tokens=512, width=512, vocabulary=4096, long=2048, heads=4)
-    found = {figure.name: figure.value for figure in gpu.figures(small, "cuda")}
+    found = {figure.name: figure.value for figure in alone(gpu.figures, small, "cuda")}
     assert "batch-invariant over default" in found and all(value > 0 for value in found.values())
