@@ -123,8 +123,8 @@ def _travel(policy: str, dtype: str, changes: bool) -> list[tuple[str, float, st
         for _ in range(VERSIONS):
             learner.move()
             with _watched(times["publish"], peaks["publish"]):
-                reference = publish(learner, PROBE, publication)
-            bundle = ray.get(reference)
+                handle = publish(learner, PROBE, publication)
+            bundle = handle.open()
             with _watched(times["load"], peaks["load"]):
                 bundle.load_into(engine)
             started = time.perf_counter()

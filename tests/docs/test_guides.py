@@ -34,9 +34,9 @@ def test_add_a_reward_tool(tmp_path: Path) -> None:
 
 
 def test_add_a_weight_transport(tmp_path: Path) -> None:
-    tree = checkout(tmp_path / "tree", "worker", "tests")
+    tree = checkout(tmp_path / "tree", "worker", "trainer_core", "tests")
     done = follow("add-a-weight-transport.md", tree, DRESSAGE_WEIGHTS_FOLDER=str(tmp_path))
-    assert len(done.created) == 1 and len(done.changed) == 1
+    assert len(done.created) == 1 and len(done.changed) == 2
 
 
 def test_write_a_plugin(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from worker.cluster import actors as cluster
 from worker.engine import EngineConfig, KvOnUpdate
 from worker.learner.ranks import LearnerWorker
 from worker.learner.stage import Learned
+from worker.learner.transport.object_store import ObjectStore
+from worker.learner.weights import WeightHandle
 from worker.loop.controller import RunController
 from worker.loop.run import ActiveRun
 from worker.loop.startup import ENGINE_CPUS, LEARNER_CPUS
@@ -48,12 +50,12 @@ class KeptRouter(Router):
     """A router that outlives its run."""
 
     _serving = False
-    _base: ray.ObjectRef | None = None
+    _base: WeightHandle | None = None
     """The policy that every run starts from: the first weights that were sent."""
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
-        self._base = self._base or bundle
-        return super().update(bundle, version, kv, alone)
+    def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
+        self._base = self._base or lasting(weights)
+        return super().update(weights, version, kv, alone)
 
     def fits(self, config: EngineConfig) -> bool:
         """Whether a run may be lent this engine."""
@@ -86,6 +88,13 @@ class KeptRouter(Router):
         with self._changed:  # ``close`` must not return between a group's leaving and its delivery
             super()._receive(slot, collected)
             self._changed.notify_all()
+
+
+def lasting(weights: WeightHandle) -> WeightHandle:
+    """The same version in Ray's store, where it stays though the learner goes on to others."""
+    bundle = weights.open()
+    packed = ObjectStore().pack(bundle.version, [bundle.unpacked()])
+    return WeightHandle.of(replace(bundle, tensors=packed, transport=ObjectStore.name, base_key="", changes=()))
 
 
 class KeptLearner:

@@ -249,18 +249,20 @@ class Learner:
         return {name: t.float().cpu().numpy() for name, t in as_in_files(self._parts.model, policy).items()}
 
     @torch.no_grad()
-    def layers(self) -> Iterator[dict[str, Tensor]]:
+    def layers(self, *, on_device: bool = False) -> Iterator[dict[str, Tensor]]:
         """``weights`` one layer after another, in the types in which engines want them (``formats/travel.py``).
 
         A layer's tensors may be read until the next is asked for: they are the learner's own where nothing has to be
-        converted. All ranks must ask for all of them; above 0 they are empty.
+        converted. All ranks must ask for all of them; above 0 they are empty. They come in host memory, or, with
+        ``on_device``, where the learner has them.
         """
         self._require_whole()
         for layer in self._parts.layers():
             if self.rank:
                 yield {}
             else:
-                yield {name: one.to(travel_type(name, one, self._served)).cpu() for name, one in layer.items()}
+                found = {name: one.to(travel_type(name, one, self._served)) for name, one in layer.items()}
+                yield found if on_device else {name: one.cpu() for name, one in found.items()}
 
     @torch.no_grad()
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from worker.learner.transport.arrays import size_of
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.object_store import CHANGES_IN_BUNDLE, IN_BUNDLE, ObjectStore
+from worker.learner.transport.object_store import IN_BUNDLE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,10 +51,8 @@ class Publication:
 
     def __init__(self, transport: WeightTransport, *, smallest: int = IN_BUNDLE) -> None:
         """Publish through ``transport``; policies of up to ``smallest`` bytes always whole."""
-        self._transport, self._smallest = transport, smallest
-        # What stands in one bundle stands in all that follow until the chain ends: a reference is enough.
-        stored = isinstance(transport, ObjectStore)
-        self._for_changes: WeightTransport = ObjectStore(CHANGES_IN_BUNDLE) if stored else transport
+        self.transport, self._smallest = transport, smallest
+        self._for_changes = transport.for_changes()
         self.base: Any = None
         """The last whole weights, as the transport has packed them."""
         self.chain: tuple[Changes, ...] = ()
@@ -65,12 +63,16 @@ class Publication:
         self._size = 0
         self._rests = 0
 
-    def add(self, version: int, layers: Iterable[Tensors]) -> None:
-        """Publish a version; ``layers`` is gone through once."""
+    def add(self, version: int, layers: Iterable[Tensors], *, whole: bool = False) -> None:
+        """Publish a version; ``layers`` is gone through once. With ``whole`` it travels whole, whatever has changed.
+
+        The version before stays readable until the next is published: engines may not have loaded it yet.
+        """
+        self.transport.keep([*([] if self.base is None else [self.base]), *(one.packed for one in self.chain)])
         key = f"{version}-{uuid4().hex}"
-        if self._starts_anew():
+        if whole or self._starts_anew():
             self._size, narrow = 0, [False]
-            self.base = self._transport.pack(version, self._measured(layers, narrow))
+            self.base = self.transport.pack(version, self._measured(layers, narrow))
             self.key, self.base_key, self.chain = key, key, ()
             if not narrow[0]:
                 self._rests = PATIENCE
@@ -84,7 +86,7 @@ class Publication:
             self._rests = PATIENCE
 
     def _starts_anew(self) -> bool:
-        if self.base is None or self._size <= self._smallest or not self._transport.lasts:
+        if self.base is None or self._size <= self._smallest or not self.transport.lasts:
             return True
         if self._rests:
             self._rests -= 1
@@ -100,7 +102,7 @@ class Publication:
     def _differences(self, layers: Iterable[Tensors], digests: dict[str, bytes], sizes: list[int]) -> Iterator[Tensors]:
         from trainer_core.update.formats.changes import PLACES, Changed, difference, digest
 
-        unpack = self._transport.unpack
+        unpack = self.transport.unpack
         known = Changed(unpack(self.base), [unpack(changes.packed) for changes in self.chain])
         for layer in layers:
             found: dict[str, Tensor] = {}

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -27,8 +27,10 @@ from worker.learner.peak import measure_peaks
 from worker.learner.probe.evidence import Witness
 from worker.learner.probe.sequences import probe_sequences
 from worker.learner.publication import Publication
-from worker.learner.transport import PUBLISHED_BY, TRANSPORTS
-from worker.learner.weights import WeightBundle, publish
+from worker.learner.transport import OBJECT_STORE, TRANSPORTS, WeightTransport
+from worker.learner.transport.choice import AUTO, Choice, Travel, choose
+from worker.learner.transport.topology import hosts
+from worker.learner.weights import WeightHandle, publish
 from worker.messages.columns import Column
 from worker.messages.packed_groups import PackedGroups
 
@@ -90,7 +92,11 @@ class LearnerWorker:
         os.environ["LOCAL_RANK"] = str(local_rank(rank))  # DeepSpeed takes the GPU of this number
         torch.set_num_threads(threads)
         self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
-        self._publication = Publication(TRANSPORTS[PUBLISHED_BY])
+        self._publication = Publication(TRANSPORTS[OBJECT_STORE])
+        self._travel: Travel | None = None
+        self._choice = Choice(OBJECT_STORE, "")
+        self._left: WeightTransport | None = None
+        """The transport before, whose last version engines may still read."""
         self._rank = rank
         self._world_size = world_size
         self._witness = Witness()
@@ -147,17 +153,44 @@ class LearnerWorker:
         """Take the optimizer step; returns the metrics and the new version."""
         return self._learner.finish(), self._learner.version
 
+    def carry_by(self, travel: Travel | None) -> None:
+        """Publish weights as a run asks for; None: through Ray's store."""
+        self._travel = travel
+        if travel is not None:
+            self._take(choose(travel), travel)
+
     @_at_work
-    def publish(self, sequences: list[list[int]]) -> list[ray.ObjectRef[WeightBundle]]:
-        """Publish the weights; a list, so that Ray hands the reference on and not the bundle. Empty above rank 0."""
+    def publish(self, sequences: list[list[int]]) -> WeightHandle | None:
+        """Publish the weights; None above rank 0."""
         if self._rank:
             for _ in self._learner.layers():
                 pass  # every rank has its share in each
             self._learner.score(sequences)
             self._learner.score_rounded_otherwise(sequences)
-            return []
-        publication = self._publication if _several_hosts() and not self._learner.served_whole else None
-        return [publish(self._learner, sequences, publication, self._witness)]
+            return None
+        if self._left is not None:
+            self._left.close()
+            self._left = None
+        there = hosts()
+        self._follow(there)
+        # On one host the whole weights are mapped: to find, apply and prove changes takes longer than to copy them.
+        mapped = there == 1 and self._publication.transport.local
+        whole = mapped or self._learner.served_whole
+        return publish(self._learner, sequences, self._publication, self._witness, whole=whole, why=self._choice.why)
+
+    def _follow(self, there: int) -> None:
+        """Go over to another transport where hosts have come or gone and nobody has named one."""
+        if self._travel is None or self._travel.asked != AUTO or self._travel.topology.hosts == there:
+            return
+        self._travel = replace(self._travel, topology=replace(self._travel.topology, hosts=there))
+        if (chosen := choose(self._travel)).name != self._choice.name:
+            self._take(chosen, self._travel)
+
+    def _take(self, chosen: Choice, travel: Travel) -> None:
+        if self._left is not None:
+            self._left.close()
+        self._choice, self._left = chosen, self._publication.transport
+        self._publication = Publication(TRANSPORTS[chosen.name].sender(travel.topology))
 
     @_at_work
     def rescore(
@@ -174,14 +207,6 @@ class LearnerWorker:
         """Load a checkpoint; returns its version and the caller's state."""
         extra = self._learner.load(folder)
         return self._learner.version, extra
-
-
-def _several_hosts() -> bool:
-    """Whether an engine may be on another host, to which all bytes travel.
-
-    On one host the whole weights are mapped: to find, apply and prove changes takes longer there than to copy them.
-    """
-    return sum(node["Alive"] for node in ray.nodes()) > 1
 
 
 def _found(groups: Sequence[Group]) -> Found:
@@ -215,6 +240,7 @@ class LearnerGroup:
         cores: str | None = None,
         actor_options: Mapping[str, Any] | None = None,
         teacher: str | Path | None = None,
+        travel: Travel | None = None,
     ) -> None:
         """Start ``spec.parallelism.learner_ranks`` actors and load the policy.
 
@@ -226,6 +252,7 @@ class LearnerGroup:
             cores: the board of those who share a host's cores, where they do.
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
+            travel: how weights shall reach the engines; None for Ray's store.
 
         Raises:
             LearnerLost: a rank died while starting.
@@ -237,6 +264,7 @@ class LearnerGroup:
         self.workers = [remote.remote(rank, world, threads, cores) for rank in range(world)]
         self.version = 0
         address = self._call_one(0, "rendezvous") if world > 1 else None
+        self._call("carry_by", travel)
         asked = None if teacher is None else str(teacher)
         vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
         self._device = device
@@ -279,10 +307,10 @@ class LearnerGroup:
         """Score these from now on, whenever weights are published."""
         self._probe = sequences
 
-    def publish(self) -> ray.ObjectRef[WeightBundle]:
-        """The present weights with their probe, in Ray's object store. Gone when rank 0 is."""
-        reference: ray.ObjectRef[WeightBundle] = self._call("publish", self._probe)[0][0]
-        return reference
+    def publish(self) -> WeightHandle:
+        """The present weights with their probe. Gone when rank 0 is."""
+        handle: WeightHandle = self._call("publish", self._probe)[0]
+        return handle
 
     def rescore(
         self,

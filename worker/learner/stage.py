@@ -15,7 +15,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import ray
 from numpy.typing import NDArray
 
 from trainer_core.spec import RunSpec
@@ -24,6 +23,8 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.errors import LearnerLost
 from worker.learner.ranks import LearnerGroup
+from worker.learner.transport.choice import Travel
+from worker.learner.weights import WeightHandle
 
 if TYPE_CHECKING:
     from trainer_core.update.rescoring import LearnerSide
@@ -34,7 +35,7 @@ class Learned:
     """Outcome of an update."""
 
     metrics: dict[str, float]
-    bundle: ray.ObjectRef
+    weights: WeightHandle
     """The new weights with their probe, for the engines."""
     learn_s: float
     publish_s: float
@@ -70,9 +71,10 @@ class LearningStage:
         teacher: Path | None = None,
         device: str = "cpu",
         cores: str | None = None,
+        travel: Travel | None = None,
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
-        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores)
+        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores, travel)
 
     def probe_with(self, sequences: list[list[int]]) -> None:
         """Probe with these token sequences from now on."""
@@ -82,7 +84,7 @@ class LearningStage:
         """Peak operations per second of a rank's device by number type. To be asked while nothing else computes."""
         return self._thread.submit(lambda: self._learner.peaks(dtypes))
 
-    def publish(self) -> Future[ray.ObjectRef]:
+    def publish(self) -> Future[WeightHandle]:
         """The present weights with their probe."""
         return self._thread.submit(lambda: self._learner.publish())
 
@@ -148,9 +150,12 @@ class LearningStage:
         teacher: Path | None,
         device: str,
         cores: str | None,
+        travel: Travel | None,
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
-        self._group = LearnerGroup(model_dir, spec, device=device, cores=cores, actor_options=options, teacher=teacher)
+        self._group = LearnerGroup(
+            model_dir, spec, device=device, cores=cores, actor_options=options, teacher=teacher, travel=travel
+        )
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started
 
@@ -169,15 +174,15 @@ class LearningStage:
         started = time.perf_counter()
         metrics = self._learner.finish()
         learned = time.perf_counter()
-        bundle = self._learner.publish()
-        return Learned(metrics, bundle, self._streamed_s + learned - started, time.perf_counter() - learned)
+        weights = self._learner.publish()
+        return Learned(metrics, weights, self._streamed_s + learned - started, time.perf_counter() - learned)
 
     def _learn(self, groups: list[Group], spec: RunSpec, step: int) -> Learned:
         started = time.perf_counter()
         metrics = self._learner.update(groups, spec, step)
         learned = time.perf_counter()
-        bundle = self._learner.publish()
-        return Learned(metrics, bundle, learned - started, time.perf_counter() - learned)
+        weights = self._learner.publish()
+        return Learned(metrics, weights, learned - started, time.perf_counter() - learned)
 
     def _save(
         self,

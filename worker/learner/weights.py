@@ -17,12 +17,12 @@ import ray
 from trainer_core.update.formats.quantise import Scales
 from worker.learner.probe.evidence import Evidence, Sampler, Witness
 from worker.learner.publication import Changes, Publication
-from worker.learner.transport import PUBLISHED_BY, TRANSPORTS, Tensors
-from worker.learner.transport.object_store import ObjectStore
+from worker.learner.transport import OBJECT_STORE, TRANSPORTS, Tensors
 
 log = logging.getLogger(__name__)
 
 Kv = Literal["keep", "recompute"]
+WHOLE = -1
 
 
 class WeightReceiver(Protocol):
@@ -48,9 +48,9 @@ class ChangeReceiver(Protocol):
         """Apply changes in their order and prove the result by the digests; the reason where that cannot be done."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightBundle:
-    """One version of the weights with the evidence to check them by. Arrays stay shared memory in Ray's store."""
+    """One version of the weights with the evidence to check them by. The tensors are where their transport put them."""
 
     version: int
     tensors: Any
@@ -58,7 +58,7 @@ class WeightBundle:
     probe_sequences: list[list[int]]
     probe_logprobs: list[list[float]]
     """Learner's natural-log probability of each probe token but the first, at temperature 1."""
-    transport: str = ObjectStore.name
+    transport: str = OBJECT_STORE
     """Name of the transport that packed the tensors."""
     base_key: str = ""
     """Key of the weights in ``tensors``; empty where no changes will ever refer to them."""
@@ -67,19 +67,35 @@ class WeightBundle:
     evidence: Evidence = field(default_factory=Evidence)
     """Sampled values of the tensors, and what else the probe judges by."""
 
+    _fetched: dict[int, Tensors] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Tensors that are at hand in this process: by their place in ``changes``, and the whole by ``WHOLE``."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is at hand in one process does not travel to another."""
+        return {**self.__dict__, "_fetched": {}}
+
+    def fetch(self, held: str | None) -> None:
+        """Have at hand what ``load_into`` takes, for an engine that holds the weights of that key and generates on.
+
+        Raises:
+            RuntimeError: the transport cannot hand it over.
+        """
+        missing = self._missing(held)
+        for index in [WHOLE, *range(len(self.changes))] if missing is None else missing:
+            self._tensors(index)
+
     def unpacked(self) -> Tensors:
         """This version's weights by Hugging Face name.
 
         Raises:
             RuntimeError: the transport cannot hand them over.
         """
-        unpack = TRANSPORTS[self.transport].unpack
-        base = unpack(self.tensors)
+        base = self._tensors(WHOLE)
         if not self.changes:
             return base
         from trainer_core.update.formats.changes import Changed  # torch is not for every reader of a bundle
 
-        return Changed(base, [unpack(one.packed) for one in self.changes])
+        return Changed(base, [self._tensors(index) for index in range(len(self.changes))])
 
     def load_into(self, engine: WeightReceiver, *, kv: Kv = "recompute", whole: bool = False) -> None:
         """Have an engine serve this version: by what has changed where it holds an earlier one, else by the whole.
@@ -101,14 +117,24 @@ class WeightBundle:
         """Name of exactly these weights; None where they have none."""
         return (self.changes[-1].after if self.changes else self.base_key) or None
 
-    def _load_changes(self, engine: ChangeReceiver, kv: Kv) -> bool:
-        held = engine.weights_key
+    def _tensors(self, index: int) -> Tensors:
+        """Tensors of a change, or of the whole weights (``WHOLE``)."""
+        if index not in self._fetched:
+            packed = self.tensors if index == WHOLE else self.changes[index].packed
+            self._fetched[index] = TRANSPORTS[self.transport].unpack(packed)
+        return self._fetched[index]
+
+    def _missing(self, held: str | None) -> range | None:
+        """Places of the changes that an engine lacks which holds those weights; None where it needs the whole."""
         keys = [one.before for one in self.changes]
-        if held is None or held not in keys:
+        return range(keys.index(held), len(keys)) if held is not None and held in keys else None
+
+    def _load_changes(self, engine: ChangeReceiver, kv: Kv) -> bool:
+        found = self._missing(engine.weights_key)
+        if found is None:
             return False
-        missing = self.changes[keys.index(held) :]
-        unpack = TRANSPORTS[self.transport].unpack
-        chain = [unpack(one.packed) for one in missing]
+        missing = [self.changes[index] for index in found]
+        chain = [self._tensors(index) for index in found]
         digests: dict[str, bytes] = {}
         for one, tensors in zip(missing, chain, strict=True):
             # The last version that touched a tensor tells what it is in the end; one that came whole needs no proof.
@@ -128,8 +154,10 @@ class Publisher(Protocol):
     engine_fp8: Scales | None
     """Scales of the matrices that the engines hold in FP8; None where they hold none."""
 
-    def layers(self) -> Iterator[Tensors]:
-        """All weights, layer by layer; a layer's may be read until the next is asked for."""
+    def layers(self, *, on_device: bool = False) -> Iterator[Tensors]:
+        """All weights, layer by layer; a layer's may be read until the next is asked for. In host memory, unless they
+        are asked for where they are.
+        """
 
     def score(self, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
         """Log-probability of each token but the first."""
@@ -138,31 +166,64 @@ class Publisher(Protocol):
         """The same with other roundings than the engine's; None where nothing is rounded to 16 bits or fewer."""
 
 
+@dataclass(frozen=True, slots=True)
+class WeightHandle:
+    """A published version, to be handed on to engines: whoever does so need not know how it travels."""
+
+    version: int
+    transport: str
+    """Name of the transport of its tensors."""
+    why: str
+    """Reason for that transport, as a clause; empty where nothing was chosen."""
+    _bundle: Any
+    """Reference to the bundle in Ray's store; its owner is rank 0, and it is gone when that has ended."""
+
+    @classmethod
+    def of(cls, bundle: WeightBundle, why: str = "") -> WeightHandle:
+        """The handle of a bundle that this process owns from now on."""
+        return cls(bundle.version, bundle.transport, why, ray.put(bundle))
+
+    def open(self) -> WeightBundle:
+        """The bundle. Its tensors may still be elsewhere."""
+        found: WeightBundle = ray.get(self._bundle)
+        return found
+
+
 def bundle(
     learner: Publisher,
     sequences: list[list[int]],
     publication: Publication | None = None,
     witness: Witness | None = None,
+    *,
+    whole: bool = False,
 ) -> WeightBundle:
     """The learner's weights as they are now, with the probe scored by the same version.
 
     Args:
         learner: gives weights and scores.
         sequences: the probe.
-        publication: what was published before, which it adds to; without one the weights are whole.
+        publication: what was published before, which it adds to; without one the weights are whole, in Ray's store.
         witness: what was testified of the version before; without one nothing is known of it.
+        whole: whether the weights travel whole, whatever was published before.
     """
     sampler = Sampler(learner.version, learner.engine_fp8)
-    layers = sampler.following(learner.layers())
-    base, key, chain = None, "", tuple[Changes, ...]()
-    if publication is None:
-        base = TRANSPORTS[PUBLISHED_BY].pack(learner.version, layers)
-    else:
-        publication.add(learner.version, layers)
-        base, key, chain = publication.base, publication.base_key, publication.chain
+    publication = publication or Publication(TRANSPORTS[OBJECT_STORE])
+    # Learners of CPUs, and stand-ins, know no other place.
+    given = learner.layers(on_device=True) if publication.transport.on_device else learner.layers()
+    layers = sampler.following(given)
+    publication.add(learner.version, layers, whole=whole)
     scores, others = learner.score(sequences), learner.score_rounded_otherwise(sequences)
     evidence = (witness or Witness()).testify(learner.version, sampler.sample, sequences, scores, others)
-    return WeightBundle(learner.version, base, sequences, scores, PUBLISHED_BY, key, chain, evidence)
+    return WeightBundle(
+        learner.version,
+        publication.base,
+        sequences,
+        scores,
+        publication.transport.name,
+        publication.base_key,
+        publication.chain,
+        evidence,
+    )
 
 
 def publish(
@@ -170,6 +231,9 @@ def publish(
     sequences: list[list[int]],
     publication: Publication | None = None,
     witness: Witness | None = None,
-) -> ray.ObjectRef[WeightBundle]:
-    """Put the learner's weights into Ray's object store; readers map them without a copy."""
-    return ray.put(bundle(learner, sequences, publication, witness))
+    *,
+    whole: bool = False,
+    why: str = "",
+) -> WeightHandle:
+    """Publish the learner's weights; see ``bundle``. ``why``: reason for the transport, for people to read."""
+    return WeightHandle.of(bundle(learner, sequences, publication, witness, whole=whole), why)

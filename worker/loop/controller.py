@@ -76,7 +76,7 @@ def _train(run: ActiveRun) -> None:
         batch = run.collect(step)
         update = run.learn(batch)
         learned = run.learned(update, batch)
-        run.sync_weights(learned.bundle, version=step)
+        run.sync_weights(learned.weights, version=step)
         run.evaluate_if_due(step)
         run.dispatch_ahead(step + 1)
         run.report(batch, learned)

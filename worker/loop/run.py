@@ -7,8 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar, cast
 
-import ray
-
 from trainer_core.link.bundle import Bundle
 from trainer_core.link.events import LogData, StepData
 from trainer_core.planning.compute import learned_tokens
@@ -24,6 +22,7 @@ from trainer_core.steering.token_age import staleness_metrics
 from worker.engine import KvOnUpdate
 from worker.errors import LearnerLost, WeightsRefused
 from worker.learner.stage import Learned
+from worker.learner.weights import WeightHandle
 from worker.link.client import Link
 from worker.loop.alerts import RewardAlerts, reward_trouble, starved_alert
 from worker.loop.answer_alerts import AnswerAlerts
@@ -105,6 +104,8 @@ class ActiveRun:
         self._evaluator = Evaluator(parts.evaluations, parts.generation, link, first_max_tokens, evaluated)
         self._sync: Future[ProbeFigures] | None = None
         """The newest transfer of weights to the engines."""
+        self._transport = ""
+        """Name of the transport that carried it."""
         noise = KeptNoise(state.get("probe_noise"), parts.device, again=bundle.measure_noise)
         self._probing = Probing(parts, noise, link, self._wait)
         self._pausing = Pausing(link, self._saving, self._commands, self._settle, interrupt)
@@ -122,8 +123,8 @@ class ActiveRun:
     def begin(self) -> None:
         """Prove that the engines serve the learner's weights; evaluate."""
         self._probing.choose_text(self._steering.spec, self._version)
-        bundle = self._wait(self._parts.learning.publish())
-        self.sync_weights(bundle, self._version)
+        weights = self._wait(self._parts.learning.publish())
+        self.sync_weights(weights, self._version)
         self._whole_after = self._version
         self._probing.tell_noise(self._version)
         if self.first_step == 1 and not self._evaluator.has_result:
@@ -188,12 +189,16 @@ class ActiveRun:
         self._metrics |= staleness_metrics(batch.groups, version)
         return learned
 
-    def sync_weights(self, bundle: ray.ObjectRef, version: int) -> None:
+    def sync_weights(self, weights: WeightHandle, version: int) -> None:
         """Send the new weights to the engines, for what they generate next and, where they may, for what runs."""
         if self._sync is not None:
             self._wait(self._sync)
         if self._evaluator.last is not None and self._steering.spec.rollout.overlaps:
             self._wait(self._evaluator.last)  # one version answers all of its prompts
+        if weights.transport != self._transport:
+            self._transport = weights.transport
+            told = f"From version {version} on, weights travel by {weights.transport}: {weights.why}."
+            self._link.emit(LogData(level="info", message=told), version)
         self._dispatcher.advance(version, self._metrics)
         self._version = version
         self._saving.remember(version, self._dispatcher.snapshot())
@@ -201,7 +206,7 @@ class ActiveRun:
         alone = isinstance(rollout.mode, AsyncMode) and not rollout.mode.interruptible
         begun = time.perf_counter()
         kv: KvOnUpdate = "recompute" if rollout.recompute_kv else "keep"
-        self._sync = self._parts.generation.update(bundle, version, kv, alone)
+        self._sync = self._parts.generation.update(weights, version, kv, alone)
         self._probing.watch(self._sync, begun)
 
     # ── report, evaluate, save ──

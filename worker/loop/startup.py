@@ -42,6 +42,8 @@ from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.servers import SERVER_CPUS, served, start_servers
 from worker.judge.use import Tally
 from worker.learner.stage import LearningStage, number_types
+from worker.learner.transport.choice import Travel, choose
+from worker.learner.transport.topology import topology
 from worker.link.platform import Platform
 from worker.loop.evaluation import EvaluationSet
 from worker.loop.lengths import check_lengths, longest_prompts
@@ -92,6 +94,7 @@ class Startup:
         cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
         self._placement = place(workers + judges, ranks, usable_gpus(), scoring=bool(bundle.reward_models))
         self.gpus = self._placement.gpus * (workers + judges + ranks) + self._placement.scoring_gpus
+        travel = self._travel()
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         self._active = active_parameters(bundle.policy.path)
@@ -127,6 +130,7 @@ class Startup:
             teacher,
             device,
             self._cores,
+            travel,
         )
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)
@@ -196,6 +200,14 @@ class Startup:
                 raise StartError(_sentence(error)) from error
             tick(total - len(pending) - len(left), total)
         return seconds
+
+    def _travel(self) -> Travel:
+        """How weights shall travel; what cannot be is refused before anything has started."""
+        spec, placement = self.bundle.spec, self._placement
+        engines, folder = spec.parallelism.rollout_workers, f"run-{self.bundle.run_id}"
+        found = Travel(spec.rollout.weight_transport, topology(engines, placement.device, placement.gpus, folder))
+        self._closers.callback(choose(found).clean, found)
+        return found
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
         options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)

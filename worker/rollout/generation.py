@@ -13,8 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-
-import ray
+from typing import TYPE_CHECKING
 
 from trainer_core.link.reward import Versions
 from trainer_core.rewards.score import Score
@@ -33,6 +32,9 @@ from worker.rollout.router import Router
 from worker.rollout.stopwatch import Stopwatch
 from worker.rollout.timeline import Timeline
 from worker.seeds import derive_seed
+
+if TYPE_CHECKING:
+    from worker.learner.weights import WeightHandle
 
 Progress = Callable[[int, int], None]
 """(groups done, groups in all)."""
@@ -105,12 +107,12 @@ class GenerationStage:
             found.append(self._scored.popleft())
         return found
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
+    def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
         """Bring new weights to the engines; see ``Router.update``."""
         started = time.time()
         with self._lock:
             self._updating = not self._out
-        future = self._engines.update(bundle, version, kv, alone)
+        future = self._engines.update(weights, version, kv, alone)
         future.add_done_callback(lambda _: self._updated(started))
         return future
 

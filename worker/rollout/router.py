@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.actor import ActorHandle
@@ -31,6 +31,9 @@ from worker.messages.jobs import Collected, EngineLoad, GroupJob, Parked, Submis
 from worker.messages.probe import Floor, ProbeFigures
 from worker.rollout import health as watch
 from worker.rollout.health import HealthWatch, reason
+
+if TYPE_CHECKING:
+    from worker.learner.weights import WeightHandle
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +92,7 @@ class Router:
         self.started = [slot.handle.start.remote(config) for slot in self._slots]
         """One ref per worker that holds the seconds of its start, or its error."""
         self._changed = threading.Condition(threading.RLock())
-        self._bundle: ray.ObjectRef | None = None
+        self._weights: WeightHandle | None = None
         self._version, self._seed = -1, 0
         self.floor: Floor | None = None
         """Noise between engines and learner, measured with the first weights that all have served; a run that goes on
@@ -138,16 +141,16 @@ class Router:
                 if slot.up:
                     slot.handle.submit.remote(Submission(tuple(part), seed + index, alone, self._flush))
 
-    def update(self, bundle: ray.ObjectRef, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
+    def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
         """Bring all workers to new weights. What is submitted from now on is sampled by them.
 
         Result: figures of the probes, once every worker has proved that it serves them; ``WeightsRefused`` where one
         has failed to.
         """
         with self._changed:
-            self._bundle, self._version = bundle, version
+            self._weights, self._version = weights, version
             asked = [
-                (slot, slot.generation, slot.handle.update.remote(bundle, self._tolerance, self.floor, kv, alone))
+                (slot, slot.generation, slot.handle.update.remote(weights, self._tolerance, self.floor, kv, alone))
                 for slot in self._slots
                 if slot.up and not slot.retired
             ]
@@ -248,8 +251,8 @@ class Router:
         ray.get(slot.handle.start.remote(self._config))
         while True:
             with self._changed:
-                bundle, version = self._bundle, self._version
-                if bundle is None or slot.serving == version:
+                weights, version = self._weights, self._version
+                if weights is None or slot.serving == version:
                     slot.up = True
                     if slot.held:
                         self.regenerated += len(slot.held)
@@ -257,7 +260,7 @@ class Router:
                         slot.handle.submit.remote(Submission(jobs, self._seed + slot.index, False, self._flush))
                     self._changed.notify_all()
                     return
-            asked = slot.handle.update.remote(bundle, self._tolerance, self.floor, "recompute", False)
+            asked = slot.handle.update.remote(weights, self._tolerance, self.floor, "recompute", False)
             self._passed(slot, ray.get(asked))
 
     def _retire(self, slot: _Slot, why: str) -> None:

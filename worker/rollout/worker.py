@@ -26,7 +26,7 @@ from worker.messages.jobs import Collected, EngineLoad, EngineSpan, GroupJob, Pa
 from worker.seeds import derive_seed
 
 if TYPE_CHECKING:
-    from worker.learner.weights import WeightBundle
+    from worker.learner.weights import WeightBundle, WeightHandle
     from worker.messages.probe import Floor, ProbeFigures
 
 FLUSH_S = 0.02
@@ -94,12 +94,12 @@ class RolloutWorker:
         self._enqueue(lambda: self._begin(submission), submission.alone)
 
     def update(
-        self, bundle: WeightBundle, tolerance: float, floor: Floor | None, kv: KvOnUpdate, alone: bool
+        self, weights: WeightHandle, tolerance: float, floor: Floor | None, kv: KvOnUpdate, alone: bool
     ) -> Updated:
         """Serve new weights and prove it; once more with all of them where a first probe fails.
 
         Args:
-            bundle: the version.
+            weights: the version; it is fetched while the engine generates on.
             tolerance: largest mean difference that may count as noise, in nats.
             floor: the noise of the start; None measures it.
             kv: what becomes of the keys and values of running sequences.
@@ -107,7 +107,12 @@ class RolloutWorker:
 
         Raises:
             ProbeFailed: the second probe has failed too. Nothing is generated until an update passes.
+            RuntimeError: the weights cannot be fetched. The engine goes on with those that it has.
         """
+        if self._failure is not None:
+            raise self._failure
+        bundle = weights.open()
+        bundle.fetch(self._engine.weights_key)
         answer: Updated = self._enqueue(lambda: self._update(bundle, tolerance, floor, kv), alone).result()
         return answer
 

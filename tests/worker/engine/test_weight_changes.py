@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,9 @@ from trainer_core.update.formats.changes import PLACES, VALUES
 from worker.engine import InferenceEngine, WeightsRefusedError
 from worker.learner.probe.check import apply_and_probe
 from worker.learner.publication import PATIENCE, Publication
+from worker.learner.transport import TRANSPORTS, WeightTransport
 from worker.learner.transport.object_store import CHANGES_IN_BUNDLE, ObjectStore
+from worker.learner.transport.topology import Topology
 from worker.learner.weights import WeightBundle, bundle
 
 SEQUENCES = [[3, 9, 27, 41, 4, 12, 36, 50, 33, 2], list(range(2, 58)) * 3]
@@ -30,10 +33,10 @@ class Learning:
 
     engine_fp8 = None
 
-    def __init__(self, model: Qwen3ForCausalLM) -> None:
+    def __init__(self, model: Qwen3ForCausalLM, transport: WeightTransport | None = None) -> None:
         self.version = 0
         self.tensors = {name: torch.from_numpy(array).bfloat16() for name, array in state(model).items()}
-        self.publication = Publication(ObjectStore(), smallest=0)
+        self.publication = Publication(transport or ObjectStore(), smallest=0)
 
     def layers(self) -> Iterator[dict[str, Tensor]]:
         for name, tensor in self.tensors.items():
@@ -112,6 +115,36 @@ def test_changes_give_the_same_policy_as_the_whole(
     assert key is not None
     assert served_whole(engine, learning) == packed[-1]
     assert engine.weights_key is None
+
+
+@pytest.mark.parametrize("name", ["shared_memory", "distributed", "files"])
+def test_an_engine_loads_what_any_transport_brings(
+    shared_engine: InferenceEngine,
+    tied_policy: Policy,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = start(tied_policy[0], dtype="bfloat16")
+    transport = TRANSPORTS[name].sender(Topology(location=str(tmp_path), folder="run-1"))
+    learning, ways = Learning(tied_policy[1], transport), list[str]()
+    found: list[Any] = []
+    for names in ((), (EMBEDDING, GATE), (NORM,)):
+        sent: WeightBundle = pickle.loads(pickle.dumps(learning.publish(*names)))
+        sent.fetch(engine.weights_key)
+        with monkeypatch.context() as while_it_stands_still:
+            while_it_stands_still.setattr(type(transport), "unpack", None)
+            watch = Watch(engine, while_it_stands_still)
+            sent.load_into(engine)
+        ways += watch.taken()
+        assert engine.version == learning.version
+        found.append(engine.score(SEQUENCES))
+    assert ways == ["weights", "changes", "changes"]
+    assert found[-1] == served_whole(engine, learning) != found[0]
+    fresh = pickle.loads(pickle.dumps(sent))
+    fresh.load_into(engine, whole=True)
+    assert engine.score(SEQUENCES) == found[-1]
+    transport.close()
 
 
 def test_whoever_has_missed_versions_or_has_none_gets_what_is_missing(

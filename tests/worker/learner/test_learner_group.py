@@ -17,11 +17,13 @@ from trainer_core.starter.architectures import make_tiny
 from trainer_core.update.learner import Learner, NonFiniteUpdate
 from trainer_core.update.model.naming import layer_of
 from trainer_core.update.packed.sharding import minibatches, packed_tokens, shards
-from worker.errors import LearnerLost
+from worker.errors import LearnerLost, StartError
 from worker.learner import ranks
 from worker.learner.publication import Publication
 from worker.learner.ranks import LearnerGroup
+from worker.learner.transport.choice import Travel
 from worker.learner.transport.object_store import ObjectStore
+from worker.learner.transport.topology import Topology
 from worker.learner.weights import WeightBundle, publish
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
@@ -52,7 +54,7 @@ def test_two_ranks_make_the_update_of_one(policy_dir: Path, tmp_path: Path) -> N
                 for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
                     np.testing.assert_allclose(trajectory.learner_logprobs, other.learner_logprobs, atol=1e-5)
                     np.testing.assert_allclose(trajectory.entropy, other.entropy, atol=1e-5)
-        bundle: WeightBundle = ray.get(group.publish())
+        bundle: WeightBundle = group.publish().open()
         assert bundle.version == group.version == 2
         for name, weight in alone.weights().items():
             np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
@@ -81,7 +83,7 @@ def test_a_rank_with_nothing_to_do_keeps_in_step(policy_dir: Path) -> None:
         group.update(make_groups(2), spec, 2)
         alone.update(make_groups(2), make_spec(optimizer=SMOOTH), 2)
         for name, weight in alone.weights().items():
-            np.testing.assert_allclose(ray.get(group.publish()).tensors[name], weight, atol=1e-6)
+            np.testing.assert_allclose(group.publish().open().tensors[name], weight, atol=1e-6)
     finally:
         group.close()
 
@@ -98,7 +100,7 @@ def test_two_ranks_stream_the_update_of_one(policy_dir: Path, stage: int) -> Non
             group.accumulate(piece)
         assert group.finish() == pytest.approx(metrics, rel=1e-4, abs=1e-6)
         assert group.version == 1
-        bundle: WeightBundle = ray.get(group.publish())
+        bundle: WeightBundle = group.publish().open()
         for name, weight in alone.weights().items():
             np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
         for mine, theirs in zip(found, expected, strict=True):
@@ -125,7 +127,7 @@ def test_two_ranks_train_the_critic_of_one(policy_dir: Path, kind: str) -> None:
             for mine, theirs in zip(found, expected, strict=True):
                 for trajectory, other in zip(mine.trajectories, theirs.trajectories, strict=True):
                     np.testing.assert_allclose(trajectory.token_advantages, other.token_advantages, atol=1e-3)
-        bundle: WeightBundle = ray.get(group.publish())
+        bundle: WeightBundle = group.publish().open()
         assert bundle.tensors.keys() == alone.weights().keys()
         for name, weight in alone.weights().items():
             np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-5)
@@ -152,7 +154,7 @@ def test_layers_stand_in_the_store_one_by_one_with_the_changes_since(
     learner, publication = Learner(policy_dir, spec), Publication(ObjectStore(), smallest=0)
     for step in (1, 2, 3):
         learner.update(make_groups(step), spec, step)
-        sent = ray.get(publish(learner, [[1, 2]], publication))
+        sent = publish(learner, [[1, 2]], publication).open()
         assert len(sent.changes) == step - 1
         assert isinstance(sent.tensors, tuple)
         assert {layer_of(name) for name in sent.tensors[1].names} == {layer_of(sent.tensors[1].names[0])}
@@ -168,13 +170,32 @@ def test_layers_stand_in_the_store_one_by_one_with_the_changes_since(
 def test_the_store_shares_weights_without_a_copy(policy_dir: Path) -> None:
     group = LearnerGroup(policy_dir, make_spec())
     try:
-        bundle = ray.get(group.publish())
+        bundle = group.publish().open()
         assert bundle.version == 0
         assert not any(array.flags.writeable or array.flags.owndata for array in bundle.tensors.values())
         assert len(bundle.probe_sequences) == len(bundle.probe_logprobs) == 4
         for sequence, logprobs in zip(bundle.probe_sequences, bundle.probe_logprobs, strict=True):
             assert len(logprobs) == len(sequence) - 1
             assert all(math.isfinite(value) and value < 0 for value in logprobs)
+    finally:
+        group.close()
+
+
+def test_a_run_s_weights_travel_as_its_hosts_allow(policy_dir: Path) -> None:
+    group = LearnerGroup(policy_dir, make_spec(), travel=Travel("auto", Topology()))
+    try:
+        handle = group.publish()
+        assert (handle.transport, handle.why) == ("shared_memory", "all models of the run are on one host")
+        first = handle.open()
+        first.fetch(None)
+        # Two hosts, of which one has gone by the time that weights are published.
+        ray.get(group.workers[0].carry_by.remote(Travel("auto", Topology(hosts=2))))
+        other = group.publish()
+        assert other.transport == "shared_memory"
+        for name, weight in other.open().unpacked().items():
+            assert torch.equal(first.unpacked()[name], weight)
+        with pytest.raises(StartError, match="the run's models are on CPUs"):
+            ray.get(group.workers[0].carry_by.remote(Travel("cuda_ipc", Topology())))
     finally:
         group.close()
 
@@ -191,12 +212,14 @@ def test_the_store_shares_weights_without_a_copy(policy_dir: Path) -> None:
 def test_engines_that_load_all_weights_anew_are_sent_no_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, engine: dict[str, Any], changes: bool
 ) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(ranks, "_several_hosts", lambda: True)
-    monkeypatch.setattr(ranks, "publish", lambda learner, sequences, publication, witness: asked.append(publication))
+    asked: list[bool] = []
+    monkeypatch.setattr(ranks, "hosts", lambda: 2)
+    monkeypatch.setattr(ranks, "publish", lambda *_, whole, why: asked.append(whole))
     rollout = {"group_size": 4, "max_tokens": 60, "engine": {"max_model_len": 128, **engine}}
     worker: Any = object.__new__(ranks.LearnerWorker)
     worker._rank, worker.cores, worker._witness, worker._publication = 0, None, None, Publication(ObjectStore())
+    worker._left = worker._travel = None
+    worker._choice = ranks.Choice("object_store", "")
     worker._learner = Learner(make_tiny(name, tmp_path / name), make_spec(rollout=rollout))
     worker.publish([[1, 2]])
-    assert asked == [worker._publication if changes else None]
+    assert asked == [not changes]

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.trajectory import Group
@@ -39,7 +38,7 @@ def test_two_ranks_refine_as_one(policy_dir: Path) -> None:
                 assign_advantages(groups, whole)
             metrics = group.update(found, shared, step)
             assert metrics == pytest.approx(alone.update(expected, whole, step), rel=1e-4, abs=1e-6)
-        bundle = ray.get(group.publish())
+        bundle = group.publish().open()
         for name, weight in alone.weights().items():
             np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
     finally:

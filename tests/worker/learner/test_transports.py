@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from worker.engine.readback import ReadBack
-from worker.learner import weights
 from worker.learner.probe.check import apply_and_probe
 from worker.learner.probe.errors import ProbeFailed
 from worker.learner.probe.evidence import Evidence
-from worker.learner.transport import TRANSPORTS
+from worker.learner.publication import Publication
+from worker.learner.transport import TRANSPORTS, WeightTransport
+from worker.learner.transport.topology import Topology
 from worker.learner.weights import bundle
 
 
@@ -61,21 +63,26 @@ class ToyPolicy:
 
 
 @pytest.fixture(params=sorted(TRANSPORTS))
-def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(weights, "PUBLISHED_BY", request.param)
-    return str(request.param)
+def transport(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WeightTransport]:
+    """The learner's half."""
+    found = TRANSPORTS[request.param]
+    if found.on_device and not torch.cuda.is_available():
+        pytest.skip(f"{found.name} needs a GPU, and this machine has none")
+    sender = found.sender(Topology(location=str(tmp_path), folder="run-1"))
+    yield sender
+    sender.close()
 
 
-def carried(learner: Any) -> Any:
+def carried(learner: Any, transport: WeightTransport) -> Any:
     """A bundle as another process gets it."""
-    return pickle.loads(pickle.dumps(bundle(learner, [[0, 3, 5], [7, 1]])))
+    return pickle.loads(pickle.dumps(bundle(learner, [[0, 3, 5], [7, 1]], Publication(transport))))
 
 
-def test_what_is_packed_arrives_whole(transport: str) -> None:
+def test_what_is_packed_arrives_whole(transport: WeightTransport) -> None:
     engine = ToyPolicy(9)
     for learner in (ToyPolicy(1), ToyPolicy(2)):
-        sent = carried(learner)
-        assert (sent.version, sent.transport) == (learner.version, transport)
+        sent = carried(learner, transport)
+        assert (sent.version, sent.transport) == (learner.version, transport.name)
         assert apply_and_probe(engine, sent, 1e-9).largest == 0.0
         assert engine.version == learner.version
         for name, weight in learner.tensors.items():
@@ -83,14 +90,15 @@ def test_what_is_packed_arrives_whole(transport: str) -> None:
             assert torch.equal(engine.tensors[name], weight)
 
 
-def test_a_version_is_unpacked_again_for_an_engine_that_was_replaced(transport: str) -> None:
-    sent = carried(ToyPolicy(3))
+def test_a_version_is_unpacked_again_for_an_engine_that_was_replaced(transport: WeightTransport) -> None:
+    sent = carried(ToyPolicy(3), transport)
     for engine in (ToyPolicy(4), ToyPolicy(5)):
         assert apply_and_probe(engine, sent, 1e-9).largest == 0.0
 
 
-def test_weights_of_another_version_are_found_by_the_probe(transport: str) -> None:
-    old, new = carried(ToyPolicy(6)), carried(ToyPolicy(7))
+def test_weights_of_another_version_are_found_by_the_probe(transport: WeightTransport) -> None:
+    publication = Publication(transport)
+    old, new = (bundle(learner, [[0, 3, 5], [7, 1]], publication) for learner in (ToyPolicy(6), ToyPolicy(7)))
     mixed = replace(new, tensors=old.tensors)
     with pytest.raises(ProbeFailed, match=r"weights 7: 2 of 2 tensors in the engine are not as published"):
         apply_and_probe(ToyPolicy(8), mixed, 1e-3)

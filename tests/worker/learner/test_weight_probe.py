@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 import torch
 from transformers import Qwen3ForCausalLM
 
@@ -43,7 +42,7 @@ def engine(tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[InferenceEngi
 def versions(cluster: None, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Iterator[list[WeightBundle]]:
     """Versions 0 to 2 of a policy that learns."""
     learner = LearnerGroup(tied_policy[0], SPEC)
-    bundles = [ray.get(learner.publish())]
+    bundles = [learner.publish().open()]
     for step in (1, 2):
         groups = make_groups(step)
         for group in groups:
@@ -51,7 +50,7 @@ def versions(cluster: None, tied_policy: tuple[Path, Qwen3ForCausalLM]) -> Itera
                 trajectory.token_ids %= VOCAB
                 trajectory.prompt_ids %= VOCAB
         learner.update(groups, SPEC, step)
-        bundles.append(ray.get(learner.publish()))
+        bundles.append(learner.publish().open())
     yield bundles
     learner.close()
 

@@ -37,7 +37,7 @@ class Engines:
     deliver: Any = None
     update_ended: Future[float] = field(default_factory=Future)
 
-    def update(self, bundle: Any, version: int, kv: Any, alone: bool) -> Future[float]:
+    def update(self, weights: Any, version: int, kv: Any, alone: bool) -> Future[float]:
         return self.update_ended
 
     def serve(self, deliver: Any, failed: Any) -> None:

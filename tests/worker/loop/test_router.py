@@ -20,7 +20,7 @@ from worker.engine import EngineConfig, Sampling
 from worker.errors import WeightsRefused
 from worker.learner.probe.evidence import Evidence, Sampler
 from worker.learner.transport.object_store import ObjectStore
-from worker.learner.weights import WeightBundle
+from worker.learner.weights import WeightBundle, WeightHandle
 from worker.messages.jobs import Collected, GroupJob
 from worker.rollout import health as watch
 from worker.rollout.router import Router
@@ -143,13 +143,13 @@ def test_a_worker_that_fails_its_probe_twice_generates_nothing_more_and_is_not_r
     text = [[5, 16, 7, 19]]
     scores = router.score(text).result(60)
     right = WeightBundle(1, ObjectStore().pack(1, [tensors]), text, scores, evidence=Evidence(sampler.sample))
-    figures = router.update(ray.put(right), 1, "recompute", False).result(60)
+    figures = router.update(WeightHandle.of(right), 1, "recompute", False).result(60)
     assert figures.read_share == 1.0 and figures.largest < 1e-4 and told == []
 
     name = "model.layers.1.mlp.down_proj.weight"
     torn = {**tensors, name: torch.cat([tensors[name][:40], tensors[name][40:] * 1.01])}
     wrong = replace(right, version=2, tensors=ObjectStore().pack(2, [torn]))
-    update = router.update(ray.put(wrong), 2, "recompute", False)
+    update = router.update(WeightHandle.of(wrong), 2, "recompute", False)
     router.submit(jobs(2), seed=1, alone=False)
     with pytest.raises(WeightsRefused, match=rf"Rollout worker 0 does not compute with .* weights 2: 1 of .*: {name} "):
         update.result(60)

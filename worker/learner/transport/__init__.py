@@ -1,14 +1,20 @@
 """Transports: how the tensors of a version of the weights come from the learner to the engines.
 
 ``worker/learner/weights.py`` makes the bundle around them; ``worker/learner/probe`` proves that they arrived whole.
+``choice.py`` says which one serves a run.
 """
 
 from worker.learner.transport.base import Tensors, WeightTransport
+from worker.learner.transport.cuda_ipc import CudaIpc
+from worker.learner.transport.distributed import Distributed
+from worker.learner.transport.files import Files
 from worker.learner.transport.object_store import ObjectStore
+from worker.learner.transport.shared_memory import SharedMemory
 
-__all__ = ["PUBLISHED_BY", "TRANSPORTS", "Tensors", "WeightTransport"]
+__all__ = ["OBJECT_STORE", "TRANSPORTS", "Tensors", "WeightTransport"]
 
-TRANSPORTS: dict[str, WeightTransport] = {transport.name: transport for transport in (ObjectStore(),)}
+OBJECT_STORE = ObjectStore.name
+TRANSPORTS: dict[str, WeightTransport] = {
+    transport.name: transport for transport in (ObjectStore(), SharedMemory(), CudaIpc(), Distributed(), Files())
+}
 """The transports by name. A bundle names the transport that packed it, so that every reader unpacks it by the same."""
-PUBLISHED_BY = ObjectStore.name
-"""The transport that the learner packs with."""

@@ -1,4 +1,4 @@
-"""Tensors as arrays, which pickle without a copy, and back. numpy has no bfloat16: its bits travel as integers."""
+"""Tensors as arrays, which pickle without a copy, and back. Of types that numpy lacks the bits travel as integers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 
@@ -18,7 +18,7 @@ class Bits:
     """A tensor of a type that numpy does not know."""
 
     dtype: str
-    bits: NDArray[np.int16]
+    bits: NDArray[Any]
 
 
 Stored = NDArray[Any] | Bits
@@ -29,8 +29,9 @@ def as_stored(tensor: Tensor) -> Stored:
     import torch
 
     tensor = tensor.detach().contiguous()
-    if tensor.dtype == torch.bfloat16:
-        return Bits("bfloat16", tensor.view(torch.int16).numpy())
+    if tensor.dtype == torch.bfloat16 or tensor.dtype.itemsize == 1:
+        bits = tensor.view(torch.int16 if tensor.dtype.itemsize == 2 else torch.uint8)
+        return Bits(dtype_name(tensor.dtype), bits.numpy())
     array: NDArray[Any] = tensor.numpy()
     return array
 
@@ -47,6 +48,11 @@ def as_tensor(stored: Stored | Tensor) -> Tensor:
         warnings.simplefilter("ignore", UserWarning)
         tensor = torch.from_numpy(array)
     return tensor.view(getattr(torch, stored.dtype)) if isinstance(stored, Bits) else tensor
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Name of a number type, as torch's module has it."""
+    return str(dtype).removeprefix("torch.")
 
 
 def size_of(tensor: Tensor) -> int:

@@ -8,7 +8,7 @@ import ray
 from numpy.typing import NDArray
 
 from worker.learner.transport.arrays import Stored, as_stored, as_tensor, size_of
-from worker.learner.transport.base import Tensors
+from worker.learner.transport.base import Tensors, WeightTransport
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,6 +17,8 @@ IN_BUNDLE = 16 << 20
 """Bytes up to which all tensors stand in the bundle itself."""
 CHANGES_IN_BUNDLE = 64 << 10
 """The same for changes, which every later bundle carries along."""
+PULLED_S = 60.0
+"""Seconds that an engine which generates waits for layers from another host; it fetches the rest one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +29,20 @@ class StoredLayer:
     stored: "ray.ObjectRef[dict[str, Stored]]"
 
 
-class ObjectStore:
+class ObjectStore(WeightTransport):
     """The bundle holds the tensors where they are few, and else a reference to each layer's."""
 
     name = "object_store"
     lasts = True
+    local = True
 
     def __init__(self, in_bundle: int | None = None) -> None:
         """``in_bundle``: bytes up to which all tensors stand in the bundle; None for as many as are usual."""
         self._in_bundle = in_bundle
+
+    def for_changes(self) -> "ObjectStore":
+        """One that puts less into the bundle: what stands in one stands in all that follow until the chain ends."""
+        return ObjectStore(CHANGES_IN_BUNDLE)
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> "dict[str, Stored] | tuple[StoredLayer, ...]":
         """Copy each layer into the store as it comes: never is there a second copy of more than one layer."""
@@ -53,7 +60,9 @@ class ObjectStore:
         return tuple(parts) if parts else held
 
     def unpack(self, packed: "Mapping[str, Stored | NDArray[Any]] | tuple[StoredLayer, ...]") -> Tensors:
-        """The tensors, mapped when they are asked for."""
+        """The tensors, mapped when they are asked for; what is on another host is fetched from there at once."""
+        if isinstance(packed, tuple) and packed:
+            ray.wait([part.stored for part in packed], num_returns=len(packed), timeout=PULLED_S)
         return MappedTensors(packed)
 
 

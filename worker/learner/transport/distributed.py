@@ -1,0 +1,199 @@
+"""torch.distributed between hosts: the learner sends a snapshot in buckets to the engines that ask for it.
+
+Engines ask in a store on the learner's side, which tells each its group and its rank. Those that ask at the same time
+get the version by one broadcast; one that comes late, or whose group has broken, gets it alone, point to point. A
+thread of the learner's process sends, while the learner learns and the engines generate. What arrives is proved by the
+digest in the bundle, since nothing between the hosts is encrypted or signed.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from worker.learner.transport.base import Tensors, WeightTransport
+from worker.learner.transport.layout import LaidOut, Place, raw
+from worker.learner.transport.segment import Segment
+from worker.learner.transport.topology import Topology
+
+if TYPE_CHECKING:
+    import torch.distributed as dist
+    from torch import Tensor
+
+    from worker.learner.transport.groups import Backend, Group
+    from worker.learner.transport.sending import Sending
+
+TRIES = 3
+"""Times that an engine asks for a version before it gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A version that can be asked for."""
+
+    address: str
+    port: int
+    session: str
+    """Random: names what this learner and its readers keep in the store."""
+    key: str
+    size: int
+    places: tuple[Place, ...]
+    digest: bytes
+    """BLAKE3 of all bytes."""
+    backend: Backend
+
+
+@dataclass(slots=True)
+class Membership:
+    """What a reader keeps of a learner's groups from one version to the next."""
+
+    store: dist.TCPStore
+    own: str
+    """This host's address on the way to the learner."""
+    reader: str = field(default_factory=lambda: uuid4().hex)
+    groups: dict[str, Group] = field(default_factory=dict)
+
+
+class Distributed(WeightTransport):
+    """The bundle holds where to ask for the version."""
+
+    name = "distributed"
+    lasts = True
+
+    def __init__(self, address: str = "127.0.0.1", engines: int = 1, backend: Backend = "gloo") -> None:
+        """Send from ``address`` to as many engines; to receive, none of it is needed."""
+        self._address, self._engines, self._backend = address, engines, backend
+        self._sending: Sending | None = None
+        self._held: dict[str, Segment] = {}
+        self._memberships: dict[str, Membership] = {}
+        self._lock = threading.Lock()
+
+    def refusal(self, topology: Topology) -> str | None:
+        """It needs a network that is private, since what it sends is not encrypted."""
+        if topology.encrypted:
+            return (
+                "torch.distributed does not encrypt what it sends, and on this cluster Ray does (RAY_USE_TLS), so the "
+                "network between its hosts is not private"
+            )
+        import torch.distributed as dist
+
+        backend = _backend(topology)
+        served = dist.is_available() and (dist.is_nccl_available() if backend == "nccl" else dist.is_gloo_available())
+        return None if served else f"the installed torch has no {backend}"
+
+    def sender(self, topology: Topology) -> Distributed:
+        """One that sends from the address by which Ray's nodes know this host."""
+        import ray
+
+        address = ray.util.get_node_ip_address() if ray.is_initialized() else "127.0.0.1"
+        return Distributed(address, topology.engines, _backend(topology))
+
+    def pack(self, version: int, layers: Iterable[Tensors]) -> Offer:
+        """Take a snapshot, and offer it."""
+        from worker.learner.transport.sending import Sending
+
+        if self._sending is None:
+            self._sending = Sending(self._address, self._engines, self._backend)
+        segment = Segment(layers)
+        key = segment.name.key.hex()
+        self._held[key] = segment
+        self._sending.offer(key, segment.whole())
+        return Offer(
+            self._address,
+            self._sending.port,
+            self._sending.session,
+            key,
+            segment.name.size,
+            segment.name.places,
+            _digest(segment.whole()),
+            self._backend,
+        )
+
+    def unpack(self, packed: Offer) -> Tensors:
+        """Ask for the version, and receive it."""
+        own = self._held.get(packed.key)
+        if own is not None:
+            return own.tensors()
+        import torch
+
+        whole = torch.empty(packed.size, dtype=torch.uint8)
+        with self._lock:
+            self._fetch(packed, whole)
+        if _digest(whole) != packed.digest:
+            raise RuntimeError(f"the weights that came from {_where(packed)} are not what was sent: they differ")
+        return LaidOut(packed.places, whole)
+
+    def keep(self, packed: Collection[Offer]) -> None:
+        """Offer all other versions no longer; one that is being sent is sent to its end."""
+        kept = {one.key for one in packed}
+        for key in [key for key in self._held if key not in kept]:
+            if self._sending is not None:
+                self._sending.withdraw(key)
+            self._held.pop(key).close()
+
+    def close(self) -> None:
+        """Offer nothing any longer, and close the store."""
+        self.keep(())
+        if self._sending is not None:
+            self._sending.close()
+            self._sending = None
+
+    def _fetch(self, packed: Offer, whole: Tensor) -> None:
+        failures: list[str] = []
+        for _ in range(TRIES):
+            try:
+                return self._receive(packed, whole)
+            except Gone:
+                raise
+            except (RuntimeError, OSError) as error:  # the former are torch.distributed's
+                self._memberships.pop(packed.session, None)
+                failures.append((str(error).splitlines() or [type(error).__name__])[0])
+        raise RuntimeError(f"the weights could not be fetched from {_where(packed)}: {failures[-1]}")
+
+    def _receive(self, packed: Offer, whole: Tensor) -> None:
+        from worker.learner.transport.groups import Group
+
+        joined = self._membership(packed)
+        number = joined.store.add(f"{packed.session}/asks", 1)
+        asked = json.dumps({"key": packed.key, "reader": joined.reader, "number": number})
+        joined.store.set(f"{packed.session}/ask/{number}", asked)
+        answer = json.loads(joined.store.get(f"{packed.session}/answer/{number}"))
+        if answer is None:
+            raise Gone(f"the weights are no longer at {_where(packed)}: it has given them back")
+        name, rank, size = answer
+        if name not in joined.groups:
+            joined.groups[name] = Group(joined.store, name, rank, size, joined.own, packed.backend)
+        joined.groups[name].pass_on(whole)
+
+    def _membership(self, packed: Offer) -> Membership:
+        from worker.learner.transport.groups import address_towards, connected_store
+
+        if packed.session not in self._memberships:
+            own = address_towards(packed.address, packed.port)
+            # A reader has one learner; that of an attempt before is gone.
+            self._memberships = {packed.session: Membership(connected_store(packed.address, packed.port), own)}
+        return self._memberships[packed.session]
+
+
+class Gone(RuntimeError):
+    """The sender has given a version back."""
+
+
+def _backend(topology: Topology) -> Backend:
+    # NCCL refuses two members that share a GPU.
+    return "nccl" if topology.device == "cuda" and topology.gpus >= 1.0 else "gloo"
+
+
+def _digest(whole: Tensor) -> bytes:
+    from blake3 import blake3
+
+    found: bytes = blake3(raw(whole)).digest()
+    return found
+
+
+def _where(packed: Offer) -> str:
+    return f"the learner at {packed.address}:{packed.port}"

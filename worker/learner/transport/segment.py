@@ -1,0 +1,148 @@
+"""Segments of memory without a name in any file system, sealed by the kernel once they are written.
+
+A segment is a memfd. Processes of the same user on the same kernel open it through its writer's entry in ``/proc``;
+nobody else can. It has no name that could be left behind: when the last process that holds it ends, however it ends,
+the kernel frees it. Once sealed, it can neither be cut nor written by anybody, its writer included, so a reader needs
+no digest and no lock; and it is not bounded by the size of ``/dev/shm``, which containers keep small.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import secrets
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from worker.learner.transport.layout import LaidOut, Place, place, raw
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from worker.learner.transport.base import Tensors
+
+MAGIC = b"dressage weights"
+HEADER = 64
+"""Bytes before the first tensor: ``MAGIC`` and the segment's key."""
+SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+_MOST = 1 << 30
+"""Bytes of one call: the kernel takes no more than 2 GiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentName:
+    """All that a reader needs to open a segment and to know that it is the right one."""
+
+    host: str
+    """Kernel and process namespace in which ``pid`` and ``descriptor`` mean something."""
+    pid: int
+    descriptor: int
+    key: bytes
+    """Random: tells the segment from another one of a process that got the same number later."""
+    size: int
+    places: tuple[Place, ...]
+
+
+class Segment:
+    """A segment on its writer's side."""
+
+    def __init__(self, layers: Iterable[Tensors]) -> None:
+        """Copy the tensors into a new segment, layer by layer, and seal it."""
+        self._descriptor = os.memfd_create("dressage-weights", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            key, places, end = secrets.token_bytes(16), [], HEADER
+            for layer in layers:
+                for name, tensor in layer.items():
+                    found = place(name, tensor, end)
+                    places.append(found)
+                    _write(self._descriptor, raw(tensor), found.offset)
+                    end = found.offset + found.size
+            os.ftruncate(self._descriptor, end)
+            # Last: who finds the key finds all that comes with it.
+            os.pwrite(self._descriptor, MAGIC + key, 0)
+            fcntl.fcntl(self._descriptor, fcntl.F_ADD_SEALS, SEALS)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        self.name = SegmentName(this_host(), os.getpid(), self._descriptor, key, end, tuple(places))
+
+    def whole(self) -> Tensor:
+        """The segment's bytes, header included: [bytes] uint8."""
+        return _mapped(self._descriptor, self.name.size, populate=False)
+
+    def tensors(self) -> Tensors:
+        """The tensors, as a reader gets them."""
+        return LaidOut(self.name.places, self.whole())
+
+    def close(self) -> None:
+        """Give the memory back, as soon as no reader maps it any longer."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def this_host() -> str:
+    """Name of the kernel and process namespace of this process: where it is the same, segments can be opened."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot}/{os.readlink('/proc/self/ns/pid')}"
+
+
+def open_segment(name: SegmentName) -> Tensors:
+    """The tensors of a segment, mapped: no byte is copied.
+
+    Raises:
+        RuntimeError: the segment is gone, unfinished or another one; or it is on another host.
+    """
+    where = f"the shared memory of process {name.pid}"
+    if name.host != this_host():
+        raise RuntimeError(f"the weights are in {where} on another host, whose memory this process does not share")
+    try:
+        # Without blocking: should the number belong to a pipe by now, nobody would come to its other end.
+        opened = os.open(f"/proc/{name.pid}/fd/{name.descriptor}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise RuntimeError(f"the weights are no longer in {where}: it has ended or given them back") from error
+    except OSError as error:
+        raise RuntimeError(f"{where} cannot be read: {error.strerror}") from error
+    try:
+        if (fault := _fault(opened, name)) is not None:
+            raise RuntimeError(f"{where} does not hold the weights: {fault}")
+        return LaidOut(name.places, _mapped(opened, name.size, populate=True))
+    finally:
+        os.close(opened)
+
+
+def _fault(opened: int, name: SegmentName) -> str | None:
+    try:
+        seals = fcntl.fcntl(opened, fcntl.F_GET_SEALS)
+    except OSError:
+        return "its descriptor belongs to something else by now"
+    found = os.pread(opened, len(MAGIC) + len(name.key), 0)
+    if found != MAGIC + name.key:
+        return "the segment is another one, or is not finished"
+    if seals & SEALS != SEALS:
+        return "the segment is not sealed, so anybody could change it"
+    if (size := os.fstat(opened).st_size) != name.size:
+        return f"the segment has {size} bytes and not {name.size}"
+    return None
+
+
+def _write(descriptor: int, buffer: Any, offset: int) -> None:
+    done = 0
+    while done < len(buffer):
+        done += os.pwrite(descriptor, buffer[done : done + _MOST], offset + done)
+
+
+def _mapped(descriptor: int, size: int, *, populate: bool) -> Tensor:
+    """``populate``: find all pages at once, so that who reads them later meets no fault."""
+    import torch
+
+    flags = mmap.MAP_SHARED | (mmap.MAP_POPULATE if populate else 0)
+    mapped = mmap.mmap(descriptor, size, flags=flags, prot=mmap.PROT_READ)
+    with warnings.catch_warnings():
+        # The memory is read-only, which torch cannot express; it is only read here.
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.frombuffer(mapped, dtype=torch.uint8)
