@@ -59,7 +59,7 @@ ALONE: dict[str, tuple[str, Callable[[], list[Figure]]]] = {
     "kernels": ("Operations of kernels/, one core", kernels.measure),
     "learner": ("Learner's step, one core", learner_step.measure),
     "memory": ("Learner's memory, predicted and measured", learner_memory.measure),
-    "travel": ("Weights of 134.5 M parameters on their way to an engine, one core", weight_travel.measure),
+    "travel": ("Weights on their way to an engine, one core", weight_travel.measure),
     "speculation": ("Speculation in the tail, the engine alone", speculation.measure_engine),
     "gpu": ("Kernels and learner on a GPU", gpu.measure),
 }

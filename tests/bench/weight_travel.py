@@ -1,28 +1,26 @@
-"""Travel of a version's weights at 134.5 M parameters: pause of the engine, memory on either side, bytes."""
+"""Travel of a version's weights: into an engine at 134.5 M parameters, and between two processes by each transport."""
 
 import multiprocessing
-import os
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
+from tests.bench.memory_watch import MIB, watched
 from tests.bench.report import Figure
+from tests.bench.weight_transports import measure_transports
 
 VERSIONS = 6
 PROBE = [[1 + (7 * place + 31 * line) % 4000 for place in range(16)] for line in range(4)]
 SHARE = 0.025
 """Share of the bfloat16 weights that moves in a step."""
-MIB = 1 << 20
 PAUSE = "≤ 400"
 
 
 def measure() -> list[Figure]:
-    """Figures of both number types: the whole weights every time, and only what has changed."""
+    """An engine's figures in both number types, whole and changes alone; then those of the transports."""
     figures = []
     with tempfile.TemporaryDirectory() as directory:
         policy = make_policy(Path(directory))
@@ -35,7 +33,8 @@ def measure() -> list[Figure]:
                 Figure(f"{way}: {name}", value, unit, PAUSE if "paused" in name and dtype != "float32" else "")
                 for name, value, unit in found
             ]
-    return figures
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return figures + pool.submit(measure_transports).result()
 
 
 def make_policy(directory: Path) -> Path:
@@ -122,10 +121,10 @@ def _travel(policy: str, dtype: str, changes: bool) -> list[tuple[str, float, st
     with InferenceEngine(config) as engine:
         for _ in range(VERSIONS):
             learner.move()
-            with _watched(times["publish"], peaks["publish"]):
+            with watched(times["publish"], peaks["publish"]):
                 handle = publish(learner, PROBE, publication)
             bundle = handle.open()
-            with _watched(times["load"], peaks["load"]):
+            with watched(times["load"], peaks["load"]):
                 bundle.load_into(engine)
             started = time.perf_counter()
             engine.score(PROBE)
@@ -144,30 +143,3 @@ def _travel(policy: str, dtype: str, changes: bool) -> list[tuple[str, float, st
         ("peak beside the store, learner", max(peaks["publish"][2:]), "MiB"),
         ("peak beside the store, engine", max(peaks["load"][2:]), "MiB"),
     ]
-
-
-@contextmanager
-def _watched(seconds: list[float], peaks: list[float]) -> Iterator[None]:
-    """Note how long it takes, and by how much this process's own memory rises in between."""
-    before, highest, done = _own_memory(), 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal highest
-        while not done.wait(0.002):
-            highest = max(highest, _own_memory())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    started = time.perf_counter()
-    try:
-        yield
-    finally:
-        seconds.append(time.perf_counter() - started)
-        done.set()
-        watcher.join()
-        peaks.append(max(0, highest - before) / MIB)
-
-
-def _own_memory() -> int:
-    with open(f"/proc/{os.getpid()}/status") as status:
-        return next(int(line.split()[1]) << 10 for line in status if line.startswith("RssAnon"))
