@@ -169,5 +169,5 @@ def _figures(name: str, found: dict[str, dict[str, float]]) -> Iterator[Figure]:
         yield Figure(f"{label}: own memory of learner", one["learner"], "MiB")
         yield Figure(f"{label}: own memory of engine", one["engine"], "MiB")
         if way == "changes":
-            yield Figure(f"{label}: sent / whole", 100 * one["share"], "%", "≤ 3 × 3")
+            yield Figure(f"{label}: sent / whole", 100 * one["share"], "%", "≤ 3")
             yield Figure(f"{label}: proof by digests", 1000 * one["prove"], "ms")

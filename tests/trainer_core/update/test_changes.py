@@ -6,7 +6,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from trainer_core.update.formats.changes import PLACES, VALUES, Changed, apply, difference, digest, fault, touched
+from trainer_core.update.formats.changes import (
+    GAPS,
+    PLACES,
+    STEPS,
+    VALUES,
+    Changed,
+    apply,
+    difference,
+    digest,
+    fault,
+    touched,
+)
 
 
 def random_weights(seed: int, rows: int = 96) -> Tensor:
@@ -22,6 +33,33 @@ def test_a_few_changes_travel_as_places_and_values() -> None:
     assert digest(before) != digest(after)
     apply(before, "w", found)
     assert digest(before) == digest(after)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("wider", [False, True], ids=["same type", "float32 in the engine"])
+def test_small_moves_take_two_bytes_each_and_are_exact(dtype: torch.dtype, wider: bool) -> None:
+    rng = torch.Generator().manual_seed(0)
+    before = torch.randn(300, 1000, generator=rng).to(dtype)
+    moved = torch.rand(before.shape, generator=rng) < 0.025
+    moved[100:110] = False  # a stretch of 10,000 without any
+    steps = torch.randint(1, 4, before.shape, generator=rng, dtype=torch.int16) * (1 - 2 * (before > 0).short())
+    after = (before.view(torch.int16) + steps * moved.short()).view(dtype)
+    after[0, 0], after[299, 999] = 7.0, 9.0
+    found = difference("w", before, after)
+    assert touched(found) == {"w"}
+    sent = sum(one.numel() * one.element_size() for one in found.values())
+    assert sent <= 1.02 * int(moved.sum()) * dtype.itemsize <= 0.03 * before.numel() * dtype.itemsize
+    held = before.float() if wider else before.clone()
+    assert fault(held, "w", found) is None
+    apply(held, "w", found)
+    assert digest(held.to(dtype)) == digest(after)
+
+
+def test_moves_far_apart_travel_as_places() -> None:
+    before = torch.randn(100, 1000, generator=torch.Generator().manual_seed(0)).bfloat16()
+    after = before.clone()
+    after.view(-1)[::5000] *= 1.0 + 2.0**-7
+    assert list(difference("w", before, after)) == ["w:places", "w:values"]
 
 
 def test_zero_and_minus_zero_differ() -> None:
@@ -70,6 +108,15 @@ def test_a_chain_is_applied_in_its_order_and_leaves_its_base_alone() -> None:
         ({"w": torch.ones(5)}, "w has 5 numbers, the model needs 6144"),
         ({"w" + PLACES: torch.tensor([6144]), "w" + VALUES: torch.ones(1)}, "outside of its 6144 numbers"),
         ({"w" + PLACES: torch.tensor([-1]), "w" + VALUES: torch.ones(1)}, "outside of its 6144 numbers"),
+        (
+            {
+                "w" + PLACES: torch.zeros(0, dtype=torch.int32),
+                "w" + VALUES: torch.zeros(0, dtype=torch.bfloat16),
+                "w" + GAPS: torch.full((25,), 255, dtype=torch.uint8),
+                "w" + STEPS: torch.ones(25, dtype=torch.int8),
+            },
+            "outside of its 6144 numbers",
+        ),
         ({"w" + PLACES: torch.tensor([0]), "w" + VALUES: torch.tensor([torch.nan])}, "w holds values that are not fin"),
     ],
 )

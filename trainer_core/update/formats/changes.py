@@ -3,6 +3,10 @@
 Of 16-bit weights 2 to 3 % change in a step of a usual size: the rest rounds to what it was. A change of a tensor is
 its places and new values, or the whole tensor where that is not more. A digest of the whole tensor, as the learner has
 it afterwards, goes with places and values: who has applied them proves by it to hold the same numbers.
+
+A usual step moves a weight to a number next to the one that it was. Such small moves travel in two bytes each: the
+distance from the place before, and the difference of the bits read as integers. So 2.5 % of the weights are 2.5 % of
+the bytes; places and values of their own would be three times that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +18,11 @@ from torch import Tensor
 
 PLACES, VALUES = ":places", ":values"
 """Endings of the names under which places (int32) and values of a tensor travel; a whole tensor has its own name."""
+GAPS, STEPS = ":gaps", ":steps"
+"""Endings of the small moves of a tensor, beside ``PLACES`` and ``VALUES`` of its other changes, of which there may be
+none: distances of places (uint8, the first from 0) and what is added to the bits of the values there (int8)."""
+WIDEST = 255
+"""Largest distance; a longer one is gone in several, with a step of 0 at each stop."""
 SMALLEST = 4096
 """Numbers from which it is worth while to look for the places."""
 
@@ -39,12 +48,34 @@ def difference(name: str, before: Tensor, after: Tensor) -> dict[str, Tensor]:
         return {}
     if len(places) * 3 >= after.numel():
         return {name: after}
-    return {name + PLACES: places.int(), name + VALUES: after[places]}
+    steps = after.view(torch.int16)[places].int() - before.view(torch.int16)[places].int()
+    near = steps.abs() <= 127
+    moves = _moves(places[near], steps[near])
+    if moves is None:
+        return {name + PLACES: places.int(), name + VALUES: after[places]}
+    far, (gaps, small) = places[~near], moves
+    return {name + PLACES: far.int(), name + VALUES: after[far], name + GAPS: gaps, name + STEPS: small}
+
+
+def _moves(places: Tensor, steps: Tensor) -> tuple[Tensor, Tensor] | None:
+    """Gaps and steps of small moves; None where places and values take no more."""
+    gaps = places.diff(prepend=places.new_zeros(1))
+    stops = (gaps - 1).clamp(min=0) // WIDEST
+    total = len(places) + int(stops.sum())
+    if total >= 3 * len(places):
+        return None
+    # Each move stands behind its stops.
+    ends = torch.arange(len(places), device=places.device) + stops.cumsum(0)
+    found = torch.full((total,), WIDEST, dtype=torch.uint8, device=places.device)
+    found[ends] = (gaps - WIDEST * stops).to(torch.uint8)
+    small = torch.zeros(total, dtype=torch.int8, device=places.device)
+    small[ends] = steps.to(torch.int8)
+    return found, small
 
 
 def touched(changes: Iterable[str]) -> set[str]:
     """Names of the tensors that change, of the names under which changes travel."""
-    return {name.removesuffix(PLACES) for name in changes if not name.endswith(VALUES)}
+    return {name.removesuffix(PLACES) for name in changes if not name.endswith((VALUES, GAPS, STEPS))}
 
 
 def fault(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> str | None:
@@ -54,7 +85,11 @@ def fault(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> str | Non
         return f"{name} has {values.numel()} numbers, the model needs {tensor.numel()}"
     if name not in changes:
         places = changes[name + PLACES]
-        if len(places) != len(values) or int(places.min()) < 0 or int(places.max()) >= tensor.numel():
+        outside = len(places) > 0 and (int(places.min()) < 0 or int(places.max()) >= tensor.numel())
+        if name + GAPS in changes:
+            gaps, steps = changes[name + GAPS], changes[name + STEPS]
+            outside = outside or len(gaps) != len(steps) or int(gaps.sum(dtype=torch.int64)) >= tensor.numel()
+        if outside or len(places) != len(values):
             return f"a change of {name} lies outside of its {tensor.numel()} numbers"
     return None if bool(torch.isfinite(values).all()) else f"{name} holds values that are not finite"
 
@@ -67,6 +102,11 @@ def apply(tensor: Tensor, name: str, changes: Mapping[str, Tensor]) -> None:
     else:
         places, values = changes[name + PLACES], changes[name + VALUES]
         flat.index_copy_(0, places.to(flat.device).long(), values.to(flat))
+        if name + GAPS in changes:
+            places = changes[name + GAPS].to(flat.device).cumsum(0, dtype=torch.int64)
+            # In the learner's number type, whatever wider one the tensor has here.
+            bits = flat[places].to(values.dtype).view(torch.int16) + changes[name + STEPS].to(flat.device)
+            flat.index_copy_(0, places, bits.view(values.dtype).to(flat))
 
 
 class Changed(Mapping[str, Tensor]):
