@@ -28,7 +28,7 @@ from worker.learner.probe.evidence import Witness
 from worker.learner.probe.sequences import probe_sequences
 from worker.learner.publication import Publication
 from worker.learner.transport import OBJECT_STORE, TRANSPORTS, WeightTransport
-from worker.learner.transport.choice import AUTO, Choice, Travel, choose
+from worker.learner.transport.choice import AUTO, ChosenTransport, Travel, choose
 from worker.learner.transport.topology import hosts
 from worker.learner.weights import WeightHandle, publish
 from worker.messages.columns import Column
@@ -94,7 +94,7 @@ class LearnerWorker:
         self.cores = None if cores is None else CoreShare(cores, torch.set_num_threads)
         self._publication = Publication(TRANSPORTS[OBJECT_STORE])
         self._travel: Travel | None = None
-        self._choice = Choice(OBJECT_STORE, "")
+        self._choice = ChosenTransport(OBJECT_STORE, "")
         self._left: WeightTransport | None = None
         """The transport before, whose last version engines may still read."""
         self._rank = rank
@@ -186,7 +186,7 @@ class LearnerWorker:
         if (chosen := choose(self._travel)).name != self._choice.name:
             self._take(chosen, self._travel)
 
-    def _take(self, chosen: Choice, travel: Travel) -> None:
+    def _take(self, chosen: ChosenTransport, travel: Travel) -> None:
         if self._left is not None:
             self._left.close()
         self._choice, self._left = chosen, self._publication.transport

@@ -71,7 +71,7 @@ class WeightBundle:
     """Tensors that are at hand in this process: by their place in ``changes``, and the whole by ``WHOLE``."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is at hand in one process does not travel to another."""
+        """Return all but what is at hand in this process, which does not travel to another."""
         return {**self.__dict__, "_fetched": {}}
 
     def fetch(self, held: str | None) -> None:

@@ -202,7 +202,7 @@ class Startup:
         return seconds
 
     def _travel(self) -> Travel:
-        """How weights shall travel; what cannot be is refused before anything has started."""
+        """Choose how weights shall travel; what cannot be is refused before anything has started."""
         spec, placement = self.bundle.spec, self._placement
         engines, folder = spec.parallelism.rollout_workers, f"run-{self.bundle.run_id}"
         found = Travel(spec.rollout.weight_transport, topology(engines, placement.device, placement.gpus, folder))

@@ -219,7 +219,7 @@ def test_engines_that_load_all_weights_anew_are_sent_no_changes(
     worker: Any = object.__new__(ranks.LearnerWorker)
     worker._rank, worker.cores, worker._witness, worker._publication = 0, None, None, Publication(ObjectStore())
     worker._left = worker._travel = None
-    worker._choice = ranks.Choice("object_store", "")
+    worker._choice = ranks.ChosenTransport("object_store", "")
     worker._learner = Learner(make_tiny(name, tmp_path / name), make_spec(rollout=rollout))
     worker.publish([[1, 2]])
     assert asked == [not changes]

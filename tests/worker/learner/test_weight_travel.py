@@ -21,11 +21,11 @@ import torch
 from tests.worker.learner.travelling import expected, fingerprint, handed_over, layers, process, read
 from worker.errors import StartError
 from worker.learner.transport import TRANSPORTS, WeightTransport
-from worker.learner.transport.choice import Choice, Travel, choose
+from worker.learner.transport.choice import ChosenTransport, Travel, choose
 from worker.learner.transport.cuda_ipc import CudaIpc
 from worker.learner.transport.distributed import Distributed
 from worker.learner.transport.files import Files
-from worker.learner.transport.segment import MAGIC, Segment, open_segment
+from worker.learner.transport.segment import MAGIC, MemorySegment, open_segment
 from worker.learner.transport.shared_memory import SharedMemory
 from worker.learner.transport.topology import Topology
 
@@ -122,7 +122,7 @@ def test_a_writer_that_is_killed_in_mid_write_leaves_nothing_that_could_be_taken
 
 
 def test_a_segment_can_be_changed_by_nobody(tmp_path: Path) -> None:
-    segment = Segment(layers(1))
+    segment = MemorySegment(layers(1))
     opened = os.open(f"/proc/self/fd/{segment.name.descriptor}", os.O_RDWR)
     with pytest.raises(PermissionError):
         os.ftruncate(opened, 64)
@@ -134,7 +134,7 @@ def test_a_segment_can_be_changed_by_nobody(tmp_path: Path) -> None:
 
 
 def test_what_is_no_finished_segment_is_refused() -> None:
-    segment = Segment(layers(1))
+    segment = MemorySegment(layers(1))
     name = segment.name
     with pytest.raises(RuntimeError, match="on another host"):
         open_segment(replace(name, host="elsewhere"))
@@ -241,14 +241,14 @@ import os, pickle, signal, sys
 from worker.learner.transport import TRANSPORTS, groups
 
 groups.BUCKET = 1 << 16
-move = groups.Group._move
+move = groups.SenderGroup._move
 def third(self, part):
     third.count += 1
     if third.count == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     move(self, part)
 third.count = 0
-groups.Group._move = third
+groups.SenderGroup._move = third
 TRANSPORTS["distributed"].unpack(pickle.load(sys.stdin.buffer))
 """
 
@@ -346,10 +346,12 @@ def test_handles_of_device_memory_reach_every_type_and_are_shut() -> None:
 
 
 def test_a_run_takes_shared_memory_on_one_host_and_rays_store_on_several() -> None:
-    assert choose(Travel("auto", Topology())) == Choice("shared_memory", "all models of the run are on one host")
+    assert choose(Travel("auto", Topology())) == ChosenTransport(
+        "shared_memory", "all models of the run are on one host"
+    )
     why = "the run's models may stand on 3 hosts, which share no memory"
-    assert choose(Travel("auto", Topology(hosts=3))) == Choice("object_store", why)
-    assert choose(Travel("distributed", Topology(hosts=3))) == Choice("distributed", "the run's spec names it")
+    assert choose(Travel("auto", Topology(hosts=3))) == ChosenTransport("object_store", why)
+    assert choose(Travel("distributed", Topology(hosts=3))) == ChosenTransport("distributed", "the run's spec names it")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which transport carries a run's weights, and why."""
+"""The choice of the transport that carries a run's weights, with its reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """How weights shall travel: what the run's spec asks for, on the topology that it has begun with."""
+    """The way that weights shall travel: what the run's spec asks for, on the topology that it has begun with."""
 
     asked: str
     """Name of a transport, or ``AUTO``."""
@@ -21,7 +21,7 @@ class Travel:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenTransport:
     """The transport that carries the weights."""
 
     name: str
@@ -33,7 +33,7 @@ class Choice:
         TRANSPORTS[self.name].clean(travel.topology)
 
 
-def choose(travel: Travel) -> Choice:
+def choose(travel: Travel) -> ChosenTransport:
     """The transport for a run, before anything of it has started, or again when its hosts have changed.
 
     Left to itself, a run on one host takes shared memory: there it is the quicker of the two that need nothing but the
@@ -47,8 +47,8 @@ def choose(travel: Travel) -> Choice:
     if asked == AUTO:
         reason = TRANSPORTS["shared_memory"].refusal(topology)
         if reason is None:
-            return Choice("shared_memory", "all models of the run are on one host")
-        return Choice(OBJECT_STORE, reason)
+            return ChosenTransport("shared_memory", "all models of the run are on one host")
+        return ChosenTransport(OBJECT_STORE, reason)
     reason = TRANSPORTS[asked].refusal(topology)
     if reason is not None:
         serving = [name for name, other in TRANSPORTS.items() if other.refusal(topology) is None]
@@ -56,4 +56,4 @@ def choose(travel: Travel) -> Choice:
             f"Weights cannot travel by {asked} (rollout.weight_transport) here: {reason}. "
             f"Those that can serve this run: auto, {', '.join(serving)}."
         )
-    return Choice(asked, "the run's spec names it")
+    return ChosenTransport(asked, "the run's spec names it")

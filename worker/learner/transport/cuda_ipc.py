@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.layout import LaidOut, Place, place
+from worker.learner.transport.layout import LaidOut, LaidTensor, place
 from worker.learner.transport.segment import this_host
 from worker.learner.transport.topology import Topology
 
@@ -51,12 +51,12 @@ class DeviceMemory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DeviceLayer:
     """The tensors of one layer."""
 
     handle: bytes
     size: int
-    places: tuple[Place, ...]
+    places: tuple[LaidTensor, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class OnDevice:
     host: str
     device: str
     key: str
-    parts: tuple[Part, ...]
+    parts: tuple[DeviceLayer, ...]
 
 
 def cuda() -> DeviceMemory:
@@ -107,7 +107,7 @@ class CudaIpc(WeightTransport):
         """Copy each layer into memory that other processes can open."""
         memory, key = self._memory, uuid4().hex
         addresses: list[int] = []
-        parts: list[Part] = []
+        parts: list[DeviceLayer] = []
         tensors: dict[str, Tensor] = {}
         self._held[key] = addresses, tensors
         for layer in layers:
@@ -120,7 +120,7 @@ class CudaIpc(WeightTransport):
             for name, tensor in layer.items():
                 laid[name].copy_(tensor)
             tensors |= dict(laid)
-            parts.append(Part(memory.export(addresses[-1]), size, places))
+            parts.append(DeviceLayer(memory.export(addresses[-1]), size, places))
         memory.settle()
         return OnDevice(this_host(), memory.device(), key, tuple(parts))
 
@@ -157,7 +157,7 @@ class CudaIpc(WeightTransport):
 class Opened(Mapping[str, "Tensor"]):
     """Tensors in another process's memory, open as long as this mapping is."""
 
-    def __init__(self, memory: DeviceMemory, parts: Iterable[Part]) -> None:
+    def __init__(self, memory: DeviceMemory, parts: Iterable[DeviceLayer]) -> None:
         """Open all parts."""
         addresses: list[int] = []
         weakref.finalize(self, _shut, memory, addresses)
@@ -180,8 +180,8 @@ class Opened(Mapping[str, "Tensor"]):
         return len(self._found)
 
 
-def _places(layer: Tensors) -> tuple[Place, ...]:
-    places: list[Place] = []
+def _places(layer: Tensors) -> tuple[LaidTensor, ...]:
+    places: list[LaidTensor] = []
     end = 0
     for name, tensor in layer.items():
         places.append(place(name, tensor, end))

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.layout import LaidOut, Place, raw
-from worker.learner.transport.segment import Segment
+from worker.learner.transport.layout import LaidOut, LaidTensor, raw
+from worker.learner.transport.segment import MemorySegment
 from worker.learner.transport.topology import Topology
 
 if TYPE_CHECKING:
     import torch.distributed as dist
     from torch import Tensor
 
-    from worker.learner.transport.groups import Backend, Group
+    from worker.learner.transport.groups import Backend, SenderGroup
     from worker.learner.transport.sending import Sending
 
 TRIES = 3
@@ -41,21 +41,21 @@ class Offer:
     """Random: names what this learner and its readers keep in the store."""
     key: str
     size: int
-    places: tuple[Place, ...]
+    places: tuple[LaidTensor, ...]
     digest: bytes
     """BLAKE3 of all bytes."""
     backend: Backend
 
 
 @dataclass(slots=True)
-class Membership:
-    """What a reader keeps of a learner's groups from one version to the next."""
+class GroupMembership:
+    """Things that a reader keeps of a learner's groups from one version to the next."""
 
     store: dist.TCPStore
     own: str
     """This host's address on the way to the learner."""
     reader: str = field(default_factory=lambda: uuid4().hex)
-    groups: dict[str, Group] = field(default_factory=dict)
+    groups: dict[str, SenderGroup] = field(default_factory=dict)
 
 
 class Distributed(WeightTransport):
@@ -68,8 +68,8 @@ class Distributed(WeightTransport):
         """Send from ``address`` to as many engines; to receive, none of it is needed."""
         self._address, self._engines, self._backend = address, engines, backend
         self._sending: Sending | None = None
-        self._held: dict[str, Segment] = {}
-        self._memberships: dict[str, Membership] = {}
+        self._held: dict[str, MemorySegment] = {}
+        self._memberships: dict[str, GroupMembership] = {}
         self._lock = threading.Lock()
 
     def refusal(self, topology: Topology) -> str | None:
@@ -98,7 +98,7 @@ class Distributed(WeightTransport):
 
         if self._sending is None:
             self._sending = Sending(self._address, self._engines, self._backend)
-        segment = Segment(layers)
+        segment = MemorySegment(layers)
         key = segment.name.key.hex()
         self._held[key] = segment
         self._sending.offer(key, segment.whole())
@@ -155,7 +155,7 @@ class Distributed(WeightTransport):
         raise RuntimeError(f"the weights could not be fetched from {_where(packed)}: {failures[-1]}")
 
     def _receive(self, packed: Offer, whole: Tensor) -> None:
-        from worker.learner.transport.groups import Group
+        from worker.learner.transport.groups import SenderGroup
 
         joined = self._membership(packed)
         number = joined.store.add(f"{packed.session}/asks", 1)
@@ -166,16 +166,16 @@ class Distributed(WeightTransport):
             raise Gone(f"the weights are no longer at {_where(packed)}: it has given them back")
         name, rank, size = answer
         if name not in joined.groups:
-            joined.groups[name] = Group(joined.store, name, rank, size, joined.own, packed.backend)
+            joined.groups[name] = SenderGroup(joined.store, name, rank, size, joined.own, packed.backend)
         joined.groups[name].pass_on(whole)
 
-    def _membership(self, packed: Offer) -> Membership:
+    def _membership(self, packed: Offer) -> GroupMembership:
         from worker.learner.transport.groups import address_towards, connected_store
 
         if packed.session not in self._memberships:
             own = address_towards(packed.address, packed.port)
             # A reader has one learner; that of an attempt before is gone.
-            self._memberships = {packed.session: Membership(connected_store(packed.address, packed.port), own)}
+            self._memberships = {packed.session: GroupMembership(connected_store(packed.address, packed.port), own)}
         return self._memberships[packed.session]
 
 

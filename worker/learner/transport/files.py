@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.segment import Segment
-from worker.learner.transport.stores import Bucket, Store, store
+from worker.learner.transport.segment import MemorySegment
+from worker.learner.transport.stores import BucketStore, Store, store
 from worker.learner.transport.topology import LOCATION, Topology
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Files(WeightTransport):
         """Write to ``folder`` at ``location``; to read, neither is needed."""
         self._location, self._folder = location, folder
         self._store: Store | None = None
-        self._written: dict[str, Segment | None] = {}
+        self._written: dict[str, MemorySegment | None] = {}
         """Versions that stand there, with a copy at hand where the files themselves are far."""
 
     def refusal(self, topology: Topology) -> str | None:
@@ -72,8 +72,8 @@ class Files(WeightTransport):
             self._store.clear()  # what an attempt before this one has left
         key, files = f"{version}-{uuid4().hex}", list[dict[str, Any]]()
         passing = self._passing(key, layers, files)
-        if isinstance(self._store, Bucket):
-            copy = Segment(passing)
+        if isinstance(self._store, BucketStore):
+            copy = MemorySegment(passing)
         else:
             copy = None
             for _ in passing:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Backend = Literal["gloo", "nccl"]
 PATIENCE = timedelta(seconds=30)
-"""For a peer to join a group, and for one bucket to arrive."""
+"""Time for a peer to join a group, and for one bucket to arrive."""
 BUCKET = 32 << 20
 """Bytes that travel at once: on CUDA as much as stands on the device meanwhile."""
 
@@ -43,7 +43,7 @@ def address_towards(address: str, port: int) -> str:
     return found
 
 
-class Group:
+class SenderGroup:
     """A sender, rank 0, and its receivers."""
 
     def __init__(self, store: dist.Store, name: str, rank: int, size: int, address: str, backend: Backend) -> None:
@@ -52,7 +52,7 @@ class Group:
         Args:
             store: where the members meet.
             name: unique among the groups of the store.
-            rank: of this process; 0 sends.
+            rank: the rank of this process; 0 sends.
             size: number of members.
             address: this host's, on which the others reach it.
             backend: "gloo" moves host memory, "nccl" the current CUDA device's.

@@ -16,7 +16,7 @@ ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaidTensor:
     """One tensor in the stretch."""
 
     name: str
@@ -25,14 +25,14 @@ class Place:
     shape: tuple[int, ...]
     offset: int
     size: int
-    """Bytes."""
+    """Bytes of the tensor."""
 
 
-def place(name: str, tensor: Tensor, offset: int) -> Place:
+def place(name: str, tensor: Tensor, offset: int) -> LaidTensor:
     """The place of a tensor that is written at ``offset`` or at the next aligned byte."""
     aligned = -(-offset // ALIGNMENT) * ALIGNMENT
     shape, size = tuple(tensor.shape), tensor.numel() * tensor.element_size()
-    return Place(name, dtype_name(tensor.dtype), shape, aligned, size)
+    return LaidTensor(name, dtype_name(tensor.dtype), shape, aligned, size)
 
 
 def raw(tensor: Tensor) -> Any:
@@ -47,7 +47,7 @@ def raw(tensor: Tensor) -> Any:
 class LaidOut(Mapping[str, "Tensor"]):
     """Tensors that stand in a stretch of bytes; views of it, only to be read."""
 
-    def __init__(self, places: Sequence[Place], whole: Tensor) -> None:
+    def __init__(self, places: Sequence[LaidTensor], whole: Tensor) -> None:
         """``whole``: the stretch, [bytes] uint8."""
         self._places, self._whole = {one.name: one for one in places}, whole
 

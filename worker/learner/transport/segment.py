@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from worker.learner.transport.layout import LaidOut, Place, place, raw
+from worker.learner.transport.layout import LaidOut, LaidTensor, place, raw
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,10 +44,10 @@ class SegmentName:
     key: bytes
     """Random: tells the segment from another one of a process that got the same number later."""
     size: int
-    places: tuple[Place, ...]
+    places: tuple[LaidTensor, ...]
 
 
-class Segment:
+class MemorySegment:
     """A segment on its writer's side."""
 
     def __init__(self, layers: Iterable[Tensors]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from worker.learner.transport.groups import Backend, Group, listening_store
+from worker.learner.transport.groups import Backend, SenderGroup, listening_store
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,7 +27,7 @@ DEAD_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class WeightRequest:
     """A request for a version."""
 
     key: str
@@ -45,8 +45,8 @@ class Sending:
         self.port = self._store.port
         self.session = uuid4().hex
         self._offered: dict[str, Tensor] = {}
-        self._groups: dict[tuple[str, ...], tuple[str, Group]] = {}
-        self._waiting: deque[Ask] = deque()
+        self._groups: dict[tuple[str, ...], tuple[str, SenderGroup]] = {}
+        self._waiting: deque[WeightRequest] = deque()
         self._number, self._made = 1, 0
         self._closed = threading.Event()
         threading.Thread(target=self._serve, name="weights", daemon=True).start()
@@ -74,7 +74,7 @@ class Sending:
             except RuntimeError as error:
                 log.warning("weights could not be sent to %d engines: %s", len(asks), str(error))
 
-    def _next(self, patience: float) -> Ask | None:
+    def _next(self, patience: float) -> WeightRequest | None:
         name, until = f"{self.session}/ask/{self._number}", time.monotonic() + patience
         while not self._store.check([name]):
             if time.monotonic() > until or self._closed.wait(LOOK_S):
@@ -83,11 +83,11 @@ class Sending:
                     self._number += 1
                 return None
         self._number += 1
-        ask = Ask(**json.loads(self._store.get(name)))
+        ask = WeightRequest(**json.loads(self._store.get(name)))
         self._store.delete_key(name)
         return ask
 
-    def _together(self, first: Ask) -> list[Ask]:
+    def _together(self, first: WeightRequest) -> list[WeightRequest]:
         """Those who ask for the same version within a moment."""
         asks, until = [first], time.monotonic() + GATHER_S
         others = [ask for ask in self._waiting if ask.key == first.key]
@@ -102,7 +102,7 @@ class Sending:
                 self._waiting.append(ask)
         return asks
 
-    def _answer(self, asks: list[Ask]) -> None:
+    def _answer(self, asks: list[WeightRequest]) -> None:
         whole = self._offered.get(asks[0].key)
         if whole is None:
             for ask in asks:
@@ -115,7 +115,7 @@ class Sending:
         name = f"{self.session}/group/{self._made}" if known is None else known[0]
         for ask in asks:
             self._tell(ask, (name, 1 + readers.index(ask.reader), 1 + len(readers)))
-        group = known[1] if known else Group(self._store, name, 0, 1 + len(readers), self._address, self._backend)
+        group = known[1] if known else SenderGroup(self._store, name, 0, 1 + len(readers), self._address, self._backend)
         self._groups.pop(readers, None)
         try:
             group.pass_on(whole)
@@ -126,9 +126,9 @@ class Sending:
         while len(self._groups) > self._engines + 1:  # one of all, and one of each alone
             self._groups.pop(next(iter(self._groups)))
 
-    def _tell(self, ask: Ask, answer: tuple[str, int, int] | None) -> None:
+    def _tell(self, ask: WeightRequest, answer: tuple[str, int, int] | None) -> None:
         self._store.set(f"{self.session}/answer/{ask.number}", json.dumps(answer))
 
 
-def _readers(asks: list[Ask]) -> tuple[str, ...]:
+def _readers(asks: list[WeightRequest]) -> tuple[str, ...]:
     return tuple(sorted({ask.reader for ask in asks}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from worker.learner.transport.arrays import Stored, as_stored, as_tensor
 from worker.learner.transport.base import Tensors, WeightTransport
-from worker.learner.transport.segment import Segment, SegmentName, open_segment, this_host
+from worker.learner.transport.segment import MemorySegment, SegmentName, open_segment, this_host
 from worker.learner.transport.topology import Topology
 
 
@@ -29,7 +29,7 @@ class SharedMemory(WeightTransport):
 
     def __init__(self) -> None:
         """Hold no segments yet."""
-        self._held: dict[bytes, Segment] = {}
+        self._held: dict[bytes, MemorySegment] = {}
 
     def refusal(self, topology: Topology) -> str | None:
         """It needs one host, with Linux."""
@@ -45,7 +45,7 @@ class SharedMemory(WeightTransport):
 
     def pack(self, version: int, layers: Iterable[Tensors]) -> OnNode:
         """Write a segment."""
-        segment = Segment(layers)
+        segment = MemorySegment(layers)
         self._held[segment.name.key] = segment
         return OnNode(segment.name, _node())
 

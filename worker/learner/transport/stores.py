@@ -1,4 +1,4 @@
-"""Where files of weights stand: a folder that all hosts see, or a bucket. Both hold versions, which hold files."""
+"""Stores of files of weights: a folder that all hosts see, or a bucket. Both hold versions, which hold files."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def store(location: str, folder: str) -> Store:
         location: an absolute path, or ``s3://bucket/prefix``.
         folder: name of the run's part.
     """
-    return Bucket(location, folder) if location.startswith("s3://") else Folder(Path(location) / folder)
+    return BucketStore(location, folder) if location.startswith("s3://") else FolderStore(Path(location) / folder)
 
 
-class Folder:
+class FolderStore:
     """A folder of its own, which nobody but its owner can list."""
 
     def __init__(self, root: Path) -> None:
@@ -118,7 +118,7 @@ class Folder:
         return self._root / f".{version}.part"
 
 
-class Bucket:
+class BucketStore:
     """Objects below a prefix, with the credentials that the node's environment gives to Amazon's client."""
 
     def __init__(self, location: str, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the models of a run stand, as far as it decides how weights can travel between them."""
+"""Places where the models of a run stand, as far as they decide how weights can travel."""
 
 from __future__ import annotations
 
