@@ -135,7 +135,7 @@ def descriptors(place: Place) -> Iterator[Fault]:
 def port(place: Place) -> Iterator[Fault]:
     """The web server's port is free, or ours."""
     host, number = place.config.local_address
-    if place.is_up or _is_ours(host, number):
+    if place.is_up or _is_ours(host, number, place.patience_s):
         return
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -149,10 +149,10 @@ def port(place: Place) -> Iterator[Fault]:
             )
 
 
-def _is_ours(host: str, port: int) -> bool:
+def _is_ours(host: str, port: int, patience_s: float) -> bool:
     """Whether a web process of Dressage answers there."""
     try:
-        with closing(HTTPConnection(host, port, timeout=3)) as connection:
+        with closing(HTTPConnection(host, port, timeout=patience_s)) as connection:
             connection.request("GET", "/health/live")
             return b'"live"' in connection.getresponse().read(200)
     except (OSError, HTTPException):

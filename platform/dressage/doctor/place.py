@@ -32,6 +32,8 @@ class Place:
     """Shared memory that Ray's object store wants."""
     descriptors: int = 4096
     """Files that a process must be allowed to open."""
+    patience_s: float = 3.0
+    """Time to wait for an answer from what listens at the web server's port."""
     waiting: int = 200
     """Messages in a queue above which nobody seems to work on it."""
     jail: tuple[str, ...] = (sys.executable, "-m", "worker.sandbox")

@@ -29,7 +29,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         usual = {"DRESSAGE_HOME": str(tmp_path / "home"), "DRESSAGE_PORT": str(free_port())}
         for name, value in {**usual, **settings}.items():
             monkeypatch.setenv(name, value)
-        sizes = {"disk_bytes": 1, "free_share": 0.0, "shared_bytes": 1, "descriptors": 1}
+        sizes = {"disk_bytes": 1, "free_share": 0.0, "shared_bytes": 1, "descriptors": 1, "patience_s": 0.5}
         parts = {name: value for name, value in given.items() if not name.isupper()}
         surroundings = {"PATH": "", **(environment or {})}
         made = Place(Config(), environment=surroundings, jail=SOUND, **sizes)  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 import http.client
 import json
+from contextlib import closing
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,12 +20,15 @@ WELL = {"database": "ok", "migrations": "ok", "redis": "ok"}
 def probe(path: str, host: str = "10.0.0.9:8600") -> tuple[int, dict[str, Any]]:
     """Status and answer; probes name the address of a container, which no setting knows."""
     with served() as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        return ask(port, path, host)
+
+
+def ask(port: int, path: str, host: str = "10.0.0.9:8600") -> tuple[int, dict[str, Any]]:
+    """Status and answer of a server that runs."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
         connection.request("GET", path, headers={"Host": host})
         response = connection.getresponse()
-        answer = json.loads(response.read())
-        connection.close()
-    return response.status, answer
+        return response.status, json.loads(response.read())
 
 
 def test_a_process_that_answers_lives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,13 +60,10 @@ def test_servers_that_are_away_are_told_without_their_addresses(monkeypatch: pyt
 
 
 def test_a_part_that_does_not_answer_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    from threading import Event
-
     answered = Event()
     monkeypatch.setattr(health, "PATIENCE_S", 0.05)
     monkeypatch.setattr(health, "_redis", lambda: {"redis": "ok"} if answered.wait(20) else {})
-    try:
-        status, told = probe("/health/ready")
-    finally:
-        answered.set()
+    with served() as port:
+        status, told = ask(port, "/health/ready")
+        answered.set()  # before the server stops, which waits for its threads
     assert (status, told["checks"]["redis"]) == (503, "no answer within 0.05 s")

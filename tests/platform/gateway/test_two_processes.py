@@ -5,6 +5,7 @@ They share what has to be shared: sessions, limits on sign-in, repeated requests
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -61,11 +63,17 @@ class Site:
 
     port: int
     processes: dict[int, subprocess.Popen[bytes]]
+    log: Path
+    """Lines of both web processes."""
 
 
 @contextmanager
-def running(command: list[str], **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(command, env={**os.environ, **environment}, cwd=ROOT, preexec_fn=end_with_parent)
+def running(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    settings = {**os.environ, **environment}
+    with log.open("ab") as lines:
+        process = subprocess.Popen(
+            command, env=settings, cwd=ROOT, stdout=lines, stderr=lines, preexec_fn=end_with_parent
+        )
     try:
         yield process
     finally:
@@ -85,18 +93,22 @@ def site(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Ite
         "DATABASE_URL": server.replace("/dressage?", f"/{name}?"),
         "DRESSAGE_SECRET_KEY": settings.SECRET_KEY,
         "DRESSAGE_TRUSTED_PROXIES": "127.0.0.1",
+        "DRESSAGE_LOG_FORMAT": "json",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "platform"), str(ROOT)]),
     }
     ports, port = [free_port(), free_port()], free_port()
     web = [sys.executable, "-m", "uvicorn", "dressage.asgi:application", "--no-proxy-headers", "--log-level", "warning"]
+    web += ["--no-access-log"]
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, ports=ports, port=port))
     with ExitStack() as stack:
-        processes = {p: stack.enter_context(running([*web, "--port", str(p)], **environment)) for p in ports}
+        processes = {
+            p: stack.enter_context(running([*web, "--port", str(p)], folder / "log", **environment)) for p in ports
+        }
         for each in ports:
             wait_for_web(("127.0.0.1", each))
-        stack.enter_context(running([nginx, "-p", str(folder), "-c", str(folder / "nginx.conf")]))
+        stack.enter_context(running([nginx, "-p", str(folder), "-c", str(folder / "nginx.conf")], folder / "nginx"))
         wait_for_web(("127.0.0.1", port))
-        yield Site(port, processes)
+        yield Site(port, processes, folder / "log")
 
 
 class Viewer(threading.Thread):
@@ -143,6 +155,21 @@ def test_they_count_and_remember_together(site: Site, make_user: Callable[..., U
         assert [answer.status_code for answer in made] == [201, 201]
         assert made[0].json()["id"] == made[1].json()["id"]
         assert made[1].headers["Idempotency-Replayed"] == "true"
+
+
+def test_no_request_is_logged_but_one_that_is_refused(site: Site) -> None:
+    """An invitation's address is its secret; a foreign host is one line, and the server's own lines are as ours."""
+    before = len(site.log.read_text().splitlines())
+    address = f"http://127.0.0.1:{next(iter(site.processes))}"
+    with httpx.Client(base_url=address, trust_env=False) as client:
+        assert client.get("/invitations/secret-of-an-invitation").status_code in (200, 503)
+        assert client.get("/health/ready", headers={"Host": "evil.example"}).status_code == 200
+        assert client.get("/runs", headers={"Host": "evil.example"}).status_code == 400
+    lines = site.log.read_text().splitlines()
+    assert [re.findall(r'"logger": "([\w.]+)"', line) for line in lines[before:]] == [
+        ["django.security.DisallowedHost"]
+    ]
+    assert not any("uvicorn" in line for line in lines)
 
 
 def test_a_process_dies_in_mid_stream(site: Site, make_run: Callable[..., Run], team: Team) -> None:
