@@ -1,6 +1,8 @@
 """Values that describe no installation are refused, each with a sentence that names the field and what to do."""
 
 import json
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ from deploy.images.lock import LockError, pin, read_lock
 from deploy.kubernetes.__main__ import main
 from deploy.kubernetes.chart import values_schema
 from deploy.kubernetes.reading import ValuesError, parse_values
-from deploy.variables import SECRETS, known_variables
+from deploy.kubernetes.render import render
+from deploy.variables import ROOT, SECRETS, known_variables
 from dressage.config import Config
-from tests.deploy.matrix import DIGESTS, documents
+from tests.deploy.matrix import DIGESTS, documents, images
 
 BAD = yaml.safe_load(Path(__file__).with_name("bad_values.yaml").read_text())
 
@@ -108,3 +111,12 @@ def test_a_lock_takes_digests_alone(tmp_path: Path) -> None:
 def test_the_schema_file_is_that_of_the_types() -> None:
     file = Path(deploy.kubernetes.__file__).with_name("values.schema.json")
     assert json.loads(file.read_text()) == values_schema(), "run python -m deploy.kubernetes --schema > " + str(file)
+
+
+def test_the_readmes_values_describe_an_installation() -> None:
+    text = (ROOT / "deploy" / "README.md").read_text()
+    (block,) = [block for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "clusters:" in block]
+    values = parse_values(yaml.safe_load(textwrap.dedent(block)))
+    manifests = json.dumps(render(values, images()))
+    keys = set(re.findall(r"--from-literal=([a-z_-]+)=", text))
+    assert set(re.findall(r'"secretKeyRef": \{"name": "dressage", "key": "([a-z_-]+)"', manifests)) == keys
