@@ -13,9 +13,11 @@ from rest_framework.test import APIClient
 
 from dressage.clusters.models import Cluster
 from dressage.clusters.services import take_report
+from dressage.clusters.sizes import ClusterSize
 from dressage.common.actors import Actor
 from dressage.common.problems import Problem
 from dressage.runs import enqueue
+from dressage.runs.choice import choose
 from dressage.runs.demand import ask_clusters, demand_by_cluster
 from dressage.runs.models import Attempt, Run
 from dressage.runs.places import sizes
@@ -27,6 +29,7 @@ from tests.platform.runs.fixtures import Worker, expire_lease, furnish, spec_doc
 from trainer_core.link.admission import proof
 from trainer_core.link.celery_queue import queue_of
 from trainer_core.link.cluster import ClusterReport, GpuKind, ResourceBundle, report_path
+from trainer_core.planning.reservation import Reservation
 from trainer_core.spec import RunSpec
 
 WIDE = {"parallelism": {"rollout_workers": 4, "learner_ranks": 2}}
@@ -87,6 +90,24 @@ def test_each_cluster_has_its_places_and_a_run_goes_where_it_wants(
     document = run_json(team, runs[0].id)
     assert (document["cluster"], document["placed_on"]) == ("far", "far")
     assert (run_json(team, runs[3].id)["cluster"], run_json(team, runs[3].id)["placed_on"]) == (None, "here")
+
+
+@pytest.mark.parametrize(
+    ("taken", "waiting", "chosen"),
+    [
+        ((0, 0), {}, "a"),
+        ((1, 0), {}, "b"),
+        ((0, 0), {"a": 1}, "b"),
+        ((0, 3), {"a": 2, "b": 1}, "b"),
+        ((4, 3), {"b": 9}, "b"),
+    ],
+)
+def test_of_several_the_one_with_the_fewest_waiting_then_the_most_free_is_taken(
+    taken: tuple[int, int], waiting: dict[str, int], chosen: str
+) -> None:
+    sizes = [ClusterSize(name, 4, taken=number) for name, number in zip("ab", taken, strict=True)]
+    found = choose(Reservation(1, 1), "", sizes, waiting=waiting)
+    assert found.cluster is not None and (found.cluster.name, found.obstacle) == (chosen, None)
 
 
 def test_an_installation_without_named_clusters_uses_the_queue_of_before(
