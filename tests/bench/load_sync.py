@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,24 @@ class Worker:
         return seconds
 
 
-async def train(port: int, workers: list[Worker], seconds: float) -> tuple[list[float], list[float]]:
-    """Durations of all syncs, and how late each began: beyond what ``CONNECTIONS`` at once allow."""
+def every_second(worker: Any, passed: float) -> bool:
+    """Whether a run that makes a step every ``STEP_S`` has made another one."""
+    return bool(worker.made < passed / STEP_S)
+
+
+async def train(
+    port: int, workers: Sequence[Worker], seconds: float, learned: Callable[[Any, float], bool] = every_second
+) -> tuple[list[float], list[float]]:
+    """Durations of all syncs, and how late each began: beyond what ``CONNECTIONS`` at once allow.
+
+    Args:
+        port: the web processes' port.
+        workers: the runs.
+        seconds: the time that they run for.
+        learned: tells whether a worker has learned another step, by the seconds since its own beginning.
+    """
     free: asyncio.Queue[Connection] = asyncio.Queue()
-    for _ in range(CONNECTIONS):
+    for _ in range(min(CONNECTIONS, len(workers))):  # the server closes those that stand idle
         free.put_nowait(await Connection.open(port))
     times, late = list[float](), list[float]()
     began = time.perf_counter()
@@ -87,7 +102,7 @@ async def train(port: int, workers: list[Worker], seconds: float) -> tuple[list[
         due = began + offset
         while due < began + seconds:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            while worker.made < (time.perf_counter() - began - offset) / STEP_S:
+            while learned(worker, time.perf_counter() - began - offset):
                 worker.learn()
             connection = await free.get()
             late.append(time.perf_counter() - due)
