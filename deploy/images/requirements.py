@@ -34,7 +34,7 @@ def platform_packages(lock: str, project: str) -> frozenset[str]:
 
 
 def _needed_by(lock: str) -> dict[str, set[str]]:
-    """Who asked for each package: the ``# via`` notes of pip-compile."""
+    """Users of each package by its name, from the ``# via`` notes of pip-compile."""
     users: dict[str, set[str]] = {}
     current = ""
     for line in lock.splitlines():

@@ -17,7 +17,7 @@ class Toleration(ValuesPart):
     """Effect of the taint. Default: any."""
 
 
-class Node(ValuesPart):
+class RayNode(ValuesPart):
     """Size of one Ray node, and the machines it may be on."""
 
     cpu: Annotated[int, Field(ge=1)] = 4
@@ -52,7 +52,7 @@ class Node(ValuesPart):
         return self
 
 
-class WorkerGroup(Node):
+class WorkerGroup(RayNode):
     """Ray nodes of one kind."""
 
     name: Name
@@ -90,7 +90,7 @@ class Cluster(ValuesPart):
     name: Name
     image: Literal["cpu", "cuda"] = "cuda"
     """Image of its nodes."""
-    head: Node = Node()
+    head: RayNode = RayNode()
     workers: tuple[WorkerGroup, ...] = ()
     """Groups of nodes. None: runs compute on the head."""
     autoscaling: Autoscaling | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 from deploy import commands
 from deploy.kubernetes.checks import amount
-from deploy.kubernetes.cluster_values import Cluster, Node, WorkerGroup
+from deploy.kubernetes.cluster_values import Cluster, RayNode, WorkerGroup
 from deploy.kubernetes.kuberay import AuthOptions, AutoscalerOptions, HeadGroupSpec, RayClusterSpec, WorkerGroupSpec
 from deploy.kubernetes.objects import REDIS_CLIENT, Installation, Manifest
 from deploy.kubernetes.platform import budget
@@ -23,7 +23,7 @@ from deploy.kubernetes.pods import (
 from deploy.variables import ROOT, SECRETS
 
 GCS_PORT, AGENT_PORT = 6379, 52365
-_SHARED = [{"name": "ray-logs", "mountPath": f"{commands.TMP}/ray"}, {"name": "shared-mem", "mountPath": "/dev/shm"}]
+_SHARED = [{"name": "ray-logs", "mountPath": f"{commands.TMP}/ray"}, {"name": "shared-mem", "mountPath": "/dev/shm"}]  # nosec B108
 """Mounts that all processes of a Ray node must share; the names are those that KubeRay knows."""
 
 
@@ -128,7 +128,7 @@ def _group(installation: Installation, wanted: Cluster, group: WorkerGroup) -> W
 
 
 def _template(
-    installation: Installation, wanted: Cluster, node: Node, group: str, labels: dict[str, str] | None = None
+    installation: Installation, wanted: Cluster, node: RayNode, group: str, labels: dict[str, str] | None = None
 ) -> Manifest:
     """Pod template of one Ray node. KubeRay adds the command, from the limits."""
     probe = {"httpGet": {"path": "/api/local_raylet_healthz", "port": AGENT_PORT}, "timeoutSeconds": 10}
@@ -197,12 +197,12 @@ def _size(cpu: str, memory: str, devices: Manifest | None = None, limit_cpu: boo
     return {"requests": {"cpu": cpu, "memory": memory, **devices}, "limits": limits}
 
 
-def _devices(node: Node) -> Manifest:
+def _devices(node: RayNode) -> Manifest:
     counted = {**({node.gpu_resource: node.gpus} if node.gpus else {}), **node.devices}
     return {name: str(number) for name, number in counted.items()}
 
 
-def _scheduling(node: Node, wanted: Cluster) -> Manifest:
+def _scheduling(node: RayNode, wanted: Cluster) -> Manifest:
     tolerations = [
         {
             "key": one.key,
