@@ -171,6 +171,17 @@ def test_a_segment_that_fails_half_way_holds_no_descriptor() -> None:
     assert os.listdir("/proc/self/fd") == before
 
 
+@pytest.mark.usefixtures("cluster")
+def test_an_engine_on_a_host_that_has_joined_reads_through_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    sender = SharedMemory()
+    sent = sender.pack(1, layers(1))
+    monkeypatch.setattr("worker.learner.transport.shared_memory.this_host", lambda: "another")
+    assert fingerprint(SharedMemory().unpack(sent)) == expected(1)
+    sender.close()
+    with pytest.raises(RuntimeError, match=f"cannot be fetched from the node {sent.node}: .*no longer in the shared"):
+        SharedMemory().unpack(sent)
+
+
 # ── files ──
 
 
@@ -209,6 +220,13 @@ def test_files_that_are_not_what_was_sent_are_refused(way: str, words: str, tmp_
     spoil(folder, way)
     with pytest.raises(RuntimeError, match=words):
         Files().unpack(sent)
+
+
+def test_what_cannot_be_removed_at_the_end_fails_no_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "run-1").symlink_to(tmp_path)
+    chosen = Travel("files", Topology(location=str(tmp_path), folder="run-1"))
+    choose(chosen).clean(chosen)
+    assert "weights of run-1 were left behind" in caplog.text
 
 
 def test_a_folder_that_others_may_write_takes_no_weights(tmp_path: Path) -> None:

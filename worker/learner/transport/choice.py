@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from worker.errors import StartError
 from worker.learner.transport import OBJECT_STORE, TRANSPORTS
 from worker.learner.transport.topology import Topology
+
+log = logging.getLogger(__name__)
 
 AUTO = "auto"
 
@@ -29,8 +32,11 @@ class ChosenTransport:
     """Reason, as a clause."""
 
     def clean(self, travel: Travel) -> None:
-        """Remove what the run has left at the end."""
-        TRANSPORTS[self.name].clean(travel.topology)
+        """Remove what the run has left at its end; what cannot be removed is told in the log and fails no run."""
+        try:
+            TRANSPORTS[self.name].clean(travel.topology)
+        except RuntimeError as error:
+            log.warning("weights of %s were left behind: %s", travel.topology.folder, error)
 
 
 def choose(travel: Travel) -> ChosenTransport:
