@@ -155,8 +155,9 @@ def sizes_table(price: float) -> str:
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, scale in POLICIES.items():
-        given = {"prompt_tokens": _needs(recipe).prompt_tokens, "lengths": _lengths(recipe), "price": price}
-        rows += [_size(name, found) for found in estimate(spec, scale, GPU, SIZES, **given)]
+        tokens, lengths = _needs(recipe).prompt_tokens, _lengths(recipe)
+        sized = estimate(spec, scale, GPU, SIZES, prompt_tokens=tokens, lengths=lengths, price=price)
+        rows += [_size(name, found) for found in sized]
     return "\n".join(rows) + "\n"
 
 

@@ -31,7 +31,7 @@ class GpuLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GpuHost:
     """A host: its GPUs, and their links."""
 
     machine: Machine
@@ -65,7 +65,7 @@ PERFECT = Reliability(gpu_hours_between_failures=math.inf, slowness=0.0)
 class Cluster:
     """Equal nodes behind one network without a bottleneck, and a store for checkpoints."""
 
-    node: Node
+    node: GpuHost
     nodes: int
     store: GpuLink = GpuLink(2 * GIGABYTE, 0.05)
     """Link from one node to the object store or file system that checkpoints go to."""
@@ -81,9 +81,9 @@ class Cluster:
         return self.node.inside if gpus <= self.node.machine.gpus else self.node.network
 
 
-def _node(memory: float, peak: float, bandwidth: float, nvlink: float, network: float, pcie: float) -> Node:
+def _node(memory: float, peak: float, bandwidth: float, nvlink: float, network: float, pcie: float) -> GpuHost:
     """Eight GPUs; memory in GiB that processes can have, peak in TFLOP/s, the rest in GB/s."""
-    return Node(
+    return GpuHost(
         machine=Machine(gpus=8, memory=int(memory * GIB), peak=peak * 1e12, bandwidth=bandwidth * GIGABYTE),
         inside=GpuLink(nvlink * GIGABYTE, 10 * MICROSECOND),
         network=GpuLink(network * GIGABYTE, 30 * MICROSECOND),

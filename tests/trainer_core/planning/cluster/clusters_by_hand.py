@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainer_core.planning.attained import Attained
-from trainer_core.planning.cluster.hardware import PERFECT, Cluster, GpuLink, Node
+from trainer_core.planning.cluster.hardware import PERFECT, Cluster, GpuHost, GpuLink
 from trainer_core.planning.cluster.layout import EngineLayout, LearnerLayout
 from trainer_core.planning.cluster.publication import PublicationPlan
 from trainer_core.planning.cluster.rates import ClusterAttained
@@ -26,7 +26,7 @@ WHOLE = ClusterAttained(
     apply_bandwidth=100e9,
 )
 """All that the makers promise."""
-NODE = Node(
+NODE = GpuHost(
     machine=Machine(gpus=2, memory=40 * GIB, peak=1.6e12, bandwidth=20e9),
     inside=GpuLink(100e9, 0.0),
     network=GpuLink(10e9, 0.0),
