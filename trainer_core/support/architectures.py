@@ -53,6 +53,10 @@ class Support:
     """Whether its routers have the bias that loss-free balancing moves."""
     in_flight: bool = True
     """Weights that change in the midst of answers."""
+    tensor_parallel: bool = True
+    """Whether an engine of several devices can share out its layers."""
+    pipelines: bool = True
+    """Whether an engine of several devices can hold some of its layers each, as vLLM's class says."""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -138,6 +142,8 @@ ARCHITECTURES: Mapping[str, Support] = {
         bfloat16=None,
         routes=True,
         fp8=False,
+        tensor_parallel=False,
+        pipelines=False,
         remarks=(
             "Lightning attention and experts are computed by the platform itself.",
             "It is in no line of the table: tests of its own run it in float32 (docs/hybrid.md), with weights that "

@@ -19,7 +19,7 @@ class Placement:
     """GPUs that all reward workers reserve together; 0 where no reward model computes on one."""
 
 
-def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False) -> Placement:
+def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False, wide: int = 0, each: int = 1) -> Placement:
     """Each model on a GPU of its own; where there are fewer, as many as must share one, but no two ranks of a learner.
 
     The reward models of all reward workers together count as one model. They compute on CPUs where several ranks leave
@@ -30,17 +30,25 @@ def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False) -> Pl
         ranks: the ranks of the learner.
         gpus: the GPUs that can be used.
         scoring: whether rewards ask reward models.
+        wide: those of the engines that compute on several GPUs.
+        each: GPUs of each of these; they share none.
 
     Raises:
-        ClusterError: there are GPUs, and too few for the ranks.
+        ClusterError: there are GPUs, and too few for the ranks, or for the wide engines.
     """
     if gpus < 1:
         return Placement()
-    models = engines + ranks + scoring
+    models = engines + ranks + wide * (each - 1) + scoring
     if gpus >= models:
         return Placement("cuda", 1.0, float(scoring))
-    if ranks > 1 and scoring:
-        return place(engines, ranks, gpus)
+    if (ranks > 1 or wide) and scoring:
+        return place(engines, ranks, gpus, wide=wide, each=each)
+    if wide:
+        raise ClusterError(
+            f"The run needs {models} GPUs: {each} for each of {wide} engines (tensor_parallel_size times "
+            f"pipeline_parallel_size) and one for each of {models - wide * each} other models; the cluster has "
+            f"{gpus:g}. Engines of one GPU can share it with others."
+        )
     if ranks > 1:
         # Their collective operations need a device each, and Ray may put any two models that share together.
         raise ClusterError(
@@ -49,6 +57,29 @@ def place(engines: int, ranks: int, gpus: float, *, scoring: bool = False) -> Pl
         )
     share = 1.0 / math.ceil(models / int(gpus))
     return Placement("cuda", share, share * scoring)
+
+
+def check_one_node(each: int, cpus: float, placement: Placement) -> None:
+    """Refuse engines of several devices that no node of the cluster has together: their processes share a host.
+
+    Args:
+        each: devices of one engine.
+        cpus: CPUs that each of them reserves.
+        placement: where models are placed.
+
+    Raises:
+        ClusterError: no node is large enough.
+    """
+    if each == 1:
+        return
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    kind, needed = ("GPU", float(each)) if placement.device == "cuda" else ("CPU", each * cpus)
+    most = max((float(node.get(kind, 0.0)) for node in nodes), default=0.0)
+    if most < needed:
+        raise ClusterError(
+            f"One engine needs {needed:g} {kind}s on one node (rollout.engine.tensor_parallel_size times "
+            f"pipeline_parallel_size); the largest node of the cluster has {most:g}."
+        )
 
 
 def usable_gpus() -> float:

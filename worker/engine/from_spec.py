@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from trainer_core.spec.generation import early_stop, rollout
 from trainer_core.spec.learner import precision
-from worker.engine.types import ConcurrencyConfig, Fp8Config, NgramLoop, ProbabilityRun, Prune, Sampling
+from worker.engine.types import ConcurrencyConfig, EngineDevices, Fp8Config, NgramLoop, ProbabilityRun, Prune, Sampling
 
 
 def with_early_stops(sampling: Sampling, spec: early_stop.EarlyStop) -> Sampling:
@@ -32,3 +32,8 @@ def concurrency(spec: rollout.Concurrency) -> ConcurrencyConfig | None:
 def fp8(spec: precision.Fp8 | None) -> Fp8Config | None:
     """`EngineConfig.fp8` of a spec."""
     return None if spec is None else Fp8Config(spec.scales, spec.activations, spec.execution)
+
+
+def devices(spec: rollout.Engine) -> EngineDevices:
+    """`EngineConfig.devices` of a spec."""
+    return EngineDevices(spec.tensor_parallel_size, spec.pipeline_parallel_size, spec.expert_parallel)

@@ -18,9 +18,10 @@ from worker.engine.types import EngineConfig, EngineError
 def recording(config: EngineConfig, *, on_cpu: bool) -> dict[str, Any]:
     """Arguments of vLLM's that have the decoding step recorded, where that is possible.
 
-    A CPU has no graphs. Routes through experts are told by Python in the middle of the step, which a replay skips.
+    A CPU has no graphs. Routes through experts are told by Python in the middle of the step, which a replay skips. The
+    processes of several devices would each have to bring new weights to their recording, which nobody has tried.
     """
-    if on_cpu or config.routes or not config.cuda_graphs:
+    if on_cpu or config.routes or not config.cuda_graphs or config.devices.count > 1:
         return {"enforce_eager": True}
     from vllm.config.compilation import CompilationConfig, CompilationMode, CUDAGraphMode
 

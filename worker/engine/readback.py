@@ -51,8 +51,11 @@ class WeightReader:
         self._dtype, self._device, self._wide_head = dtype, device, wide_head
         self._found = recognise(_kernels(model, dtype, device), samples, self._type_of)
         names = {found.tensor for found in self._found}
-        total = sum(samples.sizes.values())
-        self.share = sum(samples.sizes[name] for name in names) / total if total else 0.0
+        self.total = sum(samples.sizes.values())
+        """Values in the checkpoint."""
+        self.read_sizes = {name: samples.sizes[name] for name in names}
+        """Values in each tensor that can be read back."""
+        self.share = sum(self.read_sizes.values()) / self.total if self.total else 0.0
         """Share of the checkpoint's values that lie in tensors that can be read back."""
         self.unread = sorted(set(samples.sizes) - names)
         """Tensors that cannot be read back."""
@@ -113,7 +116,8 @@ def _units(columns: torch.Tensor, width: int, dtype: torch.dtype, device: torch.
 
 
 def _linear(name: str, module: Any, dtype: torch.dtype, device: torch.device) -> Kernel:
-    width = int(module.input_size)
+    # Of a matrix that several devices share out by its columns, those that are here.
+    width = int(getattr(module, "input_size_per_partition", module.input_size))
 
     def ask(columns: torch.Tensor) -> torch.Tensor:
         answer: torch.Tensor = module.quant_method.apply(module, _units(columns, width, dtype, device), None)

@@ -1,5 +1,7 @@
 """Build vLLM's engine core in this process, fast: no profiling run, no compilation, no sub-processes, no listeners.
 
+An engine of several devices has a process for each of them (`worker/engine/devices`).
+
 Measured on two cores for a 0.8 M-parameter policy, from process start to the first token: 36 s with `LLM(...)` and cold
 caches (17 s of it the compilation of one counting function, 8 s a sub-process that imports vLLM again to look at the
 model class), 8 to 9 s here, three quarters of it imports.
@@ -8,7 +10,6 @@ model class), 8 to 9 s here, three quarters of it imports.
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
     from vllm.v1.engine.core import EngineCore
 
+    from worker.engine.devices.store import DistributedWeightStore
     from worker.engine.fp8 import Execution
     from worker.engine.weights import WeightStore
 
@@ -37,10 +39,10 @@ class CoreParts:
 
     core: EngineCore
     vllm_config: VllmConfig
-    weights: WeightStore
+    weights: WeightStore | DistributedWeightStore
     fp8: Execution | None
     runner: Any
-    """vLLM's model runner."""
+    """vLLM's model runner; None where it is in other processes."""
 
 
 def build_core(config: EngineConfig) -> CoreParts:
@@ -58,8 +60,11 @@ def build_core(config: EngineConfig) -> CoreParts:
     from vllm.v1.executor import Executor
 
     from worker.engine import fp8, graphs
+    from worker.engine.devices.driver import several_devices, step_alone
+    from worker.engine.devices.store import DistributedWeightStore
     from worker.engine.loader import LOAD_FORMAT, SIMULATED_FP8
-    from worker.engine.models import engine_options, register_own
+    from worker.engine.models import engine_options
+    from worker.engine.process import prepare_process
     from worker.engine.scheduler import DecodeScheduler
     from worker.engine.weights import WeightStore
 
@@ -73,21 +78,10 @@ def build_core(config: EngineConfig) -> CoreParts:
         by_hardware["gpu_memory_utilization"] = LEAST_GPU_SHARE
     architectures = hf_config.get("architectures") or []
     needed = engine_options(hf_config, routes=config.routes)
-    register_own(architectures)
-    _register_architectures(architectures)
-    _forget_rotary_tables()
-    op_priority: dict[str, list[str]] = {}
-    if current_platform.is_cpu():
-        from worker.engine.cpu_kernels import rotate_safely_in_torch, use_compiled_norms
-        from worker.engine.models.plain_experts import use_plain_experts
-
-        op_priority = use_compiled_norms()
-        rotate_safely_in_torch()
-        use_plain_experts(always=simulated is not None)
-        # vLLM's latent attention on CPUs knows one head size and no chunks; expanded heads are ordinary attention.
-        os.environ["VLLM_MLA_DISABLE"] = "1"
-        _call_uncompiled_count()
-        torch.set_num_threads(config.threads)
+    op_priority = prepare_process(architectures, always_plain=simulated is not None, threads=config.threads)
+    several = config.devices.count > 1
+    if several:
+        by_hardware |= several_devices(config, architectures)
     recorded = graphs.recording(config, on_cpu=current_platform.is_cpu())
     set_num_threads = torch.set_num_threads
     args = EngineArgs(
@@ -124,6 +118,10 @@ def build_core(config: EngineConfig) -> CoreParts:
         core = EngineCore(vllm_config, Executor.get_class(vllm_config), log_stats=False)
     # vLLM's CPU worker replaces this function by a no-op for the whole process.
     torch.set_num_threads = set_num_threads
+    if several:
+        step_alone(core)
+        shared = DistributedWeightStore(core.model_executor)
+        return CoreParts(core, vllm_config, shared, execution, None)
     runner = core.model_executor.driver_worker.worker.model_runner
     weights = WeightStore(
         runner.get_model(),
@@ -148,24 +146,6 @@ def eos_token_ids(model_dir: str) -> tuple[int, ...]:
     return (eos,) if isinstance(eos, int) else tuple(eos)
 
 
-def _register_architectures(architectures: list[str]) -> None:
-    """Import the model class here; vLLM would otherwise start a second Python to inspect it (8 s when not cached)."""
-    from vllm.model_executor.models import ModelRegistry
-    from vllm.model_executor.models.registry import _LazyRegisteredModel
-
-    for architecture in architectures:
-        known = ModelRegistry.models.get(architecture)
-        if isinstance(known, _LazyRegisteredModel):
-            ModelRegistry.register_model(architecture, known.load_model_cls())
-
-
-def _forget_rotary_tables() -> None:
-    """Let an engine make its own: in 16 bits it rounds them in place, and an engine in float32 would find them so."""
-    from vllm.model_executor.layers import rotary_embedding
-
-    rotary_embedding._ROPE_DICT.clear()
-
-
 @contextmanager
 def _leaving_classes_of_transformers() -> Iterator[None]:
     """Keep vLLM meanwhile from changing classes of transformers for its compiler, which does not run: architectures
@@ -179,17 +159,6 @@ def _leaving_classes_of_transformers() -> Iterator[None]:
         yield
     finally:
         Base._decorate_cls_for_torch_compile = own
-
-
-def _call_uncompiled_count() -> None:
-    """Rank counting is one comparison and a sum; compiling it on CPU takes 17 s and gains nothing."""
-    from vllm.v1.sample import sampler
-    from vllm.v1.sample.ops import logprobs
-
-    original = getattr(logprobs.batched_count_greater_than, "_torchdynamo_orig_callable", None)
-    if original is not None:
-        logprobs.batched_count_greater_than = original
-        sampler.batched_count_greater_than = original
 
 
 def _read_json(path: Path) -> dict:

@@ -270,6 +270,23 @@ class Fp8Config:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineDevices:
+    """Devices of one engine, and what each of them holds; see ``trainer_core.spec.generation.rollout.Engine``."""
+
+    tensor: int = 1
+    """Devices that share out every layer."""
+    pipeline: int = 1
+    """Groups of devices that hold some of the layers each."""
+    experts: bool = False
+    """Whether experts are shared out as whole ones."""
+
+    @property
+    def count(self) -> int:
+        """Number of devices, and of the processes that compute on them."""
+        return self.tensor * self.pipeline
+
+
+@dataclass(frozen=True, slots=True)
 class EngineConfig:
     """Construction of the engine.
 
@@ -283,7 +300,8 @@ class EngineConfig:
     reason "stop"; they stay in it. `concurrency` None lets `max_num_seqs` sequences
     run at any time. `fp8` None leaves linear layers in `dtype`. `routes` asks a mixture of experts for its routes.
     `speculation` "tail" drafts tokens where few sequences run (`worker/engine/speculation`). `cuda_graphs` has a GPU
-    record its decoding steps (`worker/engine/graphs.py`); a CPU has none.
+    record its decoding steps (`worker/engine/graphs.py`); a CPU has none. With more
+    than one of `devices` the model computes in a process for each (`worker/engine/devices`), without graphs.
     """
 
     model_dir: str
@@ -305,6 +323,7 @@ class EngineConfig:
     routes: bool = False
     speculation: Literal["off", "tail"] = "off"
     stop_strings: tuple[str, ...] = ()
+    devices: EngineDevices = EngineDevices()
     extra: dict[str, object] = field(default_factory=dict)  # further vLLM engine arguments, for GPU machines
 
 

@@ -27,10 +27,59 @@ from worker.engine.recognition import Samples
 from worker.engine.types import EngineError, WeightsRefusedError
 
 Tensors = Mapping[str, "np.ndarray | torch.Tensor"]
+Shape = tuple[int, ...]
 
 
-class WeightStore:
-    """The plain parameters of one model and the names an update must bring (those of its checkpoint)."""
+class WeightContract:
+    """The names and shapes that an update of one model must bring: those of its checkpoint."""
+
+    def __init__(self, required: Mapping[str, Shape], optional: Mapping[str, Shape], tied: bool) -> None:
+        """The tensors' shapes by name, those that may be left out, and whether head and embedding are one."""
+        self.required, self.optional, self.tied = required, optional, tied
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Hugging Face name to shape of every tensor an update must bring."""
+        return dict(self.required)
+
+    def check(self, tensors: Tensors) -> Mapping[str, torch.Tensor]:
+        """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing.
+
+        What it returns reads the tensors again, one by one: a version in the object store is never held as a whole.
+        """
+        expected, given = self.required, set(tensors)
+        if self.tied and HEAD in given and HEAD not in expected:
+            self._check_tied_head(tensors)
+            given.remove(HEAD)
+        expected = {**expected, **{name: shape for name, shape in self.optional.items() if name in given}}
+        unknown = sorted(given - set(expected))
+        missing = sorted(set(expected) - given)
+        if self.tied and HEAD in missing:
+            missing.remove(HEAD)
+        if unknown or missing:
+            raise WeightsRefusedError(f"weights refused: unknown {unknown[:5]}, missing {missing[:5]}")
+        checked = Checked(tensors, given)
+        for name, tensor in checked.items():
+            if tuple(tensor.shape) != expected[name]:
+                raise WeightsRefusedError(
+                    f"weights refused: {name} has shape {tuple(tensor.shape)}, the model needs {expected[name]}"
+                )
+            if not _is_finite(tensor):
+                raise WeightsRefusedError(f"weights refused: {name} holds values that are not finite")
+        return checked
+
+    def _check_tied_head(self, tensors: Tensors) -> None:
+        """A tied model's state dict names the head too; it must be the embedding itself."""
+        head = _as_tensor(HEAD, tensors[HEAD])
+        embedding = next((name for name in tensors if name.endswith(EMBEDDING_SUFFIX)), None)
+        if embedding is None or not torch.equal(head, _as_tensor(embedding, tensors[embedding])):
+            raise WeightsRefusedError(
+                f"weights refused: {HEAD} differs from the embedding, but this model ties the two"
+            )
+
+
+class WeightStore(WeightContract):
+    """The plain parameters of one model, with the contract of its updates."""
 
     def __init__(
         self,
@@ -51,6 +100,8 @@ class WeightStore:
         record = getattr(model, RECORD_ATTRIBUTE, None)
         if not isinstance(record, WeightRecord):
             raise EngineError("the model was not loaded by PlainWeightLoader: its weights cannot be updated")
+        tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
+        super().__init__(record.shapes, record.optional, tied)
         self._model = model
         self._model_config = model_config
         self._device = device
@@ -60,43 +111,12 @@ class WeightStore:
         # A model that computes in float32 has nothing to gain.
         self._head = Float32Head(model, record.head, device) if float32_head and record.head is not None else None
         record.head = None
+        self._head_name = ""
         self._places: dict[str, torch.Tensor] | None = None
         """Flat views of the plain parameters by Hugging Face name; found at the first load."""
         self.reader = WeightReader(model, model_config.dtype, device, record.samples, self._head is not None)
         """Reads back what the kernels hold."""
         record.samples = Samples()
-        self._tied = bool(getattr(model_config.hf_text_config, "tie_word_embeddings", False))
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Hugging Face name to shape of every tensor an update must bring."""
-        return dict(self._record.shapes)
-
-    def check(self, tensors: Tensors) -> Mapping[str, torch.Tensor]:
-        """Validate names, shapes and finiteness. Raises `WeightsRefusedError`; changes nothing.
-
-        What it returns reads the tensors again, one by one: a version in the object store is never held as a whole.
-        """
-        expected, given = self._record.shapes, set(tensors)
-        if self._tied and HEAD in given and HEAD not in expected:
-            self._check_tied_head(tensors)
-            given.remove(HEAD)
-        expected = {**expected, **{name: shape for name, shape in self._record.optional.items() if name in given}}
-        unknown = sorted(given - set(expected))
-        missing = sorted(set(expected) - given)
-        if self._tied and HEAD in missing:
-            missing.remove(HEAD)
-        if unknown or missing:
-            raise WeightsRefusedError(f"weights refused: unknown {unknown[:5]}, missing {missing[:5]}")
-        checked = Checked(tensors, given)
-        for name, tensor in checked.items():
-            if tuple(tensor.shape) != expected[name]:
-                raise WeightsRefusedError(
-                    f"weights refused: {name} has shape {tuple(tensor.shape)}, the model needs {expected[name]}"
-                )
-            if not _is_finite(tensor):
-                raise WeightsRefusedError(f"weights refused: {name} holds values that are not finite")
-        return checked
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Copy checked tensors into the plain parameters and pack every layer again, the tied head included."""
@@ -125,6 +145,25 @@ class WeightStore:
                 joint = any(parameter.ndim > 2 for _, _, parameter in self._record.parameters)
                 self._places = {} if joint else watch.places(tensors)
         self._restore()
+
+    def begin(self, head: str) -> None:
+        """Get ready for ``take``, of an update whose output layer has the name ``head``."""
+        for module, name, parameter in self._record.parameters:
+            module._parameters[name] = parameter
+        self._head_name = head
+
+    def take(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Copy some of an update's checked tensors into the plain parameters."""
+        with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
+            load_weights: Any = self._model.load_weights
+            load_weights(iter(tensors.items()))
+            if self._head is not None and self._head_name in tensors:
+                self._head.load({self._head_name: tensors[self._head_name]})
+
+    def end(self) -> None:
+        """Serve what was taken."""
+        with torch.no_grad(), set_default_torch_dtype(self._model_config.dtype):
+            self.pack()
 
     def refusal(self, chain: Sequence[Mapping[str, torch.Tensor]]) -> str | None:
         """Reason why changes cannot be applied in place; None where they can. Changes nothing.
@@ -189,15 +228,6 @@ class WeightStore:
             if is_deferred_attention_layer(layer):
                 with device_loading_context(layer, self._device):
                     layer.process_weights_after_loading(self._model_config.dtype)
-
-    def _check_tied_head(self, tensors: Tensors) -> None:
-        """A tied model's state dict names the head too; it must be the embedding itself."""
-        head = _as_tensor(HEAD, tensors[HEAD])
-        embedding = next((name for name in tensors if name.endswith(EMBEDDING_SUFFIX)), None)
-        if embedding is None or not torch.equal(head, _as_tensor(embedding, tensors[embedding])):
-            raise WeightsRefusedError(
-                f"weights refused: {HEAD} differs from the embedding, but this model ties the two"
-            )
 
 
 class Checked(Mapping[str, torch.Tensor]):

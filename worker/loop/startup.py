@@ -32,9 +32,9 @@ from trainer_core.support import refusal
 from worker.cluster import actors as cluster
 from worker.cluster.cores import LEAST_PARAMETERS, board
 from worker.cluster.notify import Notify
-from worker.cluster.placement import place, usable_gpus
+from worker.cluster.placement import check_one_node, place, usable_gpus
 from worker.engine import EngineConfig
-from worker.engine.from_spec import concurrency, fp8
+from worker.engine.from_spec import concurrency, devices, fp8
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import LearnerLost, StartError
 from worker.judge.client import JudgeClient
@@ -91,9 +91,12 @@ class Startup:
             raise StartError(f"The run's methods cannot be loaded: {error}") from error
         workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
         judges = len(served(bundle.judges))
-        cluster.check_resources(ENGINE_CPUS * workers + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
-        self._placement = place(workers + judges, ranks, usable_gpus(), scoring=bool(bundle.reward_models))
-        self.gpus = self._placement.gpus * (workers + judges + ranks) + self._placement.scoring_gpus
+        each = spec.rollout.engine.devices
+        cluster.check_resources(ENGINE_CPUS * workers * each + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
+        scoring, wide = bool(bundle.reward_models), workers if each > 1 else 0
+        self._placement = place(workers + judges, ranks, usable_gpus(), scoring=scoring, wide=wide, each=each)
+        check_one_node(each, ENGINE_CPUS, self._placement)
+        self.gpus = self._placement.gpus * (workers * each + judges + ranks) + self._placement.scoring_gpus
         travel = self._travel()
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
@@ -210,16 +213,19 @@ class Startup:
         return found
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
-        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._placement.gpus)
+        each = self.bundle.spec.rollout.engine.devices
+        name, gpus = self._name("rollout", index, generation), self._placement.gpus * each
+        options = cluster.actor_options(name, ENGINE_CPUS * each, gpus)
         return rollout_actor_class().options(**options).remote(self._cores)
 
     def _peaks(self, measured: dict[str, float]) -> Peaks:
         """Peaks of all devices: a host's cores are counted together, GPUs one by one."""
         spec, placement = self.bundle.spec, self._placement
-        models = spec.parallelism.rollout_workers + spec.parallelism.learner_ranks
-        devices = max(1, math.ceil(models * placement.gpus))
+        engines = spec.parallelism.rollout_workers * spec.rollout.engine.devices
+        models = engines + spec.parallelism.learner_ranks
+        used = max(1, math.ceil(models * placement.gpus))
         engine, learner = number_types(spec)
-        return Peaks(devices * measured[engine], devices * measured[learner])
+        return Peaks(used * measured[engine], used * measured[learner])
 
     @property
     def _cores(self) -> str | None:
@@ -279,6 +285,7 @@ class Startup:
             think=think,
             routes=spec.policy.routing.replay,
             stop_strings=spec.rollout.stop,
+            devices=devices(engine),
             version=self.bundle.resume.step if self.bundle.resume else 0,
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Completion, EngineConfig, Request, SampleGroup, Sampling, ThinkTokens
-from worker.engine.from_spec import concurrency, fp8
+from worker.engine.from_spec import concurrency, devices, fp8
 from worker.messages.chunk import pack, unpack
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def start(spec: RunSpec, policy: str, think: ThinkTokens | None, prompts: list[N
         fp8=fp8(settings.quantization),
         think=think,
         stop_strings=spec.rollout.stop,
+        devices=devices(settings),
     )
     _kept = _MeasuredEngine(InferenceEngine(config), spec, sampling(spec), prompts, policy)
 

@@ -78,7 +78,11 @@ def measure(spec: RunSpec, policy: Path, prompts: Path, say: Say) -> Rates:
     tokens_per_s, fixed = learner_line(learned.updates)
     return Rates(
         source=_source(policy),
-        engine=EngineRates(decode=decode_table(generated.steps), prefill_tokens_per_s=generated.prefill_tokens_per_s),
+        engine=EngineRates(
+            decode=decode_table(generated.steps),
+            prefill_tokens_per_s=generated.prefill_tokens_per_s,
+            gpus=spec.rollout.engine.devices,
+        ),
         learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed),
         sync=SyncRates(publish_seconds=learned.publish_seconds, load_seconds=generated.load_seconds),
         prompt_tokens=sum(len(prompt) for prompt in encoded) / len(encoded),

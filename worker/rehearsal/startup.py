@@ -11,7 +11,7 @@ from trainer_core.methods.loading import load_formulas
 from trainer_core.spec.plugins import PluginError
 from trainer_core.steering.curriculum import Curriculum
 from worker.cluster import actors as cluster
-from worker.cluster.placement import place, usable_gpus
+from worker.cluster.placement import check_one_node, place, usable_gpus
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
 from worker.judge.servers import SERVER_CPUS, served, start_servers
@@ -65,7 +65,10 @@ class RehearsalStartup(Startup):
         judges = len(served(bundle.judges))
         if judges:
             cluster.check_resources(SERVER_CPUS * judges, "rehearsal")
-        self._placement = place(1 + judges, 0, usable_gpus(), scoring=bool(bundle.reward_models))
+        each = spec.rollout.engine.devices
+        scoring, wide = bool(bundle.reward_models), int(each > 1)
+        self._placement = place(1 + judges, 0, usable_gpus(), scoring=scoring, wide=wide, each=each)
+        check_one_node(each, ENGINE_CPUS, self._placement)
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
         tokenizer = PolicyTokenizer(bundle.policy.path)
@@ -109,7 +112,9 @@ class RehearsalStartup(Startup):
         return self._placement.gpus
 
     def _spawn_engine(self, index: int, generation: int) -> Any:
-        options = cluster.actor_options(self._name("rollout", index, generation), ENGINE_CPUS, self._gpus)
+        each = self.bundle.spec.rollout.engine.devices
+        name = self._name("rollout", index, generation)
+        options = cluster.actor_options(name, ENGINE_CPUS * each, self._gpus * each)
         return rollout_actor_class().options(**options).remote()
 
     def _name(self, role: str, index: int, generation: int) -> str:

@@ -165,7 +165,16 @@ class Engine(SpecModel):
     max_num_seqs: int = field(256, ge=1, le=4096, unit="sequences")
     """Sequences that run at the same time in one engine."""
     kv_cache_gib: float = field(0.5, gt=0.0, le=1024.0, unit="GiB")
-    """Memory of the key-value cache on a CPU worker."""
+    """Memory of the key-value cache on each device of an engine."""
+    tensor_parallel_size: int = field(1, ge=1, le=64, unit="devices")
+    """Devices of one engine that share out every layer: each computes some of the heads, and of the numbers between a
+    layer's matrices. For policies that one device does not hold. The name and its meaning are vLLM's."""
+    pipeline_parallel_size: int = field(1, ge=1, le=64, unit="devices")
+    """Groups of ``tensor_parallel_size`` devices that hold some of the layers each, one after the other. One engine
+    works on one step at a time, so that this gives room and no speed."""
+    expert_parallel: bool = False
+    """Share out the experts of a mixture as whole ones over the devices of ``tensor_parallel_size``, instead of cutting
+    each of them."""
     concurrency: Concurrency = FixedConcurrency()
     """How many sequences run, up to ``max_num_seqs``."""
     speculation: Literal["tail", "off"] = "off"
@@ -176,7 +185,7 @@ class Engine(SpecModel):
     cuda_graphs: bool = True
     """Whether a GPU records its decoding step once and replays it, which saves the time that Python takes for each. The
     same kernels run, so nothing that is sampled changes. Engines that tell the routes of experts
-    (``policy.routing.replay``) and engines on CPUs do without."""
+    (``policy.routing.replay``), engines of several devices and engines on CPUs do without."""
     lm_head_dtype: Literal["model", "float32"] = "model"
     """Number type of the projection to logits: the one switch of a float32 head. With ``float32`` a narrower engine
     multiplies in float32, with the learner's own weights and as the learner always does, and the mismatch of
@@ -186,6 +195,11 @@ class Engine(SpecModel):
     both have the same weights; updates are judged by the noise that was found. The learner scores the probe in the
     engine's precision. Empty: by the number type, 0.05 for float32, 0.1 for float16, 0.5 for bfloat16, twice that where
     the output layer is not float32, and 0.5 more where activations are in FP8."""
+
+    @property
+    def devices(self) -> int:
+        """Devices that one engine computes on."""
+        return self.tensor_parallel_size * self.pipeline_parallel_size
 
     @property
     def tolerance(self) -> float:

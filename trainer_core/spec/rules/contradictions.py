@@ -11,6 +11,7 @@ from trainer_core.spec.methods.advantage import MCGRPOAdvantage, PassKAdvantage,
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
 from trainer_core.spec.rules.batch import experience_replay, group_baselines, group_sizes, mixing
 from trainer_core.spec.rules.branches import branching
+from trainer_core.spec.rules.engines import engines
 from trainer_core.spec.rules.learner import adapter, critic, memory, reference, teacher
 from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.rules.modes import over_provisioning, streaming
@@ -42,6 +43,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         corrections,
         sampling,
         precision,
+        engines,
         proximal,
         critic,
         branching,
