@@ -28,13 +28,18 @@ def render_memory(memory: Memory) -> str:
             f"Memory of one learner rank of {own.ranks} (ZeRO {own.zero_stage}), libraries not counted",
             *lines,
             f"  {'peak of a step':<30}{_bytes(own.peak):>12}",
+            *([f"  {'in the memory of the host':<30}{_bytes(own.host):>12}"] if own.host else []),
             "Peak at other ZeRO stages and ranks",
             *_table(memory.choices),
-            "Memory of one rollout engine, its own buffers not counted",
+            f"Memory of {_place(engine.devices)}, its own buffers not counted",
             f"  {'weights':<30}{_bytes(engine.weights + engine.output_layer):>12}",
             f"  {'key-value cache':<30}{_bytes(engine.kv_cache):>12}   {engine.kv_tokens:,} tokens",
         ]
     )
+
+
+def _place(devices: int) -> str:
+    return "one rollout engine" if devices == 1 else f"each of the {devices} devices of a rollout engine"
 
 
 def _table(choices: tuple[LearnerMemory, ...]) -> list[str]:

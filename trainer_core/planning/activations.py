@@ -33,6 +33,8 @@ class Activations:
     last: int
     """Bytes in the backward pass through the first layer, when all gradients stand: without them, but with the narrow
     copy that the latest of them was made from."""
+    host: int = 0
+    """Bytes that wait in the memory of the host instead, where activations are offloaded."""
 
 
 def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predicted: int) -> Activations:
@@ -54,6 +56,10 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
     else:
         one = dense if size.dense_layers else sparse
         saved = size.dense_layers * dense + (size.layers - size.dense_layers) * sparse
+    host = 0
+    if spec.policy.activation_offload:
+        # Of what waits for the backward pass, one layer's comes back at a time.
+        host, saved = saved - (one if spec.policy.gradient_checkpointing else 0), one
     passing = tokens * _passing(size, keys, width)
     masks = tokens * keys * width if keys <= MASKED_KEYS else 0
     if size.window is not None and size.window < keys <= MASKED_KEYS:
@@ -66,6 +72,7 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
     return Activations(
         first=saved + masks + max(passing + to_head, head),
         last=one + masks + passing + copied,
+        host=host,
     )
 
 

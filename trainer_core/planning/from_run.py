@@ -58,7 +58,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
     between = median(step["timing_s/step"] - sum(step[name] for name in phases) for step in complete)
     rates = Rates(
         source=source,
-        engine=EngineRates(decode=_decode(spec, complete)),
+        engine=EngineRates(decode=_decode(spec, complete), gpus=spec.rollout.engine.devices),
         learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates_per_step),
         sync=_sync(complete, typical["timing_s/sync"]),
         reward_seconds=typical["timing_s/reward"],

@@ -16,6 +16,8 @@ from trainer_core.planning.policy_size import PolicySize
 from trainer_core.planning.rates import EngineRates, LearnerRates, Rates, SyncRates
 from trainer_core.spec import RunSpec
 
+TENSOR_SHARE = 0.8
+"""Share of their speeds' sum that devices reach which share out every layer, for they add up after each."""
 LIBRARIES = 2 * GIB
 """Bytes that the driver, the libraries and the allocator's gaps take in each process on a device."""
 
@@ -42,32 +44,37 @@ class Machine:
         Each engine and each rank has a GPU of its own where there are enough; else both share.
         """
         learner, engine = need.learner.peak + LIBRARIES, need.engine.total + LIBRARIES
-        if engines + ranks <= self.gpus:
+        if engines * need.engine.devices + ranks <= self.gpus:
             return self.memory - max(learner, engine)
-        if max(engines, ranks) <= self.gpus:
+        # Engines of several devices share none of them.
+        if max(engines, ranks) <= self.gpus and need.engine.devices == 1:
             return self.memory - learner - engine
         return -1
 
     def rates(self, size: PolicySize, spec: RunSpec, prompt_tokens: float, lengths: Lengths) -> Rates:
         """Rates of a run, computed from peak and bandwidth."""
         width = BYTES[spec.rollout.engine.dtype]
-        shared = spec.parallelism.rollout_workers + spec.parallelism.learner_ranks > self.gpus
+        devices, across = spec.rollout.engine.devices, spec.rollout.engine.tensor_parallel_size
+        shared = spec.parallelism.rollout_workers * devices + spec.parallelism.learner_ranks > self.gpus
+        # Devices of one stage work together; stages work one after the other.
+        speed = across * (TENSOR_SHARE if across > 1 else 1.0)
         context = prompt_tokens + min(lengths.quantile(0.5), spec.rollout.max_tokens) / 2
         per_sequence = size.cached_numbers(on_cpu=False) * width * context
 
         def step(running: float) -> float:
             read = size.parameters * width + running * per_sequence
-            return decode_seconds(read, size.parameters, running, self.peak, self.bandwidth, USUAL)
+            return decode_seconds(read, size.parameters, running, self.peak * speed, self.bandwidth * speed, USUAL)
 
         # As many as the cache holds run at once; the others wait.
-        held = max(1, int(spec.rollout.engine.kv_cache_gib * GIB / per_sequence))
+        held = max(1, int(spec.rollout.engine.kv_cache_gib * GIB * devices / per_sequence))
         most = min(held, spec.rollout.engine.max_num_seqs)
         weights = size.parameters * width / (self.bandwidth * USUAL.bandwidth)
         return Rates(
             source="computed from the peaks of the machine and usual efficiencies, not measured",
             engine=EngineRates(
                 decode=decode_table(most, step),
-                prefill_tokens_per_s=prefill_tokens_per_s(size.parameters, self.peak, USUAL),
+                prefill_tokens_per_s=prefill_tokens_per_s(size.parameters, self.peak * speed, USUAL),
+                gpus=devices,
             ),
             learner=LearnerRates(
                 tokens_per_s=learner_tokens_per_s(size.parameters, self.peak, USUAL),

@@ -49,6 +49,8 @@ class LearnerMemory:
     or copies of the gradients that are added up over the ranks."""
     export: int
     """Whole weights on their way to the engines, between updates."""
+    host: int
+    """Bytes in the memory of the host instead: moments and masters, and activations, that are offloaded."""
     standing: int = field(init=False, default=0)
     """Bytes that are taken all the time."""
     peak: int = field(init=False, default=0)
@@ -64,14 +66,16 @@ class LearnerMemory:
 
 @dataclass(frozen=True, slots=True)
 class EngineMemory:
-    """One rollout engine, in bytes."""
+    """The fullest device of one rollout engine, in bytes."""
 
+    devices: int
+    """Devices of the engine."""
     weights: int
     output_layer: int
     """A float32 copy, where the engine is asked to project in float32."""
     kv_cache: int
     kv_tokens: int
-    """Tokens that the cache holds."""
+    """Tokens that the caches of all devices hold together."""
     total: int = field(init=False, default=0)
     """Sum of weights, output layer and cache."""
 
@@ -149,6 +153,8 @@ def learner_memory(
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
     keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
+    # A reference that nothing renews is cut as the weights are.
+    reference = frozen // (ranks if stage == 3 and spec.kl.reset_steps is None else 1)
     made = activations(size, spec, packed, longest, packed)
     critic = _state(spec, size.parameters, stage, ranks)
     critic_weights = size.parameters * width // (ranks if stage == 3 else 1)
@@ -160,7 +166,7 @@ def learner_memory(
         gradients=state[0],
         masters=state[1],
         moments=state[2],
-        reference=frozen if spec.kl.coefficient > 0 and not added else 0,
+        reference=reference if spec.kl.coefficient > 0 and not added else 0,
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
@@ -168,20 +174,29 @@ def learner_memory(
         accumulates=whole_update > budget,
         reducing=max(made.last, _exchanged(spec, trained, stage)),
         export=whole * max(width, 4 if added else width),
+        host=made.host + _on_host(spec, trained, ranks),
     )
 
 
 def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:
-    """One rollout engine, on what the installed vLLM computes on."""
+    """The fullest device of one rollout engine, on what the installed vLLM computes on."""
     engine = spec.rollout.engine
+    across, stages = engine.tensor_parallel_size, engine.pipeline_parallel_size
     width, cache = BYTES[engine.dtype], int(engine.kv_cache_gib * GIB)
-    per_token = size.cached_numbers(on_cpu=_computes_on_cpu()) * width
+    on_cpu = _computes_on_cpu()
+    # Each of the devices of a stage has some of the heads; where there are more devices, several have the same one.
+    heads = size.heads if size.latent is not None and on_cpu else 1 if size.latent is not None else size.kv_heads
+    per_token = size.cached_numbers(on_cpu=on_cpu) * width / (stages * min(across, heads))
+    # The first stage has the embedding, the last one the output layer.
+    tokens = size.vocabulary * size.hidden
+    weights = (size.parameters - tokens) // stages + tokens
     wide_head = engine.lm_head_dtype == "float32" and engine.dtype != "float32"
     return EngineMemory(
-        weights=size.parameters * width,
-        output_layer=size.vocabulary * size.hidden * 4 if wide_head else 0,
+        devices=engine.devices,
+        weights=-(-weights * width // across),
+        output_layer=tokens * 4 // across if wide_head else 0,
         kv_cache=cache,
-        kv_tokens=cache // per_token,
+        kv_tokens=int(cache / per_token),
     )
 
 
@@ -216,3 +231,8 @@ def _state(spec: RunSpec, trained: int, stage: int, ranks: int) -> tuple[int, in
     # An adapter without ZeRO is its own master: it has 32 bits.
     own = narrow and not isinstance(spec.policy.adapter, LoRAAdapter)
     return gradients, 4 * share if stage or own else 0, moments
+
+
+def _on_host(spec: RunSpec, trained: int, ranks: int) -> int:
+    """Moments and float32 masters of one rank that are offloaded."""
+    return 12 * (trained // ranks) if spec.optimizer.offload else 0

@@ -44,7 +44,8 @@ def step_time(team: Team, spec: RunSpec, report: RehearsalReport) -> dict[str, A
     except Problem:  # no run with this policy has come so far
         learner_known, rates = False, _own_rates(report, seen)
     try:
-        found = plan(spec, spec.parallelism.rollout_workers + spec.parallelism.learner_ranks, rates).current
+        engines, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
+        found = plan(spec, engines * rates.engine.gpus + ranks * rates.learner.gpus, rates).current
     except PlanError:
         return None
     document = StepTimeDocument(
