@@ -24,11 +24,17 @@ from trainer_core.update.model.adapter import attach
 from trainer_core.update.model.invariance import use_batch_invariance
 from trainer_core.update.model.naming import apart, layer_as_in_files, layer_of
 from trainer_core.update.model.policy import load_policy
+from trainer_core.update.model.shards import ShardedWeights, whole_shape
 from trainer_core.update.model.storage import DTYPES, HostMemory, bound_kernels, stored
 from trainer_core.update.objective.extra_outputs import needs_logits
 from trainer_core.update.optimization.engine import UpdateEngine
 
 Tensors = dict[str, dict[str, Tensor]]
+
+
+def _placement(spec: RunSpec, world_size: int, device: torch.device) -> ShardedWeights | None:
+    """Shards where ZeRO stage 3 cuts the weights anyway; None where every rank holds all of them."""
+    return ShardedWeights(device) if spec.parallelism.zero_stage == 3 and world_size > 1 else None
 
 
 class LearnerModels:
@@ -43,14 +49,16 @@ class LearnerModels:
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
         if spec.policy.dtype != "float32":
             flows = Flows()
-        self.model = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows).train()
+        place = _placement(spec, world_size, device)
+        loaded = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows, placement=place)
+        self.model = loaded.train()
         self.dtype = DTYPES[spec.policy.dtype]
-        stored(self.model, self.dtype)
+        stored(self.model, self.dtype, place)
         if spec.policy.activation_offload:
             HostMemory(self.model, pinned=True)
         self.adapter = attach(self.model, spec.policy.adapter, seed=spec.schedule.seed, base=spec.policy.base)
         self.experts = experts_per_token(self.model)
-        self.joint = self.experts is not None or any(weight.ndim > 2 for weight in self.model.parameters())
+        self.joint = self.experts is not None or any(len(whole_shape(one)) > 2 for one in self.model.parameters())
         """Whether engines pack some of its weights into one another."""
         self.balancer = prepare_routing(self.model, spec.policy.routing, base.name)
         if any(isinstance(one, RouterShiftWeighting) for one in spec.corrections) and self.experts is None:
@@ -63,7 +71,9 @@ class LearnerModels:
         self.critic = SeparateValue(base, spec, world_size, device) if separate else None
         self.reference: FrozenPolicy | BareBackbone | None = None
         if spec.kl.coefficient > 0 and self.adapter is None:
-            self.reference = FrozenPolicy(base, device, flows.alone, self.dtype)
+            # A reference that is renewed takes whole weights over.
+            shared = place if spec.kl.reset_steps is None else None
+            self.reference = FrozenPolicy(base, device, flows.alone, self.dtype, placement=shared)
         elif spec.kl.coefficient > 0 and self.adapter is not None:
             self.reference = BareBackbone(self.engine.forward, self.adapter)
         self.proximal = ProximalPolicy(spec.proximal, base, device, flows.alone, self.dtype)

@@ -8,12 +8,13 @@ from torch import Tensor
 
 from trainer_core.update.formats.precision import Flows
 from trainer_core.update.model.policy import load_policy, score
+from trainer_core.update.model.shards import WeightPlacement
 from trainer_core.update.model.storage import stored
 from trainer_core.update.packed.packing import TokenBatch
 
 
 class FrozenPolicy:
-    """A frozen policy, whole on every rank, whose weights can be renewed."""
+    """A frozen policy, whose weights can be renewed where every rank holds all of them."""
 
     def __init__(
         self,
@@ -23,15 +24,18 @@ class FrozenPolicy:
         dtype: torch.dtype = torch.float32,
         *,
         blends: bool = False,
+        placement: WeightPlacement | None = None,
     ) -> None:
         """Load a policy folder (see ``load_policy``) and keep its weights in ``dtype``.
 
         With ``blends`` narrow weights are kept in float32 too, in which they move by small shares.
         """
-        model = load_policy(folder, device=device, flows=flows)
+        model = load_policy(folder, device=device, flows=flows, placement=placement)
         narrow = blends and dtype != torch.float32
         self._wide = {name: one.detach().clone() for name, one in model.named_parameters()} if narrow else {}
-        self.model = stored(model, dtype).eval().requires_grad_(False)
+        self.model = stored(model, dtype, placement).eval().requires_grad_(False)
+        if placement is not None:
+            placement.keep_callable(self.model)
 
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:

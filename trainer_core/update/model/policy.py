@@ -14,6 +14,7 @@ from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
 from trainer_core.update.model.output_layer import asking, can_fuse, find_fused, fuse, undo
+from trainer_core.update.model.shards import WeightPlacement, WholeWeights
 from trainer_core.update.packed import attention
 from trainer_core.update.packed.attention import UnsupportedPolicy
 from trainer_core.update.packed.packing import TokenBatch, pack
@@ -30,11 +31,13 @@ def load_policy(
     device: torch.device | str = "cpu",
     gradient_checkpointing: bool = False,
     flows: Flows | None = None,
+    placement: WeightPlacement | None = None,
 ) -> PreTrainedModel:
     """Load the policy in float32 from a local folder: safetensors only, no code from the folder, dropout off.
 
     Dropout would make the log-probabilities of two passes over the same weights differ, and with them the ratios.
-    ``flows`` say in which formats its layers compute; see ``use_precision``.
+    ``flows`` say in which formats its layers compute; see ``use_precision``. ``placement`` says whether this rank holds
+    all of it; it does where none is given.
 
     Raises:
         UnsupportedPolicy: the architecture mixes tokens by other means than attention, or has no attention interface.
@@ -48,27 +51,30 @@ def load_policy(
     for name in NOISE:
         if getattr(config, name, None):
             setattr(config, name, 0.0)
-    model = AutoModelForCausalLM.from_pretrained(  # nosec B615
-        path,
-        config=config,
-        local_files_only=True,
-        trust_remote_code=False,
-        use_safetensors=True,
-        dtype=torch.float32,
-        attn_implementation=attention.register(),
-    )
+    place = placement or WholeWeights()
+    with place.reading():
+        model = AutoModelForCausalLM.from_pretrained(  # nosec B615
+            path,
+            config=config,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            dtype=torch.float32,
+            attn_implementation=attention.register(),
+        )
     if not getattr(model, "_supports_attention_backend", False):
         raise UnsupportedPolicy(f"{type(model).__name__} has no exchangeable attention: {CHOOSE}")
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-    prepare(model, Path(path))
-    if gradient_checkpointing:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    use_lean_norms(model)
-    use_precision(model, flows)
-    model = model.to(device)
-    use_fused_output(model)
+    with place.adapting(model):
+        prepare(model, Path(path))
+        if gradient_checkpointing:
+            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        model = model.to(device)
+        use_lean_norms(model)
+        use_precision(model, flows)
+        use_fused_output(model)
     return model
 
 

@@ -11,6 +11,7 @@ from transformers import PreTrainedModel
 
 from trainer_core.update.device import host_copy, move
 from trainer_core.update.model.norms import use_narrow_norms
+from trainer_core.update.model.shards import WeightPlacement, WholeWeights
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 SMALLEST = 1 << 16
@@ -29,8 +30,10 @@ def bound_kernels() -> None:
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(KERNELS))
 
 
-def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
+def stored(model: PreTrainedModel, dtype: torch.dtype, placement: WeightPlacement | None = None) -> PreTrainedModel:
     """``model`` itself, its weights now in ``dtype``; buffers, such as rotary frequencies, stay in theirs.
+
+    ``placement`` is the one that it was loaded with.
 
     The output layer's products stay in float32: logits near 32 would be 0.25 apart in bfloat16.
 
@@ -42,9 +45,10 @@ def stored(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
         if hasattr(module, "lean_epsilon"):
             # The policy's own normalisation computes in float32 whatever it reads; the lean one does not.
             del module.forward, module.lean_epsilon, module.normalise
-    for parameter in model.parameters():
-        parameter.data = parameter.data.to(dtype)
-    use_narrow_norms(model)
+    place = placement or WholeWeights()
+    place.cast(model, dtype)
+    with place.adapting(model):
+        use_narrow_norms(model)
     head: Any = model.get_output_embeddings()
     linear = type(head) is nn.Linear
     if linear and not hasattr(head, "asked"):

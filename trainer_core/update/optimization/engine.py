@@ -20,6 +20,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.update.collectives import join
 from trainer_core.update.device import local_rank
 from trainer_core.update.model.naming import layer_of
+from trainer_core.update.model.shards import import_deepspeed
 from trainer_core.update.optimization.masters import Masters
 from trainer_core.update.optimization.optimizer import MOMENTS, ClippedAdamW, Clipping
 
@@ -32,14 +33,9 @@ class UpdateEngine:
 
     def __init__(self, model: nn.Module, spec: RunSpec, *, world_size: int) -> None:
         """Wrap ``model``. The default process group must exist already (gloo on a CPU)."""
-        if next(model.parameters()).device.type == "cpu":
-            os.environ.setdefault("DS_ACCELERATOR", "cpu")
-        import deepspeed
-
+        deepspeed = import_deepspeed(next(model.parameters()).device)
         logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"torch\.distributed")
-        # No compiled operators: given a compiler, DeepSpeed would spend a minute on a shared-memory collective.
-        deepspeed.ops.__compatible_ops__ = {}
         self.stage = spec.parallelism.zero_stage
         self._world_size = world_size
         self._narrow = spec.policy.dtype != "float32"

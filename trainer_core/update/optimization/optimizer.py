@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.optimizer import Optimizer
 from trainer_core.update.model.naming import VALUE_HEAD
+from trainer_core.update.model.shards import whole_shape
 from trainer_core.update.optimization.masters import Masters
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -95,8 +96,8 @@ def groups(model: nn.Module, spec: Optimizer, masters: Masters | None = None) ->
     ]
     head = [parameter for name, parameter in trained if name.startswith(f"{VALUE_HEAD}.")]
     policy = [parameter for name, parameter in trained if not name.startswith(f"{VALUE_HEAD}.")]
-    matrices = [parameter for parameter in policy if parameter.ndim >= 2]
-    vectors = [parameter for parameter in policy if parameter.ndim < 2]
+    matrices = [parameter for parameter in policy if len(whole_shape(parameter)) >= 2]
+    vectors = [parameter for parameter in policy if len(whole_shape(parameter)) < 2]
     # Decay is for matrices: pulling a normalisation's scale to zero would not regularise anything.
     found: list[dict[str, Any]] = [{"params": matrices, "weight_decay": spec.weight_decay, "role": "policy"}]
     if vectors:

@@ -1,0 +1,98 @@
+"""One rank of two, in a process of its own: loads a policy into shards, and tells what it held meanwhile."""
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tests.trainer_core.update.making import make_groups, make_spec
+from trainer_core.update.learner import Learner
+from trainer_core.update.model.policy import load_policy
+from trainer_core.update.model.shards import ShardedWeights
+from trainer_core.update.model.storage import stored
+from trainer_core.update.optimization.engine import init_process_group
+
+SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
+PARTS: dict[str, Any] = {"optimizer": SMOOTH, "kl": {"coefficient": 0.1}}
+SEQUENCES = [[3, 9, 27, 41], [5, 6, 7]]
+
+
+def anonymous() -> int:
+    """Bytes of this process that are in no file."""
+    found = re.search(r"RssAnon:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found.group(1)) * 1024
+
+
+@contextmanager
+def highest() -> Iterator[list[int]]:
+    """The most bytes that were taken meanwhile, over those of the beginning."""
+    before, seen, done = anonymous(), [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.001):
+            seen[0] = max(seen[0], anonymous() - before)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        watcher.join()
+    seen[0] = max(seen[0], anonymous() - before)
+
+
+def gathered(learner: Learner) -> list[int]:
+    """Numbers of matrices that this rank holds whole, for each layer that is asked for, and afterwards."""
+    matrices = [one for one in learner._parts.model.parameters() if len(one.ds_shape) > 1]
+    counts = [sum(one.numel() for one in matrices) for _ in learner.layers()]
+    return [*counts, sum(one.numel() for one in matrices)]
+
+
+def main(rank: int, large: Path, tiny: Path, out: Path) -> None:
+    torch.set_num_threads(1)
+    init_process_group(rank, 2, f"file://{out / 'rendezvous'}", "cpu")
+    placement = ShardedWeights(torch.device("cpu"))
+    with highest() as loaded:
+        model = load_policy(large, placement=placement)
+    held = sum(one.ds_tensor.numel() for one in model.parameters())
+    stored(model, torch.bfloat16, placement)
+    kinds = {one.ds_tensor.dtype for one in model.parameters()}
+    del model
+    with highest() as whole:
+        model = load_policy(large)
+    del model
+
+    shared = {"learner_ranks": 2, "zero_stage": 3, "max_tokens_per_microbatch": 128}
+    spec = make_spec(**PARTS, parallelism=shared)
+    learner = Learner(tiny, spec, rank=rank, world_size=2)
+    scores = learner.score(SEQUENCES)
+    counts = gathered(learner)
+    metrics = [learner.update(make_groups(step, groups=9), spec, step) for step in (1, 2)]
+    np.savez(out / f"{rank}.npz", **learner.weights())
+    torch.save(
+        {
+            "loaded": loaded[0],
+            "whole": whole[0],
+            "held": held,
+            "kinds": [str(kind) for kind in kinds],
+            "scores": scores,
+            "counts": counts,
+            "metrics": metrics,
+        },
+        out / f"{rank}.pt",
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *(Path(one) for one in sys.argv[2:5]))
+    sys.stdout.flush()
+    os._exit(0)
