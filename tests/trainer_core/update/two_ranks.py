@@ -59,7 +59,7 @@ def gathered(learner: Learner) -> list[int]:
 
 def main(rank: int, large: Path, tiny: Path, out: Path) -> None:
     torch.set_num_threads(1)
-    init_process_group(rank, 2, f"file://{out / 'rendezvous'}", "cpu")
+    init_process_group(rank, 2, f"file://{out / 'rendezvous'}", torch.device("cpu"))
     placement = ShardedWeights(torch.device("cpu"))
     with highest() as loaded:
         model = load_policy(large, placement=placement)

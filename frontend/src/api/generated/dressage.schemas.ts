@@ -1478,14 +1478,16 @@ export interface EffectiveBatch {
 }
 
 /**
- * One rollout engine, in bytes.
+ * The fullest device of one rollout engine, in bytes.
  */
 export interface EngineMemory {
+  /** Devices of the engine. */
+  devices: number;
   weights: number;
   /** A float32 copy, where the engine is asked to project in float32. */
   output_layer: number;
   kv_cache: number;
-  /** Tokens that the cache holds. */
+  /** Tokens that the caches of all devices hold together. */
   kv_tokens: number;
   /** Sum of weights, output layer and cache. */
   total: number;
@@ -1932,6 +1934,8 @@ or copies of the gradients that are added up over the ranks. */
   reducing: number;
   /** Whole weights on their way to the engines, between updates. */
   export: number;
+  /** Bytes in the memory of the host instead: moments and masters, and activations, that are offloaded. */
+  host: number;
   /** Bytes that are taken all the time. */
   standing: number;
   /** Bytes that are taken at the worst moment of a step. */

@@ -21,13 +21,14 @@ const rank = (ranks: number, stage: number, peak: number): LearnerMemory => ({
   accumulates: false,
   reducing: 0,
   export: 8 * MIB,
+  host: 0,
   standing: 24 * MIB,
   peak: peak * MIB,
 });
 const MEMORY: Memory = {
   learner: rank(1, 2, 124),
   choices: [rank(1, 0, 130), rank(1, 2, 124), rank(2, 0, 80), rank(2, 2, 60)],
-  engine: { weights: 8 * MIB, output_layer: 0, kv_cache: 64 * MIB, kv_tokens: 4096, total: 72 * MIB },
+  engine: { devices: 1, weights: 8 * MIB, output_layer: 0, kv_cache: 64 * MIB, kv_tokens: 4096, total: 72 * MIB },
 };
 
 it("shows the parts of a rank that there are, and what other splits would take", () => {
@@ -48,6 +49,13 @@ it("shows the parts of a rank that there are, and what other splits would take",
   ]);
   expect(choices.getByText("124 MiB").hasAttribute("data-own")).toBe(true);
   expect(screen.getByText("64.0 MiB, 4,096 tokens")).toBeTruthy();
+});
+
+it("tells of the devices of an engine, and of what waits in the host's memory", () => {
+  const own = { ...rank(1, 2, 124), host: 32 * MIB };
+  renderWith(<MemoryPanel memory={{ ...MEMORY, learner: own, engine: { ...MEMORY.engine, devices: 4 } }} />);
+  expect(screen.getByText("Each of a rollout engine's 4 devices")).toBeTruthy();
+  expect(screen.getByText("In the host's memory instead").parentElement?.textContent).toContain("32.0 MiB");
 });
 
 it("shows nothing where the policy's size is not known", () => {

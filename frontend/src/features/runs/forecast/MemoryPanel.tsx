@@ -18,6 +18,7 @@ const PARTS: [keyof LearnerMemory & string, string][] = [
   ["critic", "Critic"],
   ["reducing", "Gradients in exchange"],
   ["export", "Weights for engines"],
+  ["host", "In the host's memory instead"],
 ];
 
 export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
@@ -31,7 +32,10 @@ export function MemoryPanel({ memory }: { memory: Memory | null | undefined }) {
       <Facts
         facts={[
           ["A learner rank, at its peak", formatBytes(learner.peak)],
-          ["A rollout engine", formatBytes(engine.total)],
+          [
+            engine.devices > 1 ? `Each of a rollout engine's ${engine.devices} devices` : "A rollout engine",
+            formatBytes(engine.total),
+          ],
           ["Of which KV cache", `${formatBytes(engine.kv_cache)}, ${formatCount(engine.kv_tokens)} tokens`],
         ]}
       />
