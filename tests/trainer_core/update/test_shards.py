@@ -106,3 +106,7 @@ def test_two_ranks_that_load_shards_learn_what_one_does(ranks: list[Any], policy
     for name, weight in alone.weights().items():
         np.testing.assert_allclose(ranks[0]["weights"][name], weight, atol=1e-6)
     assert ranks[1]["weights"] == {}
+
+
+def test_shards_of_uneven_size_are_resumed(ranks: list[Any]) -> None:
+    assert [told["resumed"] for told in ranks] == [True, True]

@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from trainer_core.spec import RunSpec
 from trainer_core.update.model.naming import VALUE_HEAD
 from trainer_core.update.model.policy import load_policy
+from trainer_core.update.model.shards import whole_shape
 from trainer_core.update.model.storage import DTYPES, HostMemory, stored
 from trainer_core.update.optimization.engine import UpdateEngine
 from trainer_core.update.packed.packing import TokenBatch
@@ -21,7 +22,7 @@ def _new_head(model: PreTrainedModel) -> nn.Linear:
     """A linear head that predicts 0 everywhere, so that the first advantages are the returns."""
     width = model.get_input_embeddings().embedding_dim
     output = model.get_output_embeddings()
-    head = nn.Linear(width if output is None else output.weight.shape[1], 1)
+    head = nn.Linear(width if output is None else whole_shape(output.weight)[1], 1)
     nn.init.zeros_(head.weight)
     nn.init.zeros_(head.bias)
     return head.to(model.device)

@@ -54,14 +54,22 @@ def routers(model: nn.Module) -> list[Any]:
     return [module for module in model.modules() if hasattr(module, "replayed")]
 
 
+def router_weights(model: nn.Module) -> list[nn.Parameter]:
+    """Matrices that ``adapt_routers`` looks at."""
+    return [router.weight for router in _top_k_routers(model)]
+
+
+def _top_k_routers(model: nn.Module) -> Iterator[Any]:
+    for module in model.modules():
+        if type(module).__name__.lower().endswith("topkrouter") and hasattr(module, "top_k"):
+            yield module
+
+
 @torch.no_grad()
 def adapt_routers(model: nn.Module) -> int:
     """Replace the forward pass of every top-k router that computes just what ours does; returns how many."""
     adapted = 0
-    for module in model.modules():
-        router: Any = module
-        if not type(module).__name__.lower().endswith("topkrouter") or not hasattr(module, "top_k"):
-            continue
+    for router in _top_k_routers(model):
         generator = torch.Generator().manual_seed(0)
         probe = torch.randn(PROBES, router.weight.shape[1], generator=generator).to(router.weight)
         expected = router(probe)

@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from trainer_core.update.formats.precision import Flows, use_precision
 from trainer_core.update.hybrid.policy import mixing_types, prepare
-from trainer_core.update.hybrid.router import replay_routes, routers, watch_routers
+from trainer_core.update.hybrid.router import replay_routes, router_weights, routers, watch_routers
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.logprobs import token_logprobs
 from trainer_core.update.model.norms import use_lean_norms
@@ -67,7 +67,7 @@ def load_policy(
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
-    with place.adapting(model):
+    with place.adapting(model, router_weights(model)):
         prepare(model, Path(path))
         if gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})

@@ -7,7 +7,7 @@ are only scored keep the hooks.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -29,8 +29,8 @@ class WeightPlacement(Protocol):
         yield
 
     @contextmanager
-    def adapting(self, model: nn.Module) -> Iterator[None]:
-        """Surrounds what looks at the weights of a model that has been read, or calls it."""
+    def adapting(self, model: nn.Module, also: Sequence[nn.Parameter] = ()) -> Iterator[None]:
+        """Surrounds what calls a model that has been read, or looks at its vectors and at the matrices ``also``."""
         yield
 
     def cast(self, model: nn.Module, dtype: torch.dtype) -> None:
@@ -49,7 +49,7 @@ class WholeWeights:
         yield
 
     @contextmanager
-    def adapting(self, model: nn.Module) -> Iterator[None]:
+    def adapting(self, model: nn.Module, also: Sequence[nn.Parameter] = ()) -> Iterator[None]:
         """Implements ``WeightPlacement.adapting``."""
         yield
 
@@ -99,15 +99,16 @@ class ShardedWeights:
                 os.environ[SEQUENTIAL] = before
 
     @contextmanager
-    def adapting(self, model: nn.Module) -> Iterator[None]:
+    def adapting(self, model: nn.Module, also: Sequence[nn.Parameter] = ()) -> Iterator[None]:
         """Implements ``WeightPlacement.adapting``: vectors are whole for the time, matrices while their module runs."""
         for parameter in model.parameters():
             if not hasattr(parameter, "ds_shape"):
                 self._cut(parameter)  # a weight that the files lack, such as a constant
         vectors = [one for one in model.parameters() if len(whole_shape(one)) < 2]
+        whole = [*vectors, *also]
         handles = self._gather_when_called(model, least=2)
         try:
-            with self._gathered(vectors):
+            with self._gathered(whole):
                 yield
         finally:
             for handle in handles:
@@ -138,8 +139,9 @@ class ShardedWeights:
                 continue
             opened: list[Any] = []
 
-            def gather(_: nn.Module, __: Any, own: list[nn.Parameter] = own, opened: list[Any] = opened) -> None:
-                opened.append(self._gathered(own))
+            def gather(_: nn.Module, __: Any, own: list[Any] = own, opened: list[Any] = opened) -> None:
+                # What is whole already stays so afterwards.
+                opened.append(self._gathered([one for one in own if not one.numel()]))
                 opened[-1].__enter__()
 
             def release(_: nn.Module, __: Any, ___: Any, opened: list[Any] = opened) -> None:

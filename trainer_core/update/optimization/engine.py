@@ -151,16 +151,13 @@ class UpdateEngine:
         self, weights: Mapping[str, Tensor], moments: Mapping[str, Tensor], optimizer_steps: int, value_steps: int
     ) -> None:
         """Put whole trained weights and moments in place; names and shapes must match (checked by the caller)."""
-        from deepspeed.utils import safe_set_full_fp32_param, safe_set_full_optimizer_state
-
-        with self._gathered(modifier=0):
-            for name, parameter in self._trained():
-                parameter.copy_(weights[name])
         for name, parameter in self._trained():
+            with self._gathered([parameter], modifier=0):
+                parameter.copy_(weights[name])
             if self.stage:
-                safe_set_full_fp32_param(parameter, weights[name].to(parameter.device))
+                self._put(parameter, weights[name], None)
                 for key in MOMENTS:
-                    safe_set_full_optimizer_state(parameter, moments[f"{key}.{name}"].to(parameter.device), key)
+                    self._put(parameter, moments[f"{key}.{name}"], key)
         if self.stage == 0:
             for name, key, moment in self._kept():
                 moment.copy_(moments[f"{key}.{name}"])
@@ -170,6 +167,31 @@ class UpdateEngine:
             self._own.write()
         for master, role in zip(self._masters(), self._roles(), strict=True):
             self._optimizer.set_steps(master, value_steps if role == "value" else optimizer_steps)
+
+    def _put(self, parameter: Any, whole: Tensor, moment: str | None) -> None:
+        """Set a weight's master, or one of its moments, under ZeRO."""
+        from deepspeed.utils import (
+            safe_set_full_fp32_param,
+            safe_set_full_optimizer_state,
+            safe_set_local_fp32_param,
+            safe_set_local_optimizer_state,
+        )
+
+        if self.stage < 3:
+            value = whole.to(parameter.device)
+            if moment is None:
+                safe_set_full_fp32_param(parameter, value)
+            else:
+                safe_set_full_optimizer_state(parameter, value, moment)
+            return
+        # DeepSpeed would take the last rank's part from behind the end where ranks do not share the numbers alike.
+        size = parameter.ds_tensor.numel()
+        mine = whole.flatten()[dist.get_rank() * size :][:size].to(parameter.ds_tensor.device)
+        mine = nn.functional.pad(mine, (0, size - mine.numel()))
+        if moment is None:
+            safe_set_local_fp32_param(parameter, mine)
+        else:
+            safe_set_local_optimizer_state(parameter, mine, moment)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name to whole shape of every weight that is trained."""
