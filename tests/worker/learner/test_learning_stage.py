@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update.learner import Learner
@@ -27,7 +26,7 @@ def test_pieces_are_queued_and_make_the_update_of_the_whole(policy_dir: Path) ->
             learned = stage.finish().result()
             assert learned.metrics == pytest.approx(metrics, rel=1e-4, abs=1e-6)
             assert learned.learn_s >= sum(piece.result() for piece in pieces) > 0
-            bundle = ray.get(learned.bundle)
+            bundle = learned.weights.open()
             assert bundle.version == step
             for name, weight in alone.weights().items():
                 np.testing.assert_allclose(bundle.tensors[name], weight, atol=1e-6)
