@@ -79,9 +79,9 @@ def test_no_rank_holds_the_whole_policy_while_it_is_loaded(ranks: list[Any], lar
         assert told["kinds"] == ["torch.bfloat16"]
         largest = 4 * TOKENS * HIDDEN
         # Half of it, the weights that are read or gathered just then, and what else a process takes.
-        assert told["loaded"] < 4 * parameters / 2 + 4 * largest < 4 * parameters
-        # The measure tells: all of it is more.
-        assert told["whole"] > 4 * parameters
+        assert told["loaded"] < 4 * parameters / 2 + 4 * largest
+        # The measure tells: all of it is more, though a little of that had been taken before.
+        assert told["whole"] > 0.9 * 4 * parameters > 4 * parameters / 2 + 4 * largest
 
 
 def test_a_layer_is_all_that_is_gathered_to_publish(ranks: list[Any], policy_dir: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the engine's own process does otherwise where the model computes in others."""
+"""The engine's own process, where the model computes in others."""
 
 from __future__ import annotations
 

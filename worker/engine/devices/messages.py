@@ -10,7 +10,7 @@ from worker.engine.weights import Shape
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What one process knows of the model's checkpoint."""
+    """Knowledge that one process has of the model's checkpoint."""
 
     required: Mapping[str, Shape]
     optional: Mapping[str, Shape]

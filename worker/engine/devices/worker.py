@@ -49,7 +49,7 @@ class EngineWorker(DeviceWorker):
         )
 
     def weight_contract(self) -> Contract:
-        """What an update must bring, and which tensors can be read back here."""
+        """Names and shapes that an update must bring, and the tensors that can be read back here."""
         store = self._store
         return Contract(store.required, store.optional, store.tied, store.reader.read_sizes, store.reader.total)
 
