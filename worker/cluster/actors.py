@@ -11,8 +11,17 @@ from ray.actor import ActorHandle
 from worker.errors import ClusterError
 
 NAMESPACE = "dressage"
-FORWARDED = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "OMP_WAIT_POLICY", "VLLM_CPU_OMP_THREADS_BIND")
-"""Environment that actors need as well, should the node's own lack it."""
+GROWS_TO = "CLUSTER_GROWS_TO"
+"""Variable that holds the resources, such as ``CPU=64,GPU=8``, up to which an autoscaler adds nodes."""
+FORWARDED = (
+    "OMP_WAIT_POLICY",
+    "VLLM_CPU_OMP_THREADS_BIND",
+    "RENDEZVOUS_PORTS",
+    "NETWORK_IS_PRIVATE",
+    GROWS_TO,
+)
+"""Settings of the installation that actors need as well. What is a node's own they have from the node: paths of its
+token and its certificates, the names of its interfaces."""
 
 
 @contextmanager
@@ -85,12 +94,35 @@ def kill_attempt(run_id: str, attempt: int) -> list[str]:
     return doomed
 
 
+def grows_to() -> dict[str, float]:
+    """Resources that the cluster has, in all, when an autoscaler has added all nodes that it may; empty without one.
+
+    Raises:
+        ClusterError: ``CLUSTER_GROWS_TO`` cannot be read.
+    """
+    asked = os.environ.get(GROWS_TO, "")
+    try:
+        return {kind.strip(): float(amount) for kind, amount in (part.split("=") for part in asked.split(",") if part)}
+    except ValueError as error:
+        raise ClusterError(f"{GROWS_TO}={asked!r} cannot be read. Write it as CPU=64,GPU=8.") from error
+
+
+def resources(kind: str) -> float:
+    """Amount of a kind of resource, ``CPU`` or ``GPU``, that the cluster has or may grow to."""
+    return max(float(ray.cluster_resources().get(kind, 0.0)), grows_to().get(kind, 0.0))
+
+
+def head_node() -> str | None:
+    """Id of the cluster's head node; None where it is not to be told from the others."""
+    return next((node["NodeID"] for node in ray.nodes() if "node:__internal_head__" in node["Resources"]), None)
+
+
 def check_resources(num_cpus: float, what: str = "run") -> None:
     """Refuse a run, or other work, that the cluster could never place.
 
     Raises:
         ClusterError: the cluster has fewer CPUs in all than the work reserves.
     """
-    total = ray.cluster_resources().get("CPU", 0.0)
+    total = resources("CPU")
     if total < num_cpus:
         raise ClusterError(f"The {what} needs {num_cpus:g} CPUs for engines and learners; the cluster has {total:g}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.saving.saved import SavedCheckpoint
 from worker.cluster.allocator import keep_freed_memory
 from worker.cluster.cores import CoreShare, usable_cores
+from worker.cluster.network import LOOPBACK, node_address, rendezvous, use_interface
 from worker.cluster.private_files import keep_new_files_private
 from worker.errors import LearnerLost
 from worker.learner.peak import measure_peaks
@@ -83,8 +83,6 @@ class LearnerWorker:
         """
         keep_new_files_private()  # it writes checkpoints
         keep_freed_memory()
-        # Ranks on one machine meet on the loopback; nothing listens on other interfaces.
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         import torch
 
         from trainer_core.update.device import local_rank
@@ -101,11 +99,17 @@ class LearnerWorker:
         self._world_size = world_size
         self._witness = Witness()
 
-    def rendezvous(self) -> str:
-        """An address that is free on this machine, for all ranks to meet at."""
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            return f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+    def address(self) -> str:
+        """Address by which the cluster's other nodes know the node of this rank."""
+        return node_address()
+
+    def rendezvous(self, address: str) -> str:
+        """A free port of this node's address, or of the loopback, for all ranks to meet at."""
+        return rendezvous(address)
+
+    def talk_over(self, address: str) -> None:
+        """Talk to the other ranks over the interface of an address."""
+        use_interface(address)
 
     def start(self, model_dir: str, spec: RunSpec, init_method: str | None, device: str, teacher: str | None) -> int:
         """Load the policy, and its teacher; returns the vocabulary size."""
@@ -241,6 +245,7 @@ class LearnerGroup:
         actor_options: Mapping[str, Any] | None = None,
         teacher: str | Path | None = None,
         travel: Travel | None = None,
+        places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
     ) -> None:
         """Start ``spec.parallelism.learner_ranks`` actors and load the policy.
 
@@ -253,6 +258,7 @@ class LearnerGroup:
             actor_options: for Ray's scheduler (``num_cpus``, ``num_gpus``, ``name``…).
             teacher: folder of the policy that ``spec.distillation`` names, readable by all ranks.
             travel: how weights shall reach the engines; None for Ray's store.
+            places: further options of a rank's actor, which say where it computes.
 
         Raises:
             LearnerLost: a rank died while starting.
@@ -260,10 +266,12 @@ class LearnerGroup:
         world = spec.parallelism.learner_ranks
         # A rank that is restarted would come back empty; the group dies as a whole and is made anew.
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, **(actor_options or {})}
-        remote = ray.remote(LearnerWorker).options(**options)
-        self.workers = [remote.remote(rank, world, threads, cores) for rank in range(world)]
+        self.workers = [
+            ray.remote(LearnerWorker).options(**options, **places(rank)).remote(rank, world, threads, cores)
+            for rank in range(world)
+        ]
         self.version = 0
-        address = self._call_one(0, "rendezvous") if world > 1 else None
+        address = self._meeting_place() if world > 1 else None
         self._call("carry_by", travel)
         asked = None if teacher is None else str(teacher)
         vocab_size = self._call("start", str(model_dir), spec, address, device, asked)[0]
@@ -338,6 +346,17 @@ class LearnerGroup:
         """End all ranks."""
         for worker in self.workers:
             ray.kill(worker)
+
+    def _meeting_place(self) -> str:
+        """Address at which the ranks meet. They talk over the loopback where all are on one node, so that nothing
+        listens beyond it; else over the addresses by which Ray knows their nodes."""
+        addresses = [LOOPBACK] * len(self.workers)
+        found: list[str] = self._call("address")
+        if len(set(found)) > 1:
+            addresses = found
+        ray.get([worker.talk_over.remote(own) for worker, own in zip(self.workers, addresses, strict=True)])
+        meeting: str = self._call_one(0, "rendezvous", addresses[0])
+        return meeting
 
     def _call_one(self, rank: int, method: str, *arguments: Any) -> Any:
         try:

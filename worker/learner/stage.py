@@ -72,9 +72,11 @@ class LearningStage:
         device: str = "cpu",
         cores: str | None = None,
         travel: Travel | None = None,
+        places: Callable[[int], Mapping[str, Any]] = lambda rank: {},
     ) -> Future[tuple[dict[str, Any], float]]:
         """Start the ranks, from ``checkpoint`` if given. Result: the state kept beside it, seconds."""
-        return self._thread.submit(self._start, model_dir, spec, options, checkpoint, teacher, device, cores, travel)
+        arguments = (model_dir, spec, options, checkpoint, teacher, device, cores, travel, places)
+        return self._thread.submit(self._start, *arguments)
 
     def probe_with(self, sequences: list[list[int]]) -> None:
         """Probe with these token sequences from now on."""
@@ -151,10 +153,18 @@ class LearningStage:
         device: str,
         cores: str | None,
         travel: Travel | None,
+        places: Callable[[int], Mapping[str, Any]],
     ) -> tuple[dict[str, Any], float]:
         started = time.perf_counter()
         self._group = LearnerGroup(
-            model_dir, spec, device=device, cores=cores, actor_options=options, teacher=teacher, travel=travel
+            model_dir,
+            spec,
+            device=device,
+            cores=cores,
+            actor_options=options,
+            teacher=teacher,
+            travel=travel,
+            places=places,
         )
         state = self._group.load(checkpoint) if checkpoint is not None else {}
         return state, time.perf_counter() - started

@@ -1,0 +1,39 @@
+"""Whether a cluster is closed. Ray runs the code of whoever reaches its ports, unless it asks for proof."""
+
+from __future__ import annotations
+
+import os
+
+import ray
+
+from worker.cluster.network import is_loopback
+from worker.errors import ClusterError
+
+PRIVATE = "NETWORK_IS_PRIVATE"
+"""Variable by which an operator says that nobody else reaches the cluster's network."""
+
+
+def check_closed() -> None:
+    """Refuse a cluster that others may reach, and that asks neither for Ray's token nor for certificates.
+
+    Raises:
+        ClusterError: it listens beyond this machine and stands open.
+    """
+    open_to = [node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]]
+    reachable = sorted({address for address in open_to if not is_loopback(address)})
+    if not reachable or _is_on(PRIVATE) or is_token_asked() or _is_on("RAY_USE_TLS"):
+        return
+    raise ClusterError(
+        f"The Ray cluster listens on {', '.join(reachable[:3])} and asks nobody for proof: whoever reaches it can run "
+        "code on every node. Start Ray on all nodes, and the workers, with RAY_AUTH_MODE=token and RAY_AUTH_TOKEN_PATH "
+        f"(or with RAY_USE_TLS=1 and its certificates). Where nobody else reaches that network, set {PRIVATE}=true."
+    )
+
+
+def is_token_asked() -> bool:
+    """Whether this process, and so the cluster that it is connected to, uses Ray's token."""
+    return os.environ.get("RAY_AUTH_MODE", "").lower() == "token"
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() in ("1", "true")
