@@ -10,6 +10,7 @@ import httpx
 import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainer_core.link import admission, celery_queue
 from trainer_core.link.cluster import ClusterReport, ResourceBundle
@@ -118,5 +119,8 @@ def _begin(
 def _make(name: str, actor_class: type[RunController] | type[JobActor], arguments: tuple[object, ...]) -> ActorHandle:
     """The new actor. Raises ValueError where there is one of that name."""
     options = {**cluster.actor_options(name), "lifetime": "detached", "max_restarts": 0}
+    if (head := cluster.head_node()) is not None:
+        # The one node without which nothing goes on anyway: another node's death never takes a run's controller along.
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(head, soft=False)
     actor: ActorHandle = ray.remote(actor_class).options(**options).remote(*arguments)
     return actor

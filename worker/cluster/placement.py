@@ -1,10 +1,13 @@
 """Placement of a run's models: on the cluster's GPUs if it has any that this installation can use, or on CPUs."""
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import ray
 
+from worker.cluster.actors import resources
 from worker.errors import ClusterError
 
 
@@ -82,9 +85,25 @@ def check_one_node(each: int, cpus: float, placement: Placement) -> None:
         )
 
 
+def go_on_with(now: Placement, path: Path) -> Placement:
+    """Placement of an attempt, kept at ``path`` for the next one.
+
+    A run that has computed on GPUs never goes on without them, and never on smaller shares, because a node is missing:
+    it waits for the node.
+    """
+    try:
+        before = Placement(**json.loads(path.read_text()))
+    except FileNotFoundError:
+        before = now
+    chosen = before if before.gpus > now.gpus else now
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(chosen)))
+    return chosen
+
+
 def usable_gpus() -> float:
-    """GPUs of the cluster; 0 where the installed torch was built without them."""
-    gpus = float(ray.cluster_resources().get("GPU", 0.0))
+    """GPUs of the cluster, or that it may grow to; 0 where the installed torch was built without them."""
+    gpus = resources("GPU")
     return gpus if gpus and built_for_gpus() else 0.0
 
 

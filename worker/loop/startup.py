@@ -30,13 +30,15 @@ from trainer_core.spec.generation.thinking import TaggedThinking
 from trainer_core.spec.plugins import PluginError
 from trainer_core.support import refusal
 from worker.cluster import actors as cluster
+from worker.cluster.closed import check_closed
 from worker.cluster.cores import LEAST_PARAMETERS, board
 from worker.cluster.notify import Notify
-from worker.cluster.placement import check_one_node, place, usable_gpus
+from worker.cluster.placement import Placement, check_one_node, go_on_with, place, usable_gpus
+from worker.cluster.reservation import Need, Reservation, check_room
 from worker.engine import EngineConfig
 from worker.engine.from_spec import concurrency, devices, fp8
 from worker.engine.tokenizer import PolicyTokenizer
-from worker.errors import LearnerLost, StartError
+from worker.errors import ClusterError, LearnerLost, StartError
 from worker.judge.client import JudgeClient
 from worker.judge.open import JudgeSetup, open_judges
 from worker.judge.servers import SERVER_CPUS, served, start_servers
@@ -90,13 +92,15 @@ class Startup:
         except PluginError as error:
             raise StartError(f"The run's methods cannot be loaded: {error}") from error
         workers, ranks = spec.parallelism.rollout_workers, spec.parallelism.learner_ranks
+        least = min(spec.parallelism.least_rollout_workers or workers, workers)
+        check_closed()
         judges = len(served(bundle.judges))
         each = spec.rollout.engine.devices
-        cluster.check_resources(ENGINE_CPUS * workers * each + LEARNER_CPUS * ranks + SERVER_CPUS * judges)
-        scoring, wide = bool(bundle.reward_models), workers if each > 1 else 0
-        self._placement = place(workers + judges, ranks, usable_gpus(), scoring=scoring, wide=wide, each=each)
-        check_one_node(each, ENGINE_CPUS, self._placement)
+        self._placement = self._place(least, judges, ranks, each)
+        if bundle.attempt == 1 and not cluster.grows_to():
+            check_one_node(each, ENGINE_CPUS, self._placement)
         self.gpus = self._placement.gpus * (workers * each + judges + ranks) + self._placement.scoring_gpus
+        room = self._reservation(workers, least, judges)
         travel = self._travel()
         check_policy_folder(bundle.policy.path)
         check_trainable(bundle.policy.path, spec)
@@ -111,6 +115,10 @@ class Startup:
         self._tell_tags(tokenizer)
         config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
         seconds = {"checks": time.perf_counter() - started}
+        self._closers.callback(room.close)
+        room.obtain(lambda: tick(0, 1))
+        seconds["room"] = time.perf_counter() - started - seconds["checks"]
+        self._room = room
         engines = Router(
             self._spawn_engine,
             workers,
@@ -118,6 +126,7 @@ class Startup:
             spec.rollout.engine.tolerance,
             spec.schedule.prompts_per_step,
             self._notify,
+            least,
         )
         self._closers.callback(engines.close)
         learning = LearningStage()
@@ -134,6 +143,7 @@ class Startup:
             device,
             self._cores,
             travel,
+            room.learner,
         )
         self._judges = start_servers(bundle.judges, lambda slug: self._name(f"judge-{slug}", 0, 0), gpus)
         self._closers.callback(self._judges.close)
@@ -216,7 +226,31 @@ class Startup:
         each = self.bundle.spec.rollout.engine.devices
         name, gpus = self._name("rollout", index, generation), self._placement.gpus * each
         options = cluster.actor_options(name, ENGINE_CPUS * each, gpus)
-        return rollout_actor_class().options(**options).remote(self._cores)
+        return rollout_actor_class().options(**options, **self._room.engine(index)).remote(self._cores)
+
+    def _place(self, engines: int, judges: int, ranks: int, each: int) -> Placement:
+        kept = self.bundle.run_dir / "placement.json"
+        try:
+            scoring, wide = bool(self.bundle.reward_models), engines if each > 1 else 0
+            now = place(engines + judges, ranks, usable_gpus(), scoring=scoring, wide=wide, each=each)
+        except ClusterError:
+            if not kept.exists():
+                raise
+            now = Placement()  # too few GPUs are left: the placement of the attempt before counts
+        return go_on_with(now, kept)
+
+    def _reservation(self, workers: int, least: int, judges: int) -> Reservation:
+        bundle, gpus, parallelism = self.bundle, self._placement.gpus, self.bundle.spec.parallelism
+        each = self.bundle.spec.rollout.engine.devices
+        engines = Need("engine", workers, ENGINE_CPUS * each, gpus * each)
+        together = parallelism.learner_placement == "pack"
+        learners = Need("learner rank", parallelism.learner_ranks, LEARNER_CPUS, gpus, together)
+        needed = [replace(engines, count=least), learners, Need("judge", judges, SERVER_CPUS, gpus)]
+        if scoring := self._placement.scoring_gpus:
+            needed.append(Need("reward worker", parallelism.reward_workers, 0.0, scoring / parallelism.reward_workers))
+        check_room(needed, went_before=bundle.attempt > 1)
+        name = cluster.controller_name(bundle.run_id, bundle.attempt)
+        return Reservation(name, engines, learners, least, self._notify)
 
     def _peaks(self, measured: dict[str, float]) -> Peaks:
         """Peaks of all devices: a host's cores are counted together, GPUs one by one."""

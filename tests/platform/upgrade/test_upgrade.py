@@ -36,6 +36,8 @@ NEW_KEYS = {
     "format",
     "host",
     "last_used_address",
+    "learner_placement",
+    "least_rollout_workers",
     "letter_fault",
     "measure_noise",
     "origin",

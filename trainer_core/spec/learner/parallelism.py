@@ -10,8 +10,13 @@ class Parallelism(SpecModel):
 
     rollout_workers: int = field(1, ge=1, le=1024)
     """Rollout engines."""
+    least_rollout_workers: int | None = field(None, ge=1, le=1024)
+    """Rollout engines that the run starts with; the others join as the cluster has room for them, now or when nodes are
+    added. None waits for all."""
     learner_ranks: int = field(1, ge=1, le=1024)
     """Data-parallel DeepSpeed ranks."""
+    learner_placement: Literal["pack", "spread"] = "pack"
+    """Where learner ranks compute: on as few of the cluster's nodes as can be, or over as many."""
     zero_stage: Literal[0, 1, 2, 3] = 0
     """DeepSpeed ZeRO stage: what is partitioned over the ranks (1 optimizer state, 2 gradients, 3 weights)."""
     reward_workers: int = field(1, ge=1, le=1024)
