@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ EQUIP_S = 120.0
 """Longest time that the workers may take to make ready for another reward version."""
 START_S = 600.0
 """Longest time that a worker may take to come up: jails and reward models load. Scoring is timed from then on."""
+UNNOTICED_S, AGAIN_S = 120.0, 2.0
+"""Longest time that Ray may take to notice that a node is dead, and seconds between two actors that are tried."""
 
 Spawn = Callable[[int, int, Versions], ActorHandle]
 """(index, generation, versions): makes a reward worker."""
@@ -123,8 +126,25 @@ class RewardPool:
             ray.kill(pending.handle, no_restart=True)
         except RayError as error:
             self._notify("A reward worker could not be ended", str(error))
-        self._generations[pending.worker] += 1
-        fresh = self._spawn(pending.worker, self._generations[pending.worker], self._versions)
+        fresh = self._fresh(pending.worker)
         with self._lock:
             self.started[pending.worker] = fresh.start.remote()
             self._workers[pending.worker] = fresh
+
+    def _fresh(self, worker: int) -> ActorHandle:
+        """Another actor for a worker. Where its process cannot be made, further ones are: until Ray has noticed that a
+        node is dead, it goes on placing actors there."""
+        deadline = time.monotonic() + UNNOTICED_S
+        while True:
+            self._generations[worker] += 1
+            fresh = self._spawn(worker, self._generations[worker], self._versions)
+            try:
+                ray.get(fresh.__ray_ready__.remote(), timeout=START_S)
+            except GetTimeoutError:
+                return fresh  # who waits for its start will find out
+            except RayActorError:
+                if self._closed or time.monotonic() > deadline:
+                    return fresh
+                time.sleep(AGAIN_S)
+            else:
+                return fresh

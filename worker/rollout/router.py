@@ -1,9 +1,11 @@
 """The rollout workers as the loop sees them: groups go in, finished ones come out, dead and hung engines are replaced.
 
 A group's samples stay on one worker, which computes their common prompt once; new groups go where the fewest tokens
-run. A thread per worker waits for what it has finished. A worker that dies or hangs is replaced: the fresh engine gets
-the present weights (with the probe) and the groups that its predecessor had not finished. Where even the fresh one
-cannot work, it is retired and its groups go to the others; the last one's failure is the run's.
+run. A thread per worker waits for what it has finished. A worker that dies or hangs is replaced: the others get the
+groups that it had not finished, or the fresh engine where there are no others, and the fresh one takes part as soon as
+it has proved the present weights. Nobody waits for it: with a node its room may be gone, until another node has some.
+Where even the fresh one cannot work, it is retired; the last one's failure is the run's. A run that begins with fewer
+workers than it may have gets the others in the same way.
 
 A worker that fails its probe, twice, is not replaced. It generates nothing more, and neither do the others: the cause
 lies in the weights, in their transfer or in the engine's code, which a fresh process shares. People decide.
@@ -13,7 +15,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import reduce
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
@@ -39,6 +42,10 @@ log = logging.getLogger(__name__)
 
 MAX_REPLACEMENTS = 3
 """Replacements of a worker without a finished group in between, after which it is retired."""
+POLL_S, AGAIN_S = 1.0, 3.0
+"""Seconds between two looks whether a worker's process is there, and between two attempts to have it made."""
+ROOM_S = 10.0
+"""Seconds after which people are told that a worker has no room on the cluster."""
 
 Deliver = Callable[[int, Collected], None]
 """(worker, what it has finished): called in that worker's thread; each group is delivered once."""
@@ -52,7 +59,11 @@ class _Slot:
     serving: int | None = None
     """Version that it has been proved to serve; None while it starts."""
     up: bool = True
-    """Takes orders. Off while a fresh engine starts: what is sent meanwhile waits in ``held``."""
+    """Takes orders. Off while a fresh engine starts: where no other is up, what is sent meanwhile waits in ``held``."""
+    absent: bool = False
+    """Nobody works for it until its fresh engine is up."""
+    awaited: bool = False
+    """Whether people have been told that it waits for room on the cluster."""
     retired: bool = False
     held: dict[str, GroupJob] = field(default_factory=dict)
     """Groups that it has not finished."""
@@ -75,6 +86,7 @@ class Router:
         tolerance: float,
         batch: int,
         notify: Notify,
+        least: int | None = None,
     ) -> None:
         """Start the workers.
 
@@ -85,12 +97,14 @@ class Router:
             tolerance: largest mean difference that may count as noise, in nats.
             batch: groups in a batch: a quarter of a worker's share travels in one message.
             notify: told what becomes of workers.
+            least: workers that the run begins with; the others join when they are up. All of them by default.
         """
+        least = size if least is None else least
         self._flush = max(1, batch // (4 * size))
         self._spawn, self._config, self._tolerance, self._notify = spawn, config, tolerance, notify
-        self._slots = [_Slot(index, spawn(index, 0)) for index in range(size)]
-        self.started = [slot.handle.start.remote(config) for slot in self._slots]
-        """One ref per worker that holds the seconds of its start, or its error."""
+        self._slots = [_Slot(index, spawn(index, 0), up=index < least, absent=index >= least) for index in range(size)]
+        self.started = [slot.handle.start.remote(config) for slot in self._slots[:least]]
+        """One ref per worker that the run begins with. It holds the seconds of its start, or its error."""
         self._changed = threading.Condition(threading.RLock())
         self._weights: WeightHandle | None = None
         self._version, self._seed = -1, 0
@@ -132,7 +146,7 @@ class Router:
             self._seed = seed
             parts: dict[int, list[GroupJob]] = {}
             for job in jobs:
-                slot = min((s for s in self._slots if not s.retired), key=_tokens)
+                slot = min(self._takers(), key=_tokens)
                 slot.held[job.name] = job
                 slot.sent += _weight(job)
                 parts.setdefault(slot.index, []).append(job)
@@ -151,8 +165,7 @@ class Router:
             self._weights, self._version = weights, version
             asked = [
                 (slot, slot.generation, slot.handle.update.remote(weights, self._tolerance, self.floor, kv, alone))
-                for slot in self._slots
-                if slot.up and not slot.retired
+                for slot in self._up()
             ]
         return self._updates.submit(self._await_update, version, asked)
 
@@ -192,8 +205,8 @@ class Router:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        for slot in self._slots:
-            ray.kill(slot.handle, no_restart=True)
+            for slot in self._slots:
+                ray.kill(slot.handle, no_restart=True)
         self._updates.shutdown(wait=False, cancel_futures=True)
 
     # ── a worker's thread ──
@@ -201,6 +214,8 @@ class Router:
     def _attend(self, slot: _Slot) -> None:
         observed = HealthWatch()
         try:
+            if slot.absent:
+                self._join(slot)
             while not self._closed and not slot.retired and self._failure is None:
                 # The first answer of an engine comes at once: its load is what later ones are compared with.
                 patience = watch.WATCH_S if slot.load is not None else 0.0
@@ -227,18 +242,31 @@ class Router:
                 slot.failures = 0
         self._deliver(slot.index, collected)
 
+    def _join(self, slot: _Slot) -> None:
+        """Bring a further worker up, whenever it has room."""
+        slot.awaited = True  # nothing is lost while it is not there
+        try:
+            self._bring_up(slot)
+        except RayError as error:
+            if (refused := _refusal(slot, error)) is not None:
+                return self._give_up(refused)
+            self._replace(slot, reason(error))
+
     def _replace(self, slot: _Slot, why: str) -> None:
         """A fresh engine for the slot, as often as it takes; then retire it."""
         while not self._closed:
             with self._changed:
-                slot.up, slot.serving, slot.load, slot.sent = False, None, None, 0
+                slot.up, slot.absent, slot.serving, slot.load, slot.sent = False, True, None, None, 0
                 slot.failures += 1
                 slot.generation += 1
                 if slot.failures > MAX_REPLACEMENTS:
                     return self._retire(slot, why)
+                if any(self._up()):
+                    self._hand_on(slot)
+                self._changed.notify_all()
             self._notify("A rollout worker was replaced", f"Rollout worker {slot.index} {why}.")
             ray.kill(slot.handle, no_restart=True)
-            slot.handle = self._spawn(slot.index, slot.generation)
+            self._make(slot)
             try:
                 return self._bring_up(slot)
             except RayError as error:
@@ -247,34 +275,96 @@ class Router:
                 why = reason(error)
 
     def _bring_up(self, slot: _Slot) -> None:
-        """Start the fresh engine, prove the present weights, send it what its predecessor had not finished."""
+        """Start the fresh engine, prove the present weights, send it what no worker that is up has."""
+        self._await_room(slot)
         ray.get(slot.handle.start.remote(self._config))
         while True:
             with self._changed:
                 weights, version = self._weights, self._version
                 if weights is None or slot.serving == version:
-                    slot.up = True
+                    slot.up, slot.absent = True, False
+                    for other in self._slots:
+                        if other.absent:
+                            slot.held |= other.held
+                            other.held = {}
                     if slot.held:
                         self.regenerated += len(slot.held)
                         jobs = tuple(slot.held.values())
                         slot.handle.submit.remote(Submission(jobs, self._seed + slot.index, False, self._flush))
                     self._changed.notify_all()
-                    return
+                    break
             asked = slot.handle.update.remote(weights, self._tolerance, self.floor, "recompute", False)
             self._passed(slot, ray.get(asked))
+        if slot.awaited:
+            slot.awaited = False
+            self._notify(
+                "A rollout worker has joined", f"Rollout worker {slot.index} has room, and samples from now on."
+            )
+
+    def _await_room(self, slot: _Slot) -> None:
+        """Wait until the cluster has made the worker's process, however long that takes.
+
+        A process that could not be made is no failure of an engine: until Ray has noticed that a node is dead, it goes
+        on placing actors there.
+        """
+        since = time.monotonic()
+        made = slot.handle.__ray_ready__.remote()
+        while not self._closed:
+            if ray.wait([made], timeout=POLL_S)[0]:
+                try:
+                    ray.get(made)
+                except RayActorError as error:
+                    log.warning("rollout worker %d was not made: %s", slot.index, error)
+                    with self._changed:
+                        self._changed.wait_for(lambda: self._closed, AGAIN_S)
+                        slot.generation += 1
+                    self._make(slot)
+                    made = slot.handle.__ray_ready__.remote()
+                else:
+                    break
+            if not slot.awaited and time.monotonic() - since > ROOM_S:
+                self._tell_waiting(slot)
+        if slot.awaited:
+            slot.failures = 0  # its losses were its last node's
+
+    def _make(self, slot: _Slot) -> None:
+        """Start a fresh actor for the slot, unless all have been killed: then nobody would kill this one."""
+        with self._changed:
+            if not self._closed:
+                slot.handle = self._spawn(slot.index, slot.generation)
+
+    def _tell_waiting(self, slot: _Slot) -> None:
+        slot.awaited = True
+        go_on = "The others go on without it until one has" if any(self._up()) else "The run goes on when one has"
+        self._notify(
+            "A rollout worker waits for room",
+            f"No node of the cluster has room for rollout worker {slot.index}. {go_on}.",
+        )
+
+    def _up(self) -> Iterator[_Slot]:
+        return (slot for slot in self._slots if slot.up and not slot.retired)
+
+    def _takers(self) -> list[_Slot]:
+        """Workers that may be sent groups: those that are up; where none is, one of those that start takes them."""
+        return list(self._up()) or [slot for slot in self._slots if not slot.retired]
+
+    def _hand_on(self, slot: _Slot) -> None:
+        """Give a worker's groups to others. Called with the lock."""
+        jobs, slot.held = list(slot.held.values()), {}
+        if jobs:
+            self.regenerated += len(jobs)
+            self.submit(jobs, self._seed, False)
 
     def _retire(self, slot: _Slot, why: str) -> None:
         """Give the slot up. Called with the lock."""
         slot.retired = True
         ray.kill(slot.handle, no_restart=True)
-        jobs, slot.held = list(slot.held.values()), {}
         sentence = f"Rollout worker {slot.index} {why}, {MAX_REPLACEMENTS} fresh ones too."
         if all(other.retired for other in self._slots):
             self._give_up(RolloutError(sentence))
         else:
             self._notify("A rollout worker was given up", sentence)
-            self.regenerated += len(jobs)
-            self.submit(jobs, self._seed, False)
+            self._hand_on(slot)
         self._changed.notify_all()
 
     def _give_up(self, error: RolloutError) -> None:
@@ -286,7 +376,7 @@ class Router:
     def _ask(self, method: str, *arguments: Any) -> Future[Any]:
         """The answer of the worker that has least to do."""
         with self._changed:
-            slot = min((s for s in self._slots if s.up and not s.retired), key=_tokens, default=None)
+            slot = min(self._up(), key=_tokens, default=None)
             if slot is None:
                 refused: Future[Any] = Future()
                 refused.set_exception(RolloutError("no rollout worker is up"))
@@ -317,7 +407,7 @@ class Router:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._failure is not None or self._all_serve(version))
             self.check()
-            passed = [slot.probe for slot in self._slots if slot.probe is not None and not slot.retired]
+            passed = [slot.probe for slot in self._up() if slot.probe is not None]
             if not passed:
                 raise RolloutError("The engines were closed while they were given new weights.")
             figures = reduce(ProbeFigures.worst, passed)
@@ -325,7 +415,9 @@ class Router:
             return figures
 
     def _all_serve(self, version: int) -> bool:
-        return all(slot.retired or (slot.serving is not None and slot.serving >= version) for slot in self._slots)
+        """Whether all workers that are up do, and one is: others prove the version before they are."""
+        serving = [slot.serving for slot in self._up()]
+        return bool(serving) and all(served is not None and served >= version for served in serving)
 
     def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
         """New weights did not arrive: send the worker nothing more. Its thread finds it dead, and replaces it."""
