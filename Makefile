@@ -19,6 +19,10 @@ test-gpu: ## run what needs a GPU on one; each test says in words where there is
 	@scripts/setup.sh dev
 	@$(PY) -m pytest tests/gpu -m gpu -rs
 
+test-cluster: ## kill, cut off, slow and add nodes of a cluster; each node in a network of its own (ARGS=cut_off: one case)
+	@scripts/setup.sh dev
+	@$(PY) -m tests.cluster $(ARGS)
+
 lint: ## run every static check, side by side: style, types, contracts, dead code, dependencies, security
 	@scripts/setup.sh dev
 	@$(PY) -m scripts.lint $(ARGS)
@@ -53,4 +57,4 @@ docs: ## write the method reference and the simulated clusters, and draw the roo
 	@$(PY) scripts/write_simulation_page.py
 	@$(PY) scripts/draw_rooms.py
 
-.PHONY: help demo test test-gpu lint lock bundle bench bench-learner bench-recipes architectures docs
+.PHONY: help demo test test-gpu test-cluster lint lock bundle bench bench-learner bench-recipes architectures docs

@@ -1,0 +1,98 @@
+"""Shared by the cases: nodes, a connection to them, a platform, and runs on them."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.nodes import Nodes
+from tests.support.own_network import INSIDE
+from tests.worker.loop.conftest import Launcher, tiny_spec
+from tests.worker.loop.platform_double import PlatformDouble
+
+if INSIDE not in os.environ:
+    pytest.exit("These cases run in a network of their own: start them with `make test-cluster`.", returncode=2)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short path, for Ray's sockets."""
+    made = Path(tempfile.mkdtemp(prefix="n", dir="/tmp"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def nodes(folder: Path) -> Iterator[Nodes]:
+    """A cluster that is closed by a token: its head alone, to which a case adds nodes."""
+    token = folder / "token"
+    token.touch(mode=0o600)
+    token.write_text(secrets.token_hex(32))
+    closed = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
+    with Nodes(folder, **closed) as cluster, cluster.connection():
+        yield cluster
+
+
+@pytest.fixture
+def platform() -> Iterator[PlatformDouble]:
+    double = PlatformDouble()
+    yield double
+    double.close()
+
+
+@pytest.fixture
+def launcher(nodes: Nodes, platform: PlatformDouble, tmp_path: Path) -> Iterator[Launcher]:
+    made = Launcher(platform, tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def spec() -> Callable[..., dict[str, Any]]:
+    return tiny_spec
+
+
+def alerts(platform: PlatformDouble) -> list[str]:
+    """Titles of what people have been told."""
+    return [event["data"]["title"] for event in platform.of("alert")]
+
+
+def until_alert(platform: PlatformDouble, title: str) -> None:
+    """Wait until people have been told."""
+    platform.wait(lambda: title in alerts(platform))
+
+
+def nodes_of(class_name: str, nodes: Nodes) -> list[str]:
+    """Names of the nodes on which actors of a class run, in order."""
+    found = []
+    for name in nodes.names:
+        titles = [process.cmdline() for process in nodes.processes(name)]
+        found += [name for title in titles if title and title[0].startswith(f"ray::{class_name}")]
+    return sorted(found)
+
+
+def groups(platform: PlatformDouble) -> dict[str, int]:
+    """Samples that were learned from, by group."""
+    return dict(Counter(row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"]))
+
+
+def seconds_of_steps(platform: PlatformDouble) -> list[float]:
+    """Seconds that each step took."""
+    return [round(event["data"]["metrics"]["timing_s/step"], 2) for event in platform.of("step")]
+
+
+def run_once(nodes: Nodes, platform: PlatformDouble, folder: Path, document: dict[str, Any]) -> None:
+    """Train on one node."""
+    nodes.add("a")
+    nodes.until_alive(1)
+    launcher = Launcher(platform, folder)
+    launcher.prepare(document)
+    launcher.start()
+    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+    launcher.stop()

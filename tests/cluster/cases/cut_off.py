@@ -1,0 +1,70 @@
+"""A node that is cut off in mid-run: the run goes on without its engine, though nothing there has ended."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps
+from tests.support.nodes import Nodes
+from tests.worker.loop.conftest import Launcher
+from tests.worker.loop.platform_double import PlatformDouble
+
+STEPS = 60
+
+
+def test_a_run_goes_on_without_a_node_that_is_cut_off(
+    nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    for name in ("a", "b"):
+        nodes.add(name)
+    nodes.until_alive(2)
+    launcher.prepare(
+        spec(
+            parallelism__rollout_workers=2,
+            schedule__steps=STEPS,
+            schedule__prompts_per_step=4,
+            checkpoint__every_steps=100,
+            evaluation__sources=[],
+        )
+    )
+    launcher.start()
+    platform.wait(lambda: len(platform.steps()) >= 2)
+    (learner,) = nodes_of("LearnerWorker", nodes)
+    lost = "a" if learner == "b" else "b"
+    nodes.cut(lost)
+    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
+    assert platform.states()[-1] == "succeeded", platform.describe()
+    assert "A rollout worker was replaced" in alerts(platform)
+    assert platform.steps() == list(range(1, STEPS + 1))
+    assert groups(platform) == {f"{step}-{index}": 4 for step in range(1, STEPS + 1) for index in range(4)}
+    print("seconds of the steps:", seconds_of_steps(platform))
+
+
+def test_a_node_that_is_cut_off_for_a_moment_is_not_lost(
+    nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    for name in ("a", "b"):
+        nodes.add(name)
+    nodes.until_alive(2)
+    launcher.prepare(
+        spec(
+            parallelism__rollout_workers=2,
+            schedule__steps=STEPS,
+            schedule__prompts_per_step=4,
+            checkpoint__every_steps=100,
+            evaluation__sources=[],
+        )
+    )
+    launcher.start()
+    platform.wait(lambda: len(platform.steps()) >= 2)
+    (learner,) = nodes_of("LearnerWorker", nodes)
+    lost = "a" if learner == "b" else "b"
+    nodes.cut(lost)
+    seen = platform.syncs
+    platform.wait(lambda: platform.syncs >= seen + 3)
+    nodes.mend(lost)
+    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
+    assert platform.states()[-1] == "succeeded", platform.describe()
+    assert alerts(platform) == []
+    assert platform.steps() == list(range(1, STEPS + 1))
+    assert groups(platform) == {f"{step}-{index}": 4 for step in range(1, STEPS + 1) for index in range(4)}
+    print("seconds of the steps:", seconds_of_steps(platform))

@@ -1,0 +1,42 @@
+"""A node that runs at a quarter of its speed: the run goes on, and gives its engine less to do."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps
+from tests.support.nodes import Nodes
+from tests.worker.loop.conftest import Launcher
+from tests.worker.loop.platform_double import PlatformDouble
+
+STEPS = 60
+
+
+def test_a_run_goes_on_with_a_slow_node(
+    nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    for name in ("a", "b"):
+        nodes.add(name)
+    nodes.until_alive(2)
+    launcher.prepare(
+        spec(
+            rollout__mode={"type": "async"},
+            parallelism__rollout_workers=2,
+            schedule__steps=STEPS,
+            schedule__prompts_per_step=4,
+            checkpoint__every_steps=100,
+            evaluation__sources=[],
+        )
+    )
+    launcher.start()
+    platform.wait(lambda: len(platform.steps()) >= 6)
+    (learner,) = nodes_of("LearnerWorker", nodes)
+    before = len(platform.steps())
+    with nodes.slowed("a" if learner == "b" else "b", 0.25):
+        platform.wait(lambda: len(platform.steps()) >= before + 6)
+    after = len(platform.steps())
+    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
+    assert platform.states()[-1] == "succeeded", platform.describe()
+    assert alerts(platform) == [], "slow is not lost"
+    assert platform.steps() == list(range(1, STEPS + 1))
+    assert sum(groups(platform).values()) == STEPS * 4 * 4
+    print(f"slow from step {before} to {after}; seconds of the steps:", seconds_of_steps(platform))

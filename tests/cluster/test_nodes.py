@@ -1,0 +1,12 @@
+"""Nodes of a cluster that die: the shortest of the cases, which `make test-cluster` runs all of."""
+
+from tests.support.installation import ROOT
+from tests.support.own_network import run_cases
+
+CASES = ROOT / "tests" / "cluster" / "cases"
+
+
+def test_a_run_trains_through_the_death_of_an_engines_node() -> None:
+    ran = run_cases(str(CASES / "engine_node_killed.py"), timeout_s=280)
+    assert ran.returncode == 0, ran.stdout[-8000:]
+    assert "1 passed" in ran.stdout

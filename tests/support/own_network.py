@@ -1,0 +1,55 @@
+"""Commands that run in a network of their own, with all that they start: namespaces end with their first process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+from tests.support.installation import ROOT
+
+INSIDE = "DRESSAGE_TESTS_NETWORK"
+"""Variable by which a command knows where it runs: ``namespaces``, or ``loopback`` where there are none."""
+_PROBE = "mount -t tmpfs none /run && ip link add probe type bridge && ip netns add probe && ip link set lo up"
+
+
+def alone(command: Sequence[str]) -> list[str]:
+    """The command in namespaces of its own for networks, processes and mounts.
+
+    It is the first of its processes: when it ends, or is killed, the kernel ends the others and takes bridges, links
+    and mounts away. Killing ``unshare`` kills the command. Nobody needs to be root.
+    """
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", *command]
+
+
+@cache
+def refusal() -> str | None:
+    """Reason why this machine allows no namespaces; None where it does."""
+    try:
+        tried = subprocess.run(alone(["sh", "-c", _PROBE]), capture_output=True, text=True, timeout=30)
+    except OSError as error:
+        return str(error)
+    return (tried.stderr.strip().splitlines() or ["it is refused"])[-1] if tried.returncode else None
+
+
+def run_cases(*places: str, timeout_s: float) -> subprocess.CompletedProcess[str]:
+    """Run test cases that need several nodes, as pytest takes their places, in a network of their own.
+
+    Where namespaces are not allowed they run on the loopback; what cannot be done there skips itself.
+    """
+    settings = ROOT / "tests" / "cluster" / "cases" / "pytest.ini"
+    plugins = [part for plugin in ("cacheprovider", "xdist") for part in ("-p", f"no:{plugin}")]
+    command = [sys.executable, "-m", "pytest", "-c", str(settings), "-rs", *plugins, *places]
+    namespaces = refusal() is None
+    environment = {**os.environ, INSIDE: "namespaces" if namespaces else "loopback", "PYTHONUNBUFFERED": "1"}
+    for variable in ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "RAY_ADDRESS"):
+        environment.pop(variable, None)
+    return subprocess.run(
+        alone(command) if namespaces else command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout_s,
+    )
