@@ -14,6 +14,7 @@ from trainer_core.link.bench import BenchJob, BenchResult
 from trainer_core.rewards.errors import GraderError
 from worker.bench.score import score_job
 from worker.cluster import actors as cluster
+from worker.cluster.closed import check_closed
 from worker.cluster.placement import place, usable_gpus
 from worker.errors import ClusterError, StartError
 from worker.judge.open import JudgeSetup
@@ -46,6 +47,7 @@ class BenchWork(JobWork[BenchJob]):
         try:
             handles: Mapping[str, Any] = {}
             if needed := served(job.judges):
+                check_closed()
                 cluster.check_resources(SERVER_CPUS * len(needed), "bench job")
                 gpus = place(len(needed), 0, usable_gpus()).gpus
                 servers = start_servers(needed, lambda slug: f"{cluster.bench_name(job.id)}/judge-{slug}", gpus)

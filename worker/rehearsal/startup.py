@@ -11,6 +11,7 @@ from trainer_core.methods.loading import load_formulas
 from trainer_core.spec.plugins import PluginError
 from trainer_core.steering.curriculum import Curriculum
 from worker.cluster import actors as cluster
+from worker.cluster.closed import check_closed
 from worker.cluster.placement import check_one_node, place, usable_gpus
 from worker.engine.tokenizer import PolicyTokenizer
 from worker.errors import StartError
@@ -62,6 +63,7 @@ class RehearsalStartup(Startup):
             load_formulas(spec)
         except PluginError as error:
             raise StartError(f"The run's methods cannot be loaded: {error}") from error
+        check_closed()
         judges = len(served(bundle.judges))
         if judges:
             cluster.check_resources(SERVER_CPUS * judges, "rehearsal")

@@ -1,0 +1,256 @@
+"""The router where the cluster has no room for an engine: actors are stand-ins, whose processes come when told to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from ray.exceptions import ActorDiedError
+
+from tests.support.installation import wait_until
+from worker.engine import EngineConfig, Sampling
+from worker.messages.jobs import Collected, EngineLoad, GroupJob, Submission
+from worker.rollout import router as router_module
+from worker.rollout.router import Router
+
+
+class Method:
+    """A method of an actor: answers what its function returns, or when the actor has come, or that it has died."""
+
+    def __init__(self, actor: Actor, answer: Callable[..., Any]) -> None:
+        self._actor, self._answer = actor, answer
+
+    def remote(self, *arguments: Any) -> Future[Any]:
+        return self._actor.call(self._answer, arguments)
+
+
+@dataclass
+class Actor:
+    """An actor of a rollout worker."""
+
+    index: int
+    generation: int
+    here: bool
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self.dead = False
+        self.taken: list[str] = []
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
+        self._collecting: list[Future[Any]] = []
+        for name in ("__ray_ready__", "start", "submit", "update"):
+            setattr(self, name, Method(self, getattr(self, f"_{name.strip('_')}")))
+        self.collect = SimpleNamespace(remote=self._collect)
+
+    def call(self, answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._lock:
+            if self.dead:
+                future.set_exception(ActorDiedError())
+            elif self.here:
+                future.set_result(answer(*arguments))
+            else:
+                self._waiting.append((future, answer, arguments))
+        return future
+
+    def come(self) -> None:
+        """Have its process made."""
+        with self._lock:
+            self.here = True
+            for future, answer, arguments in self._waiting:
+                future.set_result(answer(*arguments))
+
+    def die(self) -> None:
+        with self._lock:
+            self.dead = True
+            for future in [*self._collecting, *(waiting[0] for waiting in self._waiting)]:
+                if not future.done():
+                    future.set_exception(ActorDiedError())
+
+    def _collect(self, patience: float) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._lock:
+            self._collecting.append(future)
+            if self.dead:
+                future.set_exception(ActorDiedError())
+            elif patience == 0.0:
+                future.set_result(nothing())
+        return future
+
+    def _ray_ready(self) -> bool:
+        return True
+
+    def _start(self, config: EngineConfig) -> float:
+        return 1.0
+
+    def _submit(self, submission: Submission) -> None:
+        self.taken += [job.name for job in submission.groups]
+
+    def _update(self, weights: Any, *others: Any) -> Any:
+        return SimpleNamespace(version=weights, probe=SimpleNamespace(retried="", floor=None))
+
+
+def nothing() -> Collected:
+    load = EngineLoad.__new__(EngineLoad)
+    for field, value in (("running_tokens", 0), ("ticks", 0), ("idle", True)):
+        object.__setattr__(load, field, value)
+    return Collected(names=(), chunk=None, load=load, kv_usage=0.0, pauses=(), spans=())
+
+
+def at_work() -> list[str]:
+    """Threads of routers."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("rollout-")]
+
+
+class Cluster:
+    """Stand-in for Ray, and the actors that were asked of it."""
+
+    def __init__(self) -> None:
+        self.room = True
+        self.actors: list[Actor] = []
+
+    def spawn(self, index: int, generation: int) -> Any:
+        self.actors.append(Actor(index, generation, self.room))
+        return self.actors[-1]
+
+    def get(self, ref: Future[Any], timeout: float | None = None) -> Any:
+        return ref.result(timeout)
+
+    def wait(self, refs: list[Future[Any]], timeout: float) -> tuple[list[Future[Any]], list[Future[Any]]]:
+        done = threading.Event()
+        refs[0].add_done_callback(lambda _: done.set())
+        done.wait(timeout)
+        return ([refs[0]], []) if refs[0].done() else ([], refs)
+
+    def kill(self, actor: Actor, no_restart: bool) -> None:
+        actor.die()
+
+    def find(self, index: int, generation: int) -> Actor:
+        wait_until(lambda: any((a.index, a.generation) == (index, generation) for a in self.actors), 10)
+        return next(a for a in self.actors if (a.index, a.generation) == (index, generation))
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    made = Cluster()
+    monkeypatch.setattr(router_module, "ray", made)
+    monkeypatch.setattr(router_module, "ROOM_S", 0.0)
+    monkeypatch.setattr(router_module, "POLL_S", 0.01)
+    monkeypatch.setattr(router_module, "AGAIN_S", 0.01)
+    monkeypatch.setattr(router_module.ProbeFigures, "worst", staticmethod(lambda a, b: a))
+    return made
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def make(cluster: Cluster, told: list[str]) -> Iterator[Callable[..., Router]]:
+    routers: list[Router] = []
+
+    def made(size: int, least: int | None = None) -> Router:
+        config = EngineConfig("nowhere")
+        router = Router(cluster.spawn, size, config, 0.05, 4, lambda title, _: told.append(title), least)
+        routers.append(router)
+        router.serve(lambda index, found: None, lambda: None)
+        return router
+
+    yield made
+    for router in routers:
+        router.close()
+    wait_until(lambda: not at_work(), 10)
+
+
+def jobs(*names: str) -> list[GroupJob]:
+    return [GroupJob(name, np.array([5, 16], np.int32), 1, Sampling(1.0, max_tokens=8)) for name in names]
+
+
+def test_a_lost_engine_without_room_holds_nobody_up(
+    make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    router = make(2)
+    first, second = cluster.actors
+    router.submit(jobs("a", "b", "c", "d"), seed=1, alone=False)
+    lost = list(second.taken)
+    assert len(lost) == 2
+    cluster.room = False
+    second.die()
+    fresh = cluster.find(1, 1)
+    wait_until(lambda: set(first.taken) == {"a", "b", "c", "d"}, 10)
+    assert router.regenerated == 2
+    wait_until(lambda: told == ["A rollout worker was replaced", "A rollout worker waits for room"], 10)
+
+    router.update(7, 7, "keep", False).result(10)  # type: ignore[arg-type]
+    router.submit(jobs("e"), seed=2, alone=False)
+    assert first.taken[-1] == "e" and fresh.taken == []
+
+    fresh.come()
+    wait_until(lambda: told[-1] == "A rollout worker has joined", 10)
+    router.submit(jobs("f", "g"), seed=3, alone=False)
+    assert fresh.taken == ["f", "g"], "it has less to do"
+
+
+def test_the_last_engines_groups_wait_for_whichever_comes_first(
+    make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    router = make(2)
+    router.submit(jobs("a", "b"), seed=1, alone=False)
+    cluster.room = False
+    for actor in list(cluster.actors):
+        actor.die()
+    fresh = cluster.find(0, 1)
+    cluster.find(1, 1)
+    wait_until(lambda: told.count("A rollout worker waits for room") == 2, 10)
+    fresh.come()
+    wait_until(lambda: sorted(fresh.taken) == ["a", "b"], 10)
+    router.check()
+
+
+def test_actors_that_cannot_be_made_are_no_failures_of_an_engine(
+    make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    make(2)
+    cluster.room = False
+    cluster.actors[1].die()
+    for generation in range(1, 9):  # on a node of which Ray does not know that it is dead
+        cluster.find(1, generation).die()
+    cluster.find(1, 9).come()
+    wait_until(lambda: told[-1] == "A rollout worker has joined", 10)
+    assert told == [
+        "A rollout worker was replaced",
+        "A rollout worker waits for room",
+        "A rollout worker has joined",
+    ]
+
+
+def test_a_run_begins_with_the_least_and_widens(make: Callable[..., Router], cluster: Cluster, told: list[str]) -> None:
+    cluster.room = False
+    router = make(3, least=1)
+    first, second, third = cluster.actors
+    first.come()
+    assert len(router.started) == 1
+    router.submit(jobs("a", "b"), seed=1, alone=False)
+    assert first.taken == ["a", "b"]
+    router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
+    second.come()
+    wait_until(lambda: told == ["A rollout worker has joined"], 10)
+    assert router.regenerated == 0 and third.taken == []
+
+
+def test_a_router_that_is_closed_starts_nobody(make: Callable[..., Router], cluster: Cluster) -> None:
+    router = make(1)
+    cluster.room = False
+    cluster.actors[0].die()
+    cluster.find(0, 1)
+    router.close()
+    count = len(cluster.actors)
+    wait_until(lambda: not at_work(), 10)
+    assert len(cluster.actors) == count and all(actor.dead for actor in cluster.actors)
