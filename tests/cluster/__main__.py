@@ -9,7 +9,7 @@ ALL = ("engine_node_killed", "four_nodes", "cut_off", "slowed", "added", "closed
 
 if __name__ == "__main__":
     if (reason := refusal()) is not None:
-        print(f"Namespaces are not allowed here ({reason}): the nodes are on the loopback, and some cases are skipped.")
+        sys.exit(f"Each node wants network and process namespaces of its own, which are not allowed here: {reason}")
     failed = []
     for name in sys.argv[1:] or ALL:
         # One process each: Ray reads how a cluster is closed once.

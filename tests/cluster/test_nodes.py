@@ -1,11 +1,14 @@
 """Nodes of a cluster that die: the shortest of the cases, which `make test-cluster` runs all of."""
 
+import pytest
+
 from tests.support.installation import ROOT
-from tests.support.own_network import run_cases
+from tests.support.own_network import refusal, run_cases
 
 CASES = ROOT / "tests" / "cluster" / "cases"
 
 
+@pytest.mark.skipif(refusal() is not None, reason=f"namespaces are not allowed here: {refusal()}")
 def test_a_run_trains_through_the_death_of_an_engines_node() -> None:
     ran = run_cases(str(CASES / "engine_node_killed.py"), timeout_s=280)
     assert ran.returncode == 0, ran.stdout[-8000:]

@@ -4,8 +4,8 @@
        ├── veth ── 10.77.0.2: node "a"
        └── veth ── 10.77.0.3: node "b" …
 
-Runs within ``own_network.alone``. On the loopback, where that is not allowed, all nodes have one address. The disk is
-shared. A node's processes are known by a variable of their environment, so that nobody else's are ever touched.
+Runs within ``own_network.alone``. The disk is shared. A node's processes are those in its network, the head's are known
+by a variable of their environment.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from typing import Self
 import psutil
 
 from tests.support.installation import ROOT, end_with_parent, wait_until
-from tests.support.own_network import INSIDE
 
 MARK = "DRESSAGE_TESTS_NODE"
 """Variable that names the node of a process."""
@@ -55,19 +54,17 @@ class Nodes:
 
     def __init__(self, folder: Path, **environment: str) -> None:
         """``environment`` is every node's, beside what this process has."""
-        self.namespaces = os.environ[INSIDE] == "namespaces"
         self._folder, self._environment = folder, environment
         self._nodes: dict[str, Node] = {}
         self._made = 0
-        self.head_address = "10.77.0.1" if self.namespaces else "127.0.0.1"
+        self.head_address = "10.77.0.1"
 
     def __enter__(self) -> Self:
-        if self.namespaces:
-            _ip("link set lo up")
-            subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
-            _ip("link add nodes type bridge")
-            _ip(f"addr add {self.head_address}/24 dev nodes")
-            _ip("link set nodes up")
+        _ip("link set lo up")
+        subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
+        _ip("link add nodes type bridge")
+        _ip(f"addr add {self.head_address}/24 dev nodes")
+        _ip("link set nodes up")
         options = ["--head", f"--port={PORT}", "--num-cpus=0", "--include-dashboard=false", "--disable-usage-stats"]
         self._nodes[HEAD] = self._start(HEAD, self.head_address, options)
         return self
@@ -75,8 +72,7 @@ class Nodes:
     def __exit__(self, *_: object) -> None:
         for name in list(self._nodes):
             self.kill(name)
-        if self.namespaces:
-            _ip("link del nodes")
+        _ip("link del nodes")
 
     @contextmanager
     def connection(self) -> Iterator[None]:
@@ -107,7 +103,7 @@ class Nodes:
             **os.environ,
             **NOTICED,
             "PYTHONPATH": str(ROOT),
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1" if self.namespaces else "0",
+            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
             "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
             "RAY_worker_niceness": "0",
             "RAY_memory_monitor_refresh_ms": "0",
@@ -119,9 +115,8 @@ class Nodes:
     def add(self, name: str, cpus: float = 2, gpus: int = 0) -> Node:
         """Start a node; it has joined when ``alive`` counts it."""
         self._made += 1
-        address = f"10.77.0.{self._made + 1}" if self.namespaces else self.head_address
-        if self.namespaces:
-            self._wire(name, address)
+        address = f"10.77.0.{self._made + 1}"
+        self._wire(name, address)
         options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--num-gpus={gpus}"]
         self._nodes[name] = self._start(name, address, options)
         return self._nodes[name]
@@ -131,7 +126,7 @@ class Nodes:
         import ray
 
         return {
-            node["NodeManagerAddress"] if self.namespaces else node["NodeID"]: node["NodeID"]
+            node["NodeManagerAddress"]: node["NodeID"]
             for node in ray.nodes()
             if node["Alive"] and "node:__internal_head__" not in node["Resources"]
         }
@@ -141,8 +136,8 @@ class Nodes:
         wait_until(lambda: len(self.alive()) == count, seconds, lambda: f"alive: {self.alive()}")
 
     def processes(self, name: str) -> list[psutil.Process]:
-        """Processes of a node: those in its network, or on the loopback those with its name in their environment."""
-        network = os.stat(f"/run/netns/{name}").st_ino if self.namespaces and name != HEAD else None
+        """Processes of a node."""
+        network = os.stat(f"/run/netns/{name}").st_ino if name != HEAD else None
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
@@ -163,7 +158,7 @@ class Nodes:
                     process.kill()
             psutil.wait_procs(doomed, timeout=10)
         node.process.wait(10)
-        if self.namespaces and name != HEAD:
+        if name != HEAD:
             _ip(f"link del {_link(name)}")
             _ip(f"netns del {name}")
 
@@ -208,7 +203,7 @@ class Nodes:
             _ip(f"-n {name} {command}")
 
     def _start(self, name: str, address: str, options: list[str]) -> Node:
-        within = ["nsenter", f"--net=/run/netns/{name}"] if self.namespaces and name != HEAD else []
+        within = ["nsenter", f"--net=/run/netns/{name}"] if name != HEAD else []
         command = [
             *within,
             *(str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}"),

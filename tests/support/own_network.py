@@ -9,7 +9,7 @@ from functools import cache
 from tests.support.installation import ROOT
 
 INSIDE = "DRESSAGE_TESTS_NETWORK"
-"""Variable by which a command knows where it runs: ``namespaces``, or ``loopback`` where there are none."""
+"""Variable by which a command knows that it is in a network of its own."""
 _PROBE = "mount -t tmpfs none /run && ip link add probe type bridge && ip netns add probe && ip link set lo up"
 
 
@@ -34,19 +34,15 @@ def refusal() -> str | None:
 
 
 def run_cases(*places: str, timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run test cases that need several nodes, as pytest takes their places, in a network of their own.
-
-    Where namespaces are not allowed they run on the loopback; what cannot be done there skips itself.
-    """
+    """Run test cases that need several nodes, as pytest takes their places, in a network of their own."""
     settings = ROOT / "tests" / "cluster" / "cases" / "pytest.ini"
     plugins = [part for plugin in ("cacheprovider", "xdist") for part in ("-p", f"no:{plugin}")]
     command = [sys.executable, "-m", "pytest", "-c", str(settings), "-rs", *plugins, *places]
-    namespaces = refusal() is None
-    environment = {**os.environ, INSIDE: "namespaces" if namespaces else "loopback", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, INSIDE: "1", "PYTHONUNBUFFERED": "1"}
     for variable in ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "RAY_ADDRESS"):
         environment.pop(variable, None)
     return subprocess.run(
-        alone(command) if namespaces else command,
+        alone(command),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -11,7 +11,7 @@ from ray.util.placement_group import placement_group, remove_placement_group
 from tests.support.installation import wait_until
 from worker.cluster import actors, reservation
 from worker.cluster.placement import Placement, go_on_with
-from worker.cluster.reservation import Need, Reservation, check_room, shortage
+from worker.cluster.reservation import Need, ReservedRoom, check_room, shortage
 from worker.errors import ClusterError
 
 ENGINES, RANKS = Need("engine", 2, 1.0, 1.0), Need("learner rank", 2, 0.5, 1.0, together=True)
@@ -98,7 +98,7 @@ def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypa
         told.append((title, message))
 
     engines, learners = Need("engine", 2, 0.75), Need("learner rank", 1, 0.5)
-    room = Reservation("reservation-test", engines, learners, 1, notify)
+    room = ReservedRoom("reservation-test", engines, learners, 1, notify)
     room.obtain(tick)
     assert [title for title, _ in told] == ["The run waits for room on the cluster", "The run has room"]
     assert told[0][1].startswith("It needs room for 1 engine (0.75 CPUs) and 1 learner rank (0.5 CPUs); ")

@@ -93,7 +93,7 @@ def check_room(needs: Sequence[Need], went_before: bool) -> None:
         raise ClusterError(f"{lacking} Ask for less in parallelism, or add a larger node.")
 
 
-class Reservation:
+class ReservedRoom:
     """Room of one attempt. It ends with the process that has reserved it, or with ``close``."""
 
     def __init__(self, name: str, engines: Need, learners: Need, least: int, notify: Notify) -> None:

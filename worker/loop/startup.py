@@ -34,7 +34,7 @@ from worker.cluster.closed import check_closed
 from worker.cluster.cores import LEAST_PARAMETERS, board
 from worker.cluster.notify import Notify
 from worker.cluster.placement import Placement, check_one_node, go_on_with, place, usable_gpus
-from worker.cluster.reservation import Need, Reservation, check_room
+from worker.cluster.reservation import Need, ReservedRoom, check_room
 from worker.engine import EngineConfig
 from worker.engine.from_spec import concurrency, devices, fp8
 from worker.engine.tokenizer import PolicyTokenizer
@@ -239,7 +239,7 @@ class Startup:
             now = Placement()  # too few GPUs are left: the placement of the attempt before counts
         return go_on_with(now, kept)
 
-    def _reservation(self, workers: int, least: int, judges: int) -> Reservation:
+    def _reservation(self, workers: int, least: int, judges: int) -> ReservedRoom:
         bundle, gpus, parallelism = self.bundle, self._placement.gpus, self.bundle.spec.parallelism
         each = self.bundle.spec.rollout.engine.devices
         engines = Need("engine", workers, ENGINE_CPUS * each, gpus * each)
@@ -250,7 +250,7 @@ class Startup:
             needed.append(Need("reward worker", parallelism.reward_workers, 0.0, scoring / parallelism.reward_workers))
         check_room(needed, went_before=bundle.attempt > 1)
         name = cluster.controller_name(bundle.run_id, bundle.attempt)
-        return Reservation(name, engines, learners, least, self._notify)
+        return ReservedRoom(name, engines, learners, least, self._notify)
 
     def _peaks(self, measured: dict[str, float]) -> Peaks:
         """Peaks of all devices: a host's cores are counted together, GPUs one by one."""
