@@ -79,7 +79,8 @@ def _from_afar(packed: OnNode) -> Tensors:
     try:
         found: dict[str, Stored] = ray.get(task.remote(packed))
     except RayError as error:
-        raise RuntimeError(f"the weights cannot be fetched from the node {packed.node}: {error}") from error
+        told = str(getattr(error, "cause", error)).splitlines()[0]  # Ray's own text has the traceback of the other side
+        raise RuntimeError(f"the weights cannot be fetched from the node {packed.node}: {told}") from error
     return {name: as_tensor(stored) for name, stored in found.items()}
 
 
