@@ -53,7 +53,7 @@ class RecordedMemory:
                 continue
             if now is None or (now.shape, now.dtype, now.device) != (recorded.shape, recorded.dtype, recorded.device):
                 raise EngineError(
-                    f"{path} is another tensor after the update than the one in the recorded CUDA graphs; set "
+                    f"{path} is another tensor since the weights came than the one in the recorded CUDA graphs; set "
                     "rollout.engine.cuda_graphs = false"
                 )
             recorded.copy_(now)

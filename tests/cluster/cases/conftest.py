@@ -16,8 +16,11 @@ from tests.support.own_network import INSIDE
 from tests.worker.loop.conftest import Launcher, tiny_spec
 from tests.worker.loop.platform_double import PlatformDouble
 
-if INSIDE not in os.environ:
-    pytest.exit("These cases run in a network of their own: start them with `make test-cluster`.", returncode=2)
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_network() -> None:
+    if INSIDE not in os.environ:
+        pytest.exit("These cases run in a network of their own: start them with `make test-cluster`.", returncode=2)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BUCKET = 256 << 20
 """Bytes of tensors that stand beside the weights while an update is loaded; one tensor may be larger."""
-SHARED_MEMORY = Path("/dev/shm")
+SHARED_MEMORY = Path("/dev/shm")  # nosec B108
 
 
 class DistributedWeightStore(WeightContract):
