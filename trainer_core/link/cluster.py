@@ -28,7 +28,7 @@ class ClusterReport(Message):
     fault: Annotated[str, Field(max_length=500)] | None = None
     ray_version: Annotated[str, Field(max_length=40)] = ""
     nodes: Count = 0
-    """Nodes that are alive, the head included."""
+    """Nodes that are alive, the head included; 0 while Ray's first node is not up yet: then there is no size."""
     cpus: Amount = 0.0
     """CPUs that Ray may reserve; a head that takes no work counts none."""
     cpus_free: Amount = 0.0

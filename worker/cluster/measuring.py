@@ -98,8 +98,10 @@ def report(address: str) -> ClusterReport:
 
 
 def sized(states: Iterable[NodeState]) -> ClusterReport:
-    """The report of nodes in these states. Dead ones count nothing."""
-    alive = [state for state in states if state.status != autoscaler_pb2.NodeStatus.DEAD]
+    """The report of nodes in these states. Dead ones count nothing, nor do those that have yet to say what they hold."""
+    alive = [
+        state for state in states if state.status != autoscaler_pb2.NodeStatus.DEAD and len(state.total_resources) > 0
+    ]
     gpus_total, gpus_free = Counter[str](), Counter[str]()
     for state in alive:
         if count := state.total_resources.get("GPU", 0.0):

@@ -20,7 +20,7 @@ class ClusterSize:
     taken: int = 0
     """Runs that hold a place on it."""
     report: ClusterReport | None = None
-    """What its worker has told; None: nothing yet, and everything is believed to fit."""
+    """What its worker has told; None: nothing yet."""
     most_cpus: float | None = None
     most_gpus: float | None = None
     """What its autoscaler may let it grow to; both None: it does not grow."""
@@ -45,9 +45,14 @@ class ClusterSize:
         return max(self.report.gpu_count if self.report else 0.0, self.most_gpus or 0.0)
 
     @property
+    def is_told(self) -> bool:
+        """Whether its worker has told a size. A Ray whose first node is not up yet has none."""
+        return self.report is not None and self.report.nodes > 0
+
+    @property
     def is_known(self) -> bool:
-        """Whether anything is known of its size."""
-        return self.report is not None or self.grows
+        """Whether anything is known of its size; where not, everything is believed to fit."""
+        return self.is_told or self.grows
 
     def never_holds(self, demand: Reservation) -> bool:
         """Whether a run could not begin on it, however much it grows."""
@@ -55,7 +60,7 @@ class ClusterSize:
 
     def holds_now(self, demand: Reservation) -> bool:
         """Whether a run can begin on the nodes that it has: on as many GPUs as it can hope for, where it has any."""
-        if self.report is None:
+        if self.report is None or not self.is_known:
             return not self.grows
         hoped = min(demand.gpus, self.gpus_at_most)
         return self._holds(demand, self.report.cpus, self.report.gpu_count, hoped)

@@ -171,6 +171,16 @@ def test_what_can_never_fit_is_refused_before_it_starts(
     assert placed(run, other) == ["far", None]
 
 
+def test_a_cluster_whose_first_node_is_not_up_yet_refuses_nothing(
+    make_run: Callable[..., Run], team: Team, actor: Actor
+) -> None:
+    take_report("default", ClusterReport(ray_version="2.60.0"))
+    run = make_run(**WIDE)
+    start_run(team, actor, run.id)
+    sweep()
+    assert placed(run) == ["default"]
+
+
 def test_gpus_count_where_a_cluster_has_or_may_have_them(
     two: None, make_run: Callable[..., Run], team: Team, actor: Actor
 ) -> None:

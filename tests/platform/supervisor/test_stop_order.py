@@ -32,7 +32,7 @@ from dressage.supervisor.processes import Process
 home, script, log = map(Path, sys.argv[1:])
 def process(name, takes, **more):
     return Process(name, [sys.executable, str(script), name, str(log), takes], **more)
-config = SimpleNamespace(home=home, resolved_database_url="", resolved_redis_url="")
+config = SimpleNamespace(home=home, resolved_database_url="", resolved_redis_url="", resolved_log_format="plain")
 family = []
 arbiter = make_arbiter(config, [process("server", "0", is_server=True), process("user", "1")], {}, family)
 try:

@@ -30,6 +30,7 @@ NEW_KEYS = {
     "change_set",
     "checkpoint",
     "cluster",
+    "cuda_graphs",
     "devices",
     "effective_role",
     "expert_parallel",
@@ -54,6 +55,7 @@ NEW_KEYS = {
     "stop",
     "tensor_parallel_size",
     "waiting",
+    "weight_transport",
 }
 """Members of answers that came in since; whoever adds one names it here."""
 FILLED = {"expires_at"}
