@@ -1,8 +1,10 @@
 """Runs static checks side by side, tells all that fail and not the first alone."""
 
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -46,9 +48,10 @@ def run(steps: Sequence[Step], jobs: int) -> int:
         0 if every step ended with 0, else 1.
     """
     failed: list[Outcome] = []
+    stopped = threading.Event()
     with tempfile.TemporaryDirectory(prefix="dressage-lint-") as home, ThreadPoolExecutor(jobs) as pool:
         try:
-            for future in as_completed([pool.submit(_run, step, home) for step in steps]):
+            for future in as_completed([pool.submit(_run, step, home, stopped) for step in steps]):
                 outcome = future.result()
                 _report(outcome)
                 if outcome.code:
@@ -63,7 +66,9 @@ def run(steps: Sequence[Step], jobs: int) -> int:
     return 1 if failed else 0
 
 
-def _run(step: Step, home: str) -> Outcome:
+def _run(step: Step, home: str, stopped: threading.Event) -> Outcome:
+    if stopped.is_set():
+        return Outcome(step, 130, "Not begun: the checks were interrupted.\n", 0.0)
     began = time.monotonic()
     try:
         done = subprocess.run(
@@ -77,6 +82,8 @@ def _run(step: Step, home: str) -> Outcome:
             check=False,
         )
         code, output = done.returncode, done.stdout
+        if code in (-signal.SIGINT, -signal.SIGTERM):
+            stopped.set()  # the group was told to end: this thread may learn of it before the one that waits
     except OSError as error:
         code, output = 127, f"{step.command[0]} cannot be started: {error.strerror}. Run scripts/setup.sh dev.\n"
     return Outcome(step, code, output, time.monotonic() - began)

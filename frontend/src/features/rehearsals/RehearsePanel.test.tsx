@@ -61,7 +61,8 @@ const button = () => screen.getByRole<HTMLButtonElement>("button", { name: "Rehe
 
 async function open(ready = true) {
   const view = renderWith(<RehearsePanel spec={SPEC} ready={ready} />);
-  await waitFor(() => expect(screen.queryByText(/needs the role/) === null).toBe(role !== "viewer"));
+  await screen.findByTestId("rehearse-start"); // nothing is drawn before the session is known
+  expect(screen.queryByText(/needs the role/) === null).toBe(role !== "viewer");
   return { user: userEvent.setup(), view };
 }
 
