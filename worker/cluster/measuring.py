@@ -98,7 +98,7 @@ def report(address: str) -> ClusterReport:
 
 
 def sized(states: Iterable[NodeState]) -> ClusterReport:
-    """The report of nodes in these states. Dead ones count nothing, nor do those that have yet to say what they hold."""
+    """The report of nodes in these states. Dead ones count nothing, nor those that have yet to say what they hold."""
     alive = [
         state for state in states if state.status != autoscaler_pb2.NodeStatus.DEAD and len(state.total_resources) > 0
     ]
