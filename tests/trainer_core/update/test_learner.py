@@ -208,7 +208,11 @@ def test_updates_are_bitwise_repeatable(start: Start) -> None:
     assert largest_change(one.weights(), other.weights()) == 0.0
 
 
-def test_a_learner_starts_where_a_process_group_has_ended(start: Start) -> None:
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_a_learner_starts_where_a_process_group_has_ended(start: Start, made_anew: bool) -> None:
+    """As where an engine in the same process has closed, and perhaps another has started."""
     expected = start().update(make_groups(1), make_spec(), 1)
     dist.destroy_process_group()
+    if made_anew:
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     assert start().update(make_groups(1), make_spec(), 1)["actor/loss"] == expected["actor/loss"]

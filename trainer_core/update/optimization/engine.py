@@ -290,18 +290,25 @@ def _config(spec: RunSpec, world_size: int) -> dict[str, Any]:
     }
 
 
-def _forget_world() -> None:
-    """Have DeepSpeed look at the process group again: it keeps a copy of the first, which another library may have
-    ended since, as an engine in the same process does when it closes."""
+def _forget_ended_world() -> None:
+    """Have DeepSpeed look at the process group again where it keeps a copy of one that has ended.
+
+    Another library may have ended it since, as an engine in the same process does when it closes, and the next one may
+    have made another.
+    """
     from deepspeed.utils import groups
 
-    groups._WORLD_GROUP = None
+    if groups._WORLD_GROUP is None:
+        return
+    try:
+        dist.get_rank(groups._WORLD_GROUP)
+    except ValueError:  # torch does not know it any more
+        groups._WORLD_GROUP = None
 
 
 def init_process_group(rank: int, world_size: int, init_method: str | None, device: torch.device) -> None:
     """Join the learner's process group; see ``collectives.join``. DeepSpeed is told of it."""
     # DeepSpeed asks for it, whoever has made the group.
     os.environ.setdefault("LOCAL_RANK", str(local_rank(rank)))
-    if not dist.is_initialized():
-        _forget_world()
+    _forget_ended_world()
     join(rank, world_size, init_method, device)
