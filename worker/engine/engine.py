@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from worker.engine.checks import check_request
 from worker.engine.concurrency import CacheLoad, ConcurrencyController
+from worker.engine.devices.driver import end_alone
 from worker.engine.live import LiveRequest
 from worker.engine.pruning import GroupPruner
 from worker.engine.request_builder import RequestBuilder
@@ -303,7 +304,10 @@ class InferenceEngine:
         """Free the model and the KV cache. Unfinished requests are dropped; park them first to keep their tokens."""
         self._live.clear()
         self._by_core_id.clear()
-        self._core.shutdown()
+        if self._config.devices.count > 1:
+            end_alone(self._core)
+        else:
+            self._core.shutdown()
 
     def _start_speculation(self, runner: Any) -> Speculator | None:
         """Let steps hold drafts, where the scheduler can make such steps of this model."""

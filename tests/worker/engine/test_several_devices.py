@@ -20,7 +20,8 @@ Policy = tuple[Path, Qwen3ForCausalLM]
 
 
 @pytest.fixture(scope="module")
-def pair(tied_policy: Policy) -> Iterator[InferenceEngine]:
+def pair(tied_policy: Policy, shared_engine: InferenceEngine) -> Iterator[InferenceEngine]:
+    """Started where an engine of one device runs already: vLLM keeps its settings in the process."""
     engine = start(tied_policy[0], devices=EngineDevices(tensor=2))
     yield engine
     engine.close()
@@ -88,11 +89,15 @@ def test_what_several_devices_cannot_do_is_refused(tied_policy: Policy, asked: d
         start(tied_policy[0], devices=EngineDevices(tensor=2), **asked)
 
 
-def test_an_engine_whose_process_dies_says_so(pair: InferenceEngine) -> None:
-    """The last of this module's tests: the engine is of no use afterwards."""
+def test_an_engine_whose_process_dies_says_so(pair: InferenceEngine, engine: InferenceEngine) -> None:
+    """The last of this module's tests: the engine is of no use afterwards, and one beside it goes on."""
     workers = pair._core.model_executor.workers
     assert len(workers) == 2
     os.kill(workers[-1].proc.pid, signal.SIGKILL)
     pair.submit(Request("c", (3, 9), Sampling(temperature=1.0, max_tokens=4)))
     with pytest.raises(Exception, match=r"[Ff]ailed|cancelled|shut"):
         finish(pair)
+
+    pair.close()
+    engine.submit(Request("d", (3, 9), Sampling(temperature=1.0, max_tokens=4)))
+    assert set(finish(engine)) == {"d"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,10 @@ def several_devices(config: EngineConfig, architectures: list[str]) -> dict[str,
     ):
         if asked:
             raise EngineError(f"{name} needs an engine of one device, and this one has {config.devices.count}")
+    from vllm.envs import disable_envs_cache
+
+    # An engine that ran here before has vLLM remember all settings as they were; what is set from here on counts too.
+    disable_envs_cache()
     # The share of CPU cores that vLLM would give each process by itself leaves none on a small host.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     return {
@@ -53,3 +58,15 @@ def step_alone(core: EngineCore) -> None:
     """
     core.batch_queue = None
     core.step_fn = core.step
+
+
+def end_alone(core: EngineCore) -> None:
+    """End the processes of ``core``, and let other engines go on in this one.
+
+    vLLM's own way to end an engine also ends the groups of this process, in which an engine of several devices has no
+    part.
+    """
+    core.structured_output_manager.clear_backend()
+    core.model_executor.shutdown()
+    core.scheduler.shutdown()
+    gc.unfreeze()
