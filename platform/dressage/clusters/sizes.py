@@ -9,6 +9,9 @@ from django.conf import settings
 from trainer_core.link.cluster import ClusterReport
 from trainer_core.planning.reservation import Reservation
 
+DEVICES = "rollout.engine.tensor_parallel_size times pipeline_parallel_size"
+"""Members of a spec whose product is the devices of one engine."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterSize:
@@ -101,7 +104,8 @@ def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
     has = "may grow to" if largest.grows else "has"
     amount = f"{largest.cpus_at_most:g} CPUs" + (f" and {gpus:g} GPUs" if gpus >= 1 else "")
     remedy = "" if largest.grows else " If it can grow, its operator says so with 'manage.py clusters'."
-    return (
-        f"The run needs {needs} for its engines and learner ranks; {which} {has} {amount}. Take fewer rollout "
-        f"workers or learner ranks.{remedy}"
-    )
+    engines, fewer = "engines", "fewer rollout workers or learner ranks"
+    if demand.devices > 1:
+        engines = f"engines of {demand.devices} devices each"
+        fewer = f"fewer rollout workers, learner ranks or devices for each engine ({DEVICES})"
+    return f"The run needs {needs} for its {engines} and learner ranks; {which} {has} {amount}. Take {fewer}.{remedy}"

@@ -10,7 +10,7 @@ from dressage.clusters import selectors as clusters
 from dressage.common.actors import Actor
 from dressage.common.secrets import secret_hash
 from dressage.runs.checkpoints import good_checkpoints
-from dressage.runs.choice import reservation_in
+from dressage.runs.choice import reservation_of
 from dressage.runs.controls import restage
 from dressage.runs.enqueue import enqueue_start, enqueue_stop
 from dressage.runs.lifecycle import transition
@@ -40,7 +40,7 @@ def begin(run: Run, reason: str, cluster: str | None = None) -> Attempt:
         run=run,
         number=number,
         cluster=cluster,
-        gpus=clusters.size(cluster).gpus_held(reservation_in(run.spec.get("parallelism"))),
+        gpus=clusters.size(cluster).gpus_held(reservation_of(run.spec)),
         token_sha256=secret_hash(link_token(run.id, number)),
         resume_step=resume_step,
         checkpoint=checkpoint,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dressage.clusters.sizes import ClusterSize
 from trainer_core.planning.reservation import Reservation
+from trainer_core.spec.generation.rollout import Engine
 from trainer_core.spec.learner.parallelism import Parallelism
 
 Obstacle = Literal["cluster_gone", "too_large", "gpu_hours", "places_taken", "cluster_grows"]
@@ -26,9 +27,14 @@ class ClusterChoice:
     """The clusters that the obstacle concerns."""
 
 
-def reservation_in(parallelism: Any) -> Reservation:
-    """The demand of a spec's ``parallelism``, as it is stored; None is a spec without one."""
-    return Reservation.of(Parallelism.model_validate(parallelism or {}))
+def reservation_in(parallelism: Any, engine: Any) -> Reservation:
+    """The demand of a spec's ``parallelism`` and ``rollout.engine``, as they are stored; None is a spec without one."""
+    return Reservation.of(Parallelism.model_validate(parallelism or {}), Engine.model_validate(engine or {}))
+
+
+def reservation_of(spec: Mapping[str, Any]) -> Reservation:
+    """The demand of a spec, as it is stored."""
+    return reservation_in(spec.get("parallelism"), (spec.get("rollout") or {}).get("engine"))
 
 
 def choose(

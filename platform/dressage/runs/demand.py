@@ -53,10 +53,10 @@ def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceB
     by_name = {size.name: size for size in found}
     counts: dict[str, Counter[tuple[float, float]]] = defaultdict(Counter)
     active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
-    for name, parallelism in active.values_list("cluster", "run__spec__parallelism"):
+    for name, *parts in active.values_list("cluster", "run__spec__parallelism", "run__spec__rollout__engine"):
         size = by_name.get(known_as(name))
         if size is not None:
-            _add(counts[size.name], reservation_in(parallelism), size)
+            _add(counts[size.name], reservation_in(*parts), size)
     for name, demand in _next(found):
         _add(counts[name], demand, by_name[name])
     return {name: tuple(_bundles(shapes)) for name, shapes in counts.items()}
@@ -68,11 +68,11 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
     free = {size.name: size.free for size in found}
     if not any(free.values()):
         return []
-    rows = list(waiting.values_list("team_id", "cluster", "spec__parallelism"))
+    rows = list(waiting.values_list("team_id", "cluster", "spec__parallelism", "spec__rollout__engine"))
     spent = spent_teams({row[0] for row in rows})
     chosen: list[tuple[str, Reservation]] = []
-    for team_id, wanted, parallelism in rows:
-        demand = reservation_in(parallelism)
+    for team_id, wanted, *parts in rows:
+        demand = reservation_in(*parts)
         open_ = [size for size in found if free[size.name]]
         choice = choose(demand, wanted, open_, hours_spent=team_id in spent)
         options = [choice.cluster] if choice.cluster else choice.among if choice.obstacle == "cluster_grows" else ()

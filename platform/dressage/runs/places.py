@@ -68,13 +68,14 @@ def sizes() -> list[ClusterSize]:
 def candidates(found: Sequence[ClusterSize]) -> dict[str, Candidate]:
     """The first waiting run of each team that one of the clusters could begin now, by team."""
     waiting = Run.objects.filter(state=RunState.QUEUED).order_by("queued_at", "id")
-    rows = list(waiting.values_list("id", "team_id", "queued_at", "cluster", "spec__parallelism"))
+    columns = ("id", "team_id", "queued_at", "cluster", "spec__parallelism", "spec__rollout__engine")
+    rows = list(waiting.values_list(*columns))
     spent = spent_teams({row[1] for row in rows}) if any(size.gpus_at_most >= 1 for size in found) else set()
     wanted = Counter(row[3] for row in rows)
     first: dict[str, Candidate] = {}
-    for run_id, team_id, queued_at, cluster, parallelism in rows:
+    for run_id, team_id, queued_at, cluster, *parts in rows:
         if team_id not in first and queued_at is not None:
-            demand = reservation_in(parallelism)
+            demand = reservation_in(*parts)
             choice = choose(demand, cluster, found, hours_spent=team_id in spent, waiting=wanted)
             if choice.cluster is not None:
                 first[team_id] = Candidate(run_id, queued_at, choice.cluster)

@@ -88,6 +88,7 @@ def _queue_facts() -> JSONObject:
         own_limit=Subquery(limit),
         cluster=F("cluster"),
         parallelism=KeyTransform("parallelism", "spec"),
+        engine=KeyTransform("engine", KeyTransform("rollout", "spec")),
         clusters=ArraySubquery(Cluster.objects.values(document=JSONObject(**{name: name for name in SIZE_COLUMNS}))),
         active_on=ArraySubquery(on.values("cluster")),
         gpu_seconds=Subquery(used_by(OuterRef("team"))),

@@ -1,5 +1,6 @@
 """Services of users' actions on runs: create, start, pause, resume, cancel, ask for a checkpoint, rename."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from dressage.clusters.sizes import too_large
 from dressage.common.actors import Actor
 from dressage.common.problems import conflict, invalid
 from dressage.runs import references
-from dressage.runs.choice import reservation_in
+from dressage.runs.choice import reservation_of
 from dressage.runs.enqueue import enqueue_reconcile
 from dressage.runs.lifecycle import locked, transition
 from dressage.runs.models import CheckpointRequest, Run
@@ -252,13 +253,13 @@ def _require_movable(run: Run, cluster: str) -> None:
             f"{_situation(run)}: its cluster can be changed only while it holds no place.", code="wrong_state"
         )
     if run.state == RunState.QUEUED:
-        _require_room(cluster, run.spec.get("parallelism"))
+        _require_room(cluster, run.spec)
 
 
-def _require_room(cluster: str, parallelism: Any) -> None:
+def _require_room(cluster: str, spec: Mapping[str, Any]) -> None:
     """Refuse what no cluster that comes into question can ever hold. Raises a 422 problem."""
     among = [size for size in clusters.sizes({}) if cluster in ("", size.name)]
-    sentence = too_large(reservation_in(parallelism), among)
+    sentence = too_large(reservation_of(spec), among)
     if sentence is not None:
         raise invalid("/spec/parallelism", sentence, code="too_large")
 
@@ -266,7 +267,7 @@ def _require_room(cluster: str, parallelism: Any) -> None:
 def _queue(run: Run, actor: Actor, reason: str, action: str) -> None:
     references.require_files(run.team, RunSpec.model_validate(run.spec), new=not run.has_begun)
     require_cluster(run.cluster or None)
-    _require_room(run.cluster, run.spec.get("parallelism"))
+    _require_room(run.cluster, run.spec)
     if run.origin_manifest_sha256 and not (run.origin_path / "manifest.json").is_file():
         raise conflict("The checkpoint that this run begins from is gone from the disk.", code="checkpoint_gone")
     transition(run, RunState.QUEUED, by=By.PERSON, actor=actor, reason=reason)

@@ -14,6 +14,7 @@ from dressage.runs.choice import ClusterChoice, choose, reservation_in
 from dressage.runs.gpu_hours import GpuHours, hours_limit, this_month
 from dressage.runs.places import places_in_all, team_limit
 from dressage.runs.states import RunState
+from trainer_core.planning.reservation import Reservation
 
 MAX_NAMES = 3
 """Runs that the sentence names; the others are counted."""
@@ -41,7 +42,9 @@ class QueueFacts(TypedDict):
     cluster: str
     """The cluster that people chose; empty for any."""
     parallelism: Any
-    """The part of its spec that says what it reserves."""
+    """The part of its spec that says how many engines and ranks it has."""
+    engine: Any
+    """The part of its spec that says how many devices each engine has."""
     clusters: list[dict[str, Any]]
     """``clusters.selectors.SIZE_COLUMNS`` of each cluster that has a row."""
     active_on: list[str]
@@ -80,7 +83,7 @@ class WaitingDocument(TypedDict):
 def waiting_document(facts: QueueFacts) -> WaitingDocument:
     """The document of a queued run's wait. Of other teams it tells how many places they hold and nothing else."""
     sizes, hours = _sizes(facts), _hours(facts)
-    choice = choose(reservation_in(facts["parallelism"]), facts["cluster"], sizes, hours_spent=hours.are_spent)
+    choice = choose(_demand(facts), facts["cluster"], sizes, hours_spent=hours.are_spent)
     places = places_in_all(sizes)
     limit, own, taken = team_limit(facts["own_limit"], places), facts["own"], facts["taken"]
     document: WaitingDocument = {
@@ -110,7 +113,7 @@ def _hours(facts: QueueFacts) -> GpuHours:
 
 def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: str) -> str | None:
     """The sentence of a reason that has to do with clusters; None for one that has to do with places in all."""
-    demand, among = reservation_in(facts["parallelism"]), list(choice.among)
+    demand, among = _demand(facts), list(choice.among)
     names = " or ".join(f"“{size.name}”" for size in among)
     place = f"{_ordinal(facts['ahead'] + 1)} in your queue"
     if reason == "cluster_gone":
@@ -130,8 +133,12 @@ def _special(facts: QueueFacts, choice: ClusterChoice, hours: GpuHours, reason: 
     return None
 
 
+def _demand(facts: QueueFacts) -> Reservation:
+    return reservation_in(facts["parallelism"], facts["engine"])
+
+
 def _needs(among: Sequence[ClusterSize], facts: QueueFacts) -> str:
-    demand = reservation_in(facts["parallelism"])
+    demand = _demand(facts)
     size = max(among, key=lambda size: (size.gpus_at_most, size.cpus_at_most))
     has_cpus = size.report.cpus if size.report else 0.0
     words = [f"{has_cpus:g} of {demand.cpus:g} CPUs"]

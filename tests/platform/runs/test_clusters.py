@@ -35,6 +35,9 @@ from trainer_core.spec import RunSpec
 WIDE = {"parallelism": {"rollout_workers": 4, "learner_ranks": 2}}
 """Reserves 5 CPUs, or 6 GPUs."""
 
+OF_FOUR = {"rollout": {"engine": {"tensor_parallel_size": 2, "pipeline_parallel_size": 2}}}
+"""One engine of four devices and a learner: 4.5 CPUs, or 5 GPUs."""
+
 
 @pytest.fixture
 def two(settings: Any) -> None:
@@ -198,6 +201,38 @@ def test_gpus_count_where_a_cluster_has_or_may_have_them(
     assert placed(wide, ranks) == ["far", "here"]
     held = {attempt.cluster: attempt.gpus for attempt in Attempt.objects.all()}
     assert held == {"far": 0.0, "here": 2.5}, "five models share four GPUs, two on each"
+
+
+def test_every_device_of_an_engine_counts_from_the_demand_to_the_quota(
+    make_run: Callable[..., Run], team: Team, actor: Actor
+) -> None:
+    report("default", 64, gpus=4)
+    run = make_run(**OF_FOUR)
+    with pytest.raises(Problem) as refused:
+        start_run(team, actor, run.id)
+    assert refused.value.detail == (
+        "The run needs 4.5 CPUs and 5 GPUs for its engines of 4 devices each and learner ranks; the cluster 'default' "
+        "has 64 CPUs and 4 GPUs. Take fewer rollout workers, learner ranks or devices for each engine "
+        "(rollout.engine.tensor_parallel_size times pipeline_parallel_size). If it can grow, its operator says so with "
+        "'manage.py clusters'."
+    )
+    clusters(name="default", most_gpus="8")
+    start_run(team, actor, run.id)
+    sweep()
+    assert placed(run) == [None]
+    assert run_json(team, run.id)["state_reason"] == (
+        "Waiting for the cluster “default” to grow to what the run needs: 64 of 4.5 CPUs and 4 of 5 GPUs are there; "
+        "1st in your queue."
+    )
+    wanted = {
+        "default": tuple(ResourceBundle(cpus=size, gpus=gpus, count=1) for size, gpus in ((0.5, 1.0), (4.0, 4.0)))
+    }
+    assert demand_by_cluster(sizes()) == wanted, "the engine's devices lie on one node"
+    report("default", 64, gpus=5)
+    sweep()
+    assert placed(run) == ["default"]
+    assert Attempt.objects.get().gpus == 5.0
+    assert demand_by_cluster(sizes()) == wanted
 
 
 def test_the_demand_is_what_trains_and_what_is_next(
