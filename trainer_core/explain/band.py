@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import Correction
+from trainer_core.spec.methods.proximal import SamplerProximal
 
 POINTS = 25
 """Odd, so that the ratio 1 is one of them; the edges of the band come on top."""
@@ -36,7 +37,8 @@ class Band:
 def bands(spec: RunSpec) -> tuple[Band, ...]:
     """The loss's band, then those of the corrections; a method whose weight does not follow from a ratio has none."""
     loss = spec.loss
-    over = f"π_θ / {'π_behaviour' if loss.anchor == 'behaviour' else 'π_old'}{loss.ratio_note}"
+    sampled = loss.anchor == "behaviour" or isinstance(spec.proximal, SamplerProximal)
+    over = f"π_θ / {'π_behaviour' if sampled else 'π_old'}{loss.ratio_note}"
     found = [_band("loss", over, loss, loss.gradient_weight)]
     found += [_correction(f"corrections.{index}", correction) for index, correction in enumerate(spec.corrections)]
     return tuple(band for band in found if band is not None)

@@ -13,7 +13,10 @@ class EffectiveBatch:
     samples_per_prompt: int
     samples_per_step: int
     tokens_per_step: int
+    epochs: int
+    """Passes over a step's batch."""
     updates_per_step: int
+    """Updates of each pass."""
     prompts_per_update: int
     samples_per_update: int
     tokens_per_update: int
@@ -21,7 +24,7 @@ class EffectiveBatch:
     samples: int
     """Samples over the whole run."""
     updates: int
-    """Optimizer updates over the whole run."""
+    """Optimizer updates over the whole run, in all passes."""
 
 
 def effective_batch(spec: RunSpec) -> EffectiveBatch:
@@ -33,11 +36,12 @@ def effective_batch(spec: RunSpec) -> EffectiveBatch:
         samples_per_prompt=size,
         samples_per_step=per_step * size,
         tokens_per_step=per_step * size * spec.rollout.max_tokens,
+        epochs=schedule.epochs,
         updates_per_step=schedule.updates_per_step,
         prompts_per_update=per_update,
         samples_per_update=per_update * size,
         tokens_per_update=per_update * size * spec.rollout.max_tokens,
         steps=schedule.steps,
         samples=schedule.steps * per_step * size,
-        updates=schedule.steps * schedule.updates_per_step,
+        updates=schedule.steps * schedule.updates,
     )

@@ -24,7 +24,8 @@ def _batch(batch: EffectiveBatch) -> str:
         [
             "Effective batch",
             *lines,
-            f"  {batch.samples_per_prompt} samples per prompt; {batch.updates_per_step} updates per step; "
+            f"  {batch.samples_per_prompt} samples per prompt; {batch.epochs * batch.updates_per_step} updates per step"
+            f"{f' in {batch.epochs} passes' if batch.epochs > 1 else ''}; "
             f"{_number(batch.updates)} updates and {_number(batch.samples)} samples in {_number(batch.steps)} steps",
         ]
     )

@@ -90,5 +90,19 @@ ENTRIES = (
         "actor",
     ),
     Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", "actor"),
+    Metric(
+        "actor/pg_clipfrac/epoch/<epoch>",
+        "Clipped tokens of a pass",
+        "share",
+        "actor/pg_clipfrac of one pass over the batch, where there are several",
+        "actor",
+    ),
+    Metric(
+        "actor/ppo_kl/epoch/<epoch>",
+        "Drift by a pass",
+        "nats",
+        "actor/ppo_kl of one pass over the batch, where there are several",
+        "actor",
+    ),
     Metric("actor/kl_loss", "KL to the reference", "nats", "mean estimator value over tokens", "actor", {"trl": "kl"}),
 )

@@ -59,7 +59,7 @@ def rates_from_steps(spec: RunSpec, steps: Sequence[Mapping[str, float]], source
     rates = Rates(
         source=source,
         engine=EngineRates(decode=_decode(spec, complete), gpus=spec.rollout.engine.devices),
-        learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates_per_step),
+        learner=LearnerRates(tokens_per_s=tokens_per_s, seconds_per_update=fixed / spec.schedule.updates),
         sync=_sync(complete, typical["timing_s/sync"]),
         reward_seconds=typical["timing_s/reward"],
         loop_seconds=0.0 if overlap else max(0.0, between),
@@ -111,10 +111,13 @@ def _decode(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[Decode
 
 
 def _learner(spec: RunSpec, steps: Sequence[Mapping[str, float]]) -> tuple[float, float]:
-    """(tokens per second of one rank, fixed seconds of a step)."""
+    """(tokens per second of one rank in one pass over them, fixed seconds of a step)."""
     points = [
         (
-            _samples(spec) * (step["prompt_length/mean"] + step["response_length/mean"]) * _learned_share(spec, step),
+            spec.schedule.epochs
+            * _samples(spec)
+            * (step["prompt_length/mean"] + step["response_length/mean"])
+            * _learned_share(spec, step),
             step["timing_s/learn"],
         )
         for step in steps

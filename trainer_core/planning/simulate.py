@@ -205,7 +205,7 @@ class _Loop:
         longest_one = self.longest + self.rates.prompt_tokens if last else 0.0
         self.learn = self.work.learn_seconds(whole, longest_one, self.ranks)
         if last:
-            self.learn += self.work.updates * self.rates.learner.seconds_per_update
+            self.learn += self.work.updates * self.work.epochs * self.rates.learner.seconds_per_update
         self.phase, self.left = "hand over", self.rates.loop_seconds if last else 0.0
 
     def _must_wait(self) -> bool:

@@ -23,8 +23,10 @@ class Workload:
     max_running: int
     """Sequences that run at the same time in one engine."""
     updates: int
-    """Optimizer updates per step."""
+    """Minibatches that a pass over the batch is cut into: an optimizer update each."""
     rates: Rates
+    epochs: int = 1
+    """Passes over the batch."""
 
     @property
     def samples(self) -> int:
@@ -36,10 +38,10 @@ class Workload:
         return max(1, self.samples // self.updates)
 
     def learn_seconds(self, tokens: float, longest: float, ranks: int) -> float:
-        """Time in which ``ranks`` learn from ``tokens``, of which one trajectory has ``longest``."""
+        """Time in which ``ranks`` learn from ``tokens``, of which one trajectory has ``longest``, in all passes."""
         learner = self.rates.learner
         speedup = ranks * learner.doubling_efficiency ** math.log2(ranks)
-        return max(tokens / (learner.tokens_per_s * speedup), longest / learner.tokens_per_s)
+        return self.epochs * max(tokens / (learner.tokens_per_s * speedup), longest / learner.tokens_per_s)
 
 
 ModeName = Literal["sync", "streamed", "async", "in_flight"]
@@ -81,4 +83,5 @@ def workload(spec: RunSpec, rates: Rates) -> Workload:
         max_running=engine.max_num_seqs,
         updates=spec.schedule.updates_per_step,
         rates=rates,
+        epochs=spec.schedule.epochs,
     )

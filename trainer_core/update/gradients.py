@@ -22,6 +22,7 @@ from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective import refine
 from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
+from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
 from trainer_core.update.objective.returns import KnownTokens, estimate
 from trainer_core.update.objective.value_objective import value_share
@@ -62,9 +63,14 @@ class GradientAccumulator:
         self._device = device
         self._between = between
 
-    def prepare(self, part: list[Trajectory]) -> tuple[list[Trajectory], list[TokenBatch], Denominators]:
-        """Pack this rank's trajectories of a minibatch, in as many micro-batches as the rank with the most has."""
-        mine = shards(part, self._world_size)[self._rank]
+    def prepare(self, part: list[Trajectory], mine: list[Trajectory] | None = None) -> refine.Minibatch:
+        """Pack this rank's trajectories of a minibatch, in as many micro-batches as the rank with the most has.
+
+        Args:
+            part: the minibatch, the same on every rank.
+            mine: this rank's; its shard by default.
+        """
+        mine = shards(part, self._world_size)[self._rank] if mine is None else mine
         batches = pack(mine, self._packing)
         if self._world_size > 1:
             most = largest(len(batches))
@@ -74,6 +80,19 @@ class GradientAccumulator:
                 batches += [idle] * (most - len(batches))
         return mine, [batch.to(self._device) for batch in batches], denominators(part)
 
+    def again(
+        self, parts: Sequence[list[Trajectory]], tokens: StepTokens
+    ) -> tuple[list[refine.Minibatch], list[list[KnownTokens]]]:
+        """The plan of a further pass, with what is known of its tokens from before the first update."""
+        plan: list[refine.Minibatch] = []
+        known: list[list[KnownTokens]] = []
+        for part in parts:
+            mine, batches, whole = self.prepare(part, tokens.own(part))
+            restored = [tokens.restore(mine, batch) for batch in batches]
+            plan.append((mine, [batch for batch, _ in restored], whole))
+            known.append([one for _, one in restored])
+        return plan, known
+
     @torch.no_grad()
     def study(
         self, plan: list[refine.Minibatch], groups: Sequence[Group], spec: RunSpec, totals: Totals
@@ -81,7 +100,7 @@ class GradientAccumulator:
         """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
-        early = len(plan) > 1 or refine.needs_scores(spec) or critical
+        early = len(plan) * spec.schedule.epochs > 1 or refine.needs_scores(spec) or critical
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):

@@ -2,7 +2,7 @@
 
 groups ─► minibatches ─► this rank's shard ─► packed micro-batches ─► log-probs ─► loss ─► gradient ─┐
              ▲                                                                                       ▼
-             └──────────────────────── once per update of the step ◄──────────────── clip, AdamW, next
+             └───────────── once per minibatch, and per pass over the batch ◄─────── clip, AdamW, next
 """
 
 import math
@@ -26,6 +26,9 @@ from trainer_core.update.gradients import GradientAccumulator
 from trainer_core.update.model.layers import call_between_layers
 from trainer_core.update.model.naming import as_in_files
 from trainer_core.update.model.policy import score
+from trainer_core.update.objective.passes import StepTokens, cuts
+from trainer_core.update.objective.refine import Minibatch
+from trainer_core.update.objective.returns import KnownTokens
 from trainer_core.update.objective.value_objective import explain
 from trainer_core.update.optimization.engine import init_process_group
 from trainer_core.update.optimization.optimizer import learning_rate
@@ -43,6 +46,8 @@ from trainer_core.update.totals import Totals
 
 SUMS = ("actor/loss", "actor/pg_loss", "actor/distill_loss", "actor/sft_loss", "critic/vf_loss", "moe/aux_loss")
 """Metrics that are sums of shares of a minibatch."""
+PER_PASS = ("actor/pg_clipfrac", "actor/ppo_kl")
+"""Metrics that are told of each pass over the batch, too, where there are several."""
 GIB = 1 << 30
 
 
@@ -144,32 +149,35 @@ class Learner:
             ValueError: a trajectory does not fit into a micro-batch.
         """
         self._open(spec, step)
-        plan = [self._gradients.prepare(part) for part in minibatches(groups, spec.schedule.updates_per_step)]
+        passes = cuts(groups, spec.schedule, step)
+        plan = [self._gradients.prepare(part) for part in passes[0]]
         totals = Totals()
         taken: list[dict[str, float]] = []
         self._torn = f"the update of step {step} failed half-way"
         plan, known = self._gradients.study(plan, groups, spec, totals)
         shown = self._gradients.demonstrations(groups, spec)
+        tokens = StepTokens(plan, known) if len(passes) > 1 else None
         # Where no sample carries a signal, what is shown still does.
-        turns = len(plan) or int(bool(shown))
-        for index in range(turns):
-            weights = SampleWeights()
-            if plan:
-                mine, batches, whole = plan[index]
-                weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
-            self._gradients.imitate(spec, shown[index::turns], totals, 1.0)
-            done = self._step(spec, step, weights, values=bool(plan))
-            if done is None:
-                self._torn = self._torn if index else None
-                raise NonFiniteUpdate(
-                    f"step {step}, update {index + 1} of {turns}: the loss or its gradient is not finite; "
-                    "the optimizer step was not taken"
-                )
-            taken.append(done)
+        planned = sum(len(parts) or int(bool(shown)) for parts in passes)
+        for epoch, parts in enumerate(passes):
+            if epoch and tokens is not None:
+                plan, known = self._gradients.again(parts, tokens)
+            own = Totals()
+            for done in self._pass(spec, step, plan, known, shown, own):
+                if done is None:
+                    self._torn = self._torn if taken else None
+                    raise NonFiniteUpdate(
+                        f"step {step}, update {len(taken) + 1} of {planned}: the loss or its gradient is not finite; "
+                        "the optimizer step was not taken"
+                    )
+                taken.append(done)
+            if tokens is not None:
+                _tell_pass(own, epoch)
+            totals.add(own)
         self._torn = None
         self.version = step
         self._close(totals)
-        return _summary(totals.values(), taken, max(1, turns), learning_rate(spec, step))
+        return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a step whose groups come piece by piece; ``accumulate`` and ``finish`` make the update of ``update``.
@@ -365,6 +373,25 @@ class Learner:
         if (peak := take_peak(self._device)) is not None:
             totals.add_metrics({"perf/learner_memory_max": peak / GIB}, 1)
 
+    def _pass(
+        self,
+        spec: RunSpec,
+        step: int,
+        plan: Sequence[Minibatch],
+        known: Sequence[list[KnownTokens]],
+        shown: list[Trajectory],
+        totals: Totals,
+    ) -> Iterator[dict[str, float] | None]:
+        """One pass over the batch, update by update: the metrics of each, None where it was refused."""
+        turns = len(plan) or int(bool(shown))
+        for index in range(turns):
+            weights = SampleWeights()
+            if plan:
+                mine, batches, whole = plan[index]
+                weights = self._gradients.accumulate(spec, step, mine, batches, known[index], whole, totals)
+            self._gradients.imitate(spec, shown[index::turns], totals, 1.0)
+            yield self._step(spec, step, weights, values=bool(plan))
+
     def _step(
         self, spec: RunSpec, step: int, weights: SampleWeights, *, divisor: float = 1.0, values: bool = True
     ) -> dict[str, float] | None:
@@ -420,6 +447,14 @@ class Learner:
 
     def _probe(self) -> TokenBatch:
         return pack([as_trajectory([0, 0])], self._packing)[0].to(self._device)
+
+
+def _tell_pass(totals: Totals, epoch: int) -> None:
+    """Add what tells a pass over the batch from the others: how far the policy has moved in it, and how much is cut."""
+    for name in PER_PASS:
+        if (found := totals.mean(name)) is not None:
+            mean, count = found
+            totals.add_metrics({f"{name}/epoch/{epoch + 1}": mean}, count)
 
 
 def _summary(totals: dict[str, float], taken: list[dict[str, float]], divisor: float, rate: float) -> dict[str, float]:

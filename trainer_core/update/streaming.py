@@ -51,6 +51,8 @@ class StreamedStep:
 
 def refusal(spec: RunSpec) -> str | None:
     """Reason why a step under ``spec`` cannot be streamed, in one sentence; None if it can."""
+    if spec.schedule.epochs > 1:
+        return f"{spec.schedule.epochs} passes over a batch cannot be streamed: the second would need the whole of it"
     if spec.schedule.updates_per_step > 1:
         return (
             f"{spec.schedule.updates_per_step} updates per step cannot be streamed: "

@@ -31,14 +31,28 @@ class Totals:
         """Add one share of a sum."""
         self._sums[name] = self._sums.get(name, 0.0) + float(share)
 
+    def mean(self, name: str) -> tuple[float, float] | None:
+        """A mean as it stands on this rank, with its number of tokens; None where there is none."""
+        total, weight = self._means.get(name, (0.0, 0.0))
+        return (total / weight, weight) if weight else None
+
+    def add(self, other: "Totals") -> None:
+        """Add all of another's."""
+        self._merge(other._means, other._sums, other._maxima)
+
+    def _merge(
+        self, means: Mapping[str, tuple[float, float]], sums: Mapping[str, float], maxima: Mapping[str, float]
+    ) -> None:
+        for name, (total, weight) in means.items():
+            self.add_metrics({name: total / weight}, weight)
+        for name, share in sums.items():
+            self.add_share(name, share)
+        self.add_metrics(maxima, 1)
+
     def values(self) -> dict[str, float]:
         """All metrics, over all ranks. Collective where there is more than one rank."""
         merged = Totals()
         for means, sums, maxima in gather((self._means, self._sums, self._maxima)):
-            for name, (total, weight) in means.items():
-                merged.add_metrics({name: total / weight}, weight)
-            for name, share in sums.items():
-                merged.add_share(name, share)
-            merged.add_metrics(maxima, 1)
+            merged._merge(means, sums, maxima)
         result = {name: total / weight for name, (total, weight) in merged._means.items()}
         return {**result, **merged._sums, **merged._maxima}

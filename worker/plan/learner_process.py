@@ -66,9 +66,9 @@ def measure(groups: list[Group]) -> LearnedFrom:
         _ = [tensor.clone() for tensor in layer.values()]  # as the store copies it
     kept.learner.score([[token % 16 for token in range(16)]] * 4)
     publish = time.perf_counter() - started
-    updates = kept.spec.schedule.updates_per_step
-    # The fixed cost is asked for per update.
-    readings = [(tokens / updates, seconds / updates) for tokens, seconds in whole + part]
+    schedule = kept.spec.schedule
+    # The fixed cost is asked for per update; each passes over its share of the tokens once.
+    readings = [(tokens / schedule.updates_per_step, seconds / schedule.updates) for tokens, seconds in whole + part]
     return LearnedFrom(readings, sum(seconds for _, seconds in whole) / _REPEATS, publish)
 
 

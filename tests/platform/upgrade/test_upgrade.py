@@ -33,6 +33,7 @@ NEW_KEYS = {
     "cuda_graphs",
     "devices",
     "effective_role",
+    "epochs",
     "expert_parallel",
     "format",
     "host",

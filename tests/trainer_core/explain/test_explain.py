@@ -30,6 +30,14 @@ def test_effective_batch() -> None:
     assert (batch.samples, batch.updates) == (240, 30)
 
 
+def test_passes_multiply_the_updates_and_not_the_samples() -> None:
+    several = spec(schedule={"steps": 10, "prompts_per_step": 6, "updates_per_step": 3, "epochs": 4})
+    batch = explain(several).batch
+    assert (batch.epochs, batch.updates_per_step, batch.updates) == (4, 3, 120)
+    assert (batch.prompts_per_update, batch.samples) == (2, 10 * 6 * several.rollout.group_size)
+    assert "12 updates per step in 4 passes; 120 updates" in render(explain(several))
+
+
 def test_the_band_of_the_loss_is_the_specs() -> None:
     found = explain(spec(loss={"type": "ppo_clip", "ratio_min": 0.9, "ratio_max": 1.5})).bands
     loss, correction = found
@@ -40,6 +48,8 @@ def test_the_band_of_the_loss_is_the_specs() -> None:
     for ratio, up, down in zip(loss.ratios, loss.positive, loss.negative, strict=True):
         assert (up == 0) == (ratio > 1.5) and (down == 0) == (ratio < 0.9)
     assert correction.path == "corrections.0" and correction.ratio_max == 2.0
+    assert loss.ratio == "π_θ / π_old"
+    assert explain(spec(proximal={"type": "sampler"}, corrections=[])).bands[0].ratio == "π_θ / π_behaviour"
 
 
 @pytest.mark.parametrize("member", typing.get_args(typing.get_args(Loss)[0]))

@@ -60,6 +60,14 @@ def test_what_was_put_in_comes_out() -> None:
     assert found.lengths.quantile(0.5) == pytest.approx(80.0)
 
 
+def test_passes_are_told_from_the_speed_of_one() -> None:
+    several = small()
+    several = several.model_copy(update={"schedule": several.schedule.model_copy(update={"epochs": 2})})
+    found = rates_from_steps(several, steps(), "a test")
+    assert found.learner.tokens_per_s == pytest.approx(1000.0), "each token was learned from twice in that time"
+    assert found.learner.seconds_per_update == pytest.approx(0.25)
+
+
 def test_the_length_law_has_the_mean_of_the_run() -> None:
     found = rates_from_steps(small(), steps(**{"response_length/mean": 80 * math.exp(0.08 / 2)}), "a test")
     assert found.lengths.type == "lognormal"

@@ -40,6 +40,14 @@ def test_a_slow_learner_decides_the_step_of_an_overlapping_loop() -> None:
     assert line.learner_seconds == pytest.approx(40.75)
 
 
+def test_every_pass_over_the_batch_takes_the_learners_time_again() -> None:
+    # Learning 3 · (8·110/440 + 0.5) = 7.5 s in place of 2.5; publishing is once.
+    line = simulate(work(epochs=3), SYNC, 1, 1)
+    assert line.step_seconds == pytest.approx(22.0)
+    assert line.learner_seconds == pytest.approx(7.75)
+    assert line.tokens_per_step == pytest.approx(800.0)
+
+
 def test_sequences_without_a_slot_wait_for_the_next_wave() -> None:
     # Two waves of four, each with 1 s of prefill; four sequences step as slowly as eight.
     line = simulate(work(max_running=4), SYNC, 1, 1)

@@ -101,6 +101,11 @@ NAMES: dict[str, dict[str, Any]] = {
     "A-3PO": {"proximal": {"type": "interpolated"}},
     "PPO-EWMA": {"proximal": {"type": "ewma"}},
     "proximal snapshot": {"proximal": {"type": "snapshot"}},
+    "PPO with its own clip": {
+        "proximal": {"type": "sampler"},
+        "corrections": [],
+        "schedule": {"updates_per_step": 2, "epochs": 2},
+    },
     "recomputed proximal": {"proximal": {"type": "recompute"}},
     "router-shift weighting": correction("router_shift"),
     "ESS-scaled learning rate": {"optimizer": {"ess_scaling": "sqrt"}},

@@ -25,6 +25,7 @@ def spec(**changes: Any) -> RunSpec:
     ("changes", "path", "words"),
     [
         ({"rollout": {"mode": STREAMED}, "schedule": {"updates_per_step": 2}}, "rollout.mode", "2 updates per step"),
+        ({"rollout": {"mode": STREAMED}, "schedule": {"epochs": 2}}, "rollout.mode", "not in 2 passes over the batch"),
         ({"rollout": {"mode": STREAMED}, "advantage": {"type": "reinforce_pp"}}, "rollout.mode", "the whole batch"),
         ({"rollout": {"mode": STREAMED}, "advantage": {"type": "grpo", "whiten": "batch"}}, "rollout.mode", "batch"),
         ({"rollout": {"mode": STREAMED}, "filters": [{"type": "recomposition"}]}, "rollout.mode", "recomposition"),

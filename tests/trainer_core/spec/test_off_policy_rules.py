@@ -98,13 +98,41 @@ def test_losses_that_need_no_weight(loss: str) -> None:
     spec(loss={"type": loss}, corrections=[OPSM])
 
 
-@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
+SAMPLER = {"type": "sampler"}
+
+
+def test_a_weight_between_two_policies_that_are_one() -> None:
+    for correction in (TOKEN, MASKED, ICEPOP):
+        (found,) = refused({"proximal": SAMPLER, "corrections": [OPSM, correction]})
+        message = (
+            f"{correction['type']} corrects between behaviour and proximal policy, which are one here: corrections: []"
+        )
+        assert found == (("corrections", 1), message)
+    (found,) = refused({"proximal": SAMPLER, "loss": {"type": "decoupled_ppo"}, "corrections": []})
+    assert found == (
+        ("loss",),
+        "decoupled_ppo weighs by proximal against behaviour policy, which are one here: take ppo_clip",
+    )
+    spec(proximal=SAMPLER, corrections=[])
+    spec(proximal=SAMPLER, corrections=[OPSM])
+
+
+def test_the_sampler_as_proximal_policy_weighs_a_truncated_distribution() -> None:
+    cut = {"group_size": 4, "top_p": 0.9}
+    (found,) = refused({"rollout": cut, "corrections": []})
+    assert found[0] == ("rollout", "top_p")
+    spec(rollout=cut, corrections=[], proximal=SAMPLER)
+
+
+@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}, SAMPLER])
 def test_a_proximal_policy_that_the_loss_never_looks_at(proximal: dict[str, Any]) -> None:
     for loss in ("reinforce", "dppo", "minpro", "vespo", "sequence_mask"):
         (found,) = refused({"loss": {"type": loss}, "corrections": [], "proximal": proximal})
         message = f"{loss} takes no ratio against a proximal policy: leave it at recompute"
         assert found == (("proximal",), message)
     for loss in ("ppo_clip", "cispo", "gspo", "sapo", "decoupled_ppo", "kl_penalised"):
+        if (loss, proximal) == ("decoupled_ppo", SAMPLER):
+            continue
         spec(loss={"type": loss}, corrections=[], proximal=proximal)
 
 

@@ -20,7 +20,11 @@ from trainer_core.update.model.storage import stored
 from trainer_core.update.optimization.engine import init_process_group
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
-PARTS: dict[str, Any] = {"optimizer": SMOOTH, "kl": {"coefficient": 0.1}}
+PARTS: dict[str, Any] = {
+    "optimizer": SMOOTH,
+    "kl": {"coefficient": 0.1},
+    "schedule": {"steps": 10, "prompts_per_step": 8, "updates_per_step": 2, "epochs": 2},
+}
 SEQUENCES = [[3, 9, 27, 41], [5, 6, 7]]
 
 

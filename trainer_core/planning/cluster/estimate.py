@@ -100,6 +100,7 @@ def batch_of(spec: RunSpec, prompt_tokens: float, lengths: Lengths) -> BatchWork
         lengths=lengths,
         max_tokens=spec.rollout.max_tokens,
         updates=spec.schedule.updates_per_step,
+        epochs=spec.schedule.epochs,
         max_running=spec.rollout.engine.max_num_seqs,
     )
 

@@ -36,6 +36,9 @@ class BatchWork:
     lengths: Lengths
     max_tokens: int
     updates: int = 1
+    """Minibatches that a pass over the batch is cut into."""
+    epochs: int = 1
+    """Passes over the batch."""
     max_running: int = 1024
     """Sequences that one engine runs at once, if its cache holds them."""
 
@@ -171,6 +174,7 @@ def workload(setting: Setting) -> Workload:
         max_tokens=batch.max_tokens,
         max_running=batch.max_running,
         updates=batch.updates,
+        epochs=batch.epochs,
         rates=cluster_rates(setting),
     )
 

@@ -71,6 +71,26 @@ class InterpolatedProximal(SpecModel):
     type: Literal["interpolated"] = "interpolated"
 
 
+class SamplerProximal(SpecModel):
+    """The policy that sampled each token, by the log-probabilities of the engine: one ratio, with one clip, for all.
+
+    It is PPO's own π_old. The loss's band then bounds staleness and the engine's roundings as well, so no correction
+    stands beside it.
+    """
+
+    model_config = method_doc(
+        "Sampler",
+        "log π_old = log π_behaviour, as the engine told it when the token was generated",
+        "PPO (arXiv 1707.06347), eq. 6: π_old is the policy that acted",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Plain PPO: several passes over a batch, or stale samples, under a single clip.",
+        ("actor/ppo_kl", "actor/pg_clipfrac", "rollout_corr/kl", "staleness/mean"),
+    )
+    type: Literal["sampler"] = "sampler"
+
+
 Proximal = Annotated[
-    RecomputedProximal | SnapshotProximal | EWMAProximal | InterpolatedProximal, Field(discriminator="type")
+    RecomputedProximal | SnapshotProximal | EWMAProximal | InterpolatedProximal | SamplerProximal,
+    Field(discriminator="type"),
 ]

@@ -19,6 +19,8 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         return
     where: Path = ("rollout", "mode")
     advantage, updates = spec.advantage, spec.schedule.updates_per_step
+    if spec.schedule.epochs > 1:
+        yield where, f"streamed learns a group as it arrives, once: not in {spec.schedule.epochs} passes over the batch"
     if updates > 1:
         yield where, f"streamed learns a batch while it is generated, in one update: not in {updates} updates per step"
     if not advantage.groupwise or advantage.needs_scores:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
-from trainer_core.spec.methods.proximal import RecomputedProximal
+from trainer_core.spec.methods.proximal import RecomputedProximal, SamplerProximal
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -43,7 +43,7 @@ def _router_shift(spec: "RunSpec", path: Path) -> Iterator[tuple[Path, str]]:
         yield path, f"{spec.loss.type} takes no ratio against the policy before the step: router_shift rescales nothing"
     elif not isinstance(spec.proximal, RecomputedProximal):
         yield path, f"the routing before the step is known, that of the proximal policy {spec.proximal.type} is not"
-    elif spec.schedule.updates_per_step == 1:
+    elif spec.schedule.updates == 1:
         yield path, "with one update per step the routing has not moved yet: router_shift needs several"
 
 
@@ -53,11 +53,26 @@ def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         return
     if spec.loss.anchor != "proximal":
         yield ("proximal",), f"{spec.loss.type} takes no ratio against a proximal policy: leave it at recompute"
+    if not isinstance(spec.proximal, SamplerProximal):
+        return
+    if spec.loss.weighs_behaviour and spec.loss.anchor == "proximal":
+        yield (
+            ("loss",),
+            f"{spec.loss.type} weighs by proximal against behaviour policy, which are one here: take ppo_clip",
+        )
+    for index, correction in enumerate(spec.corrections):
+        if not correction.weighs_ratio:
+            continue
+        yield (
+            ("corrections", index),
+            f"{correction.type} corrects between behaviour and proximal policy, which are one here: corrections: []",
+        )
 
 
 def weighs(spec: "RunSpec") -> bool:
     """Whether the loss or a correction weighs tokens by the policy that sampled them."""
-    return spec.loss.weighs_behaviour or any(one.weighs_ratio for one in spec.corrections)
+    sampler = isinstance(spec.proximal, SamplerProximal) and spec.loss.anchor == "proximal"
+    return sampler or spec.loss.weighs_behaviour or any(one.weighs_ratio for one in spec.corrections)
 
 
 def sampling(spec: "RunSpec") -> Iterator[tuple[Path, str]]:

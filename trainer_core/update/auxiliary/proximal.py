@@ -7,7 +7,13 @@ import torch
 from torch import Tensor
 
 from trainer_core.methods.corrections.proximal import interpolated_proximal
-from trainer_core.spec.methods.proximal import EWMAProximal, InterpolatedProximal, Proximal, SnapshotProximal
+from trainer_core.spec.methods.proximal import (
+    EWMAProximal,
+    InterpolatedProximal,
+    Proximal,
+    SamplerProximal,
+    SnapshotProximal,
+)
 from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.formats.precision import Flows
 from trainer_core.update.packed.packing import TokenBatch
@@ -16,7 +22,7 @@ Weights = Callable[[], Mapping[str, Tensor]]
 
 
 class ProximalPolicy:
-    """Source of the loss's ``old_logprobs``: the policy before the step, a kept copy, or an interpolation."""
+    """Source of the loss's ``old_logprobs``: the policy before the step, the sampler, a kept copy, an interpolation."""
 
     def __init__(
         self,
@@ -57,6 +63,8 @@ class ProximalPolicy:
         """
         if self.copy is not None:
             return self.copy.score(batch)
+        if isinstance(self._spec, SamplerProximal):
+            return batch.behaviour_logprobs
         if isinstance(self._spec, InterpolatedProximal):
             return interpolated_proximal(current.detach(), batch.behaviour_logprobs, version - batch.versions)
         return current.detach() if before is None else before

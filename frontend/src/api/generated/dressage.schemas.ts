@@ -1466,6 +1466,9 @@ export interface EffectiveBatch {
   samples_per_prompt: number;
   samples_per_step: number;
   tokens_per_step: number;
+  /** Passes over a step's batch. */
+  epochs: number;
+  /** Updates of each pass. */
   updates_per_step: number;
   prompts_per_update: number;
   samples_per_update: number;
@@ -1473,7 +1476,7 @@ export interface EffectiveBatch {
   steps: number;
   /** Samples over the whole run. */
   samples: number;
-  /** Optimizer updates over the whole run. */
+  /** Optimizer updates over the whole run, in all passes. */
   updates: number;
 }
 
