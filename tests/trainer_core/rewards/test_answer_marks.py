@@ -21,7 +21,7 @@ from trainer_core.rewards.answers.marks import TELLS, marks
         ("answer_line", "Hence the answer is blue", "Answers differ"),
         ("choice", "It must be (B).", "Vitamin K"),
         ("choice", "C", "AB"),
-        ("code", "```python\npass\n```", "```python\npass"),
+        ("code", "```python\npass\n```", "Write ```pass``` here."),
         ("code", "Here:\n```\nx\n```\nDone.", "Use `x`"),
         ("ends_in_number", "She has 1,000.5 $.", "She has 18 dollars"),
         ("ends_in_number", "x = 3/4**", "3 apples"),

@@ -3,7 +3,7 @@
 import re
 from typing import Final, Literal
 
-from trainer_core.rewards.graders import extract
+from trainer_core.rewards.graders import code_blocks, extract
 
 Mark = Literal["boxed", "answer_tags", "hashes", "answer_line", "choice", "code", "ends_in_number", "number", "empty"]
 
@@ -42,7 +42,7 @@ def marks(text: str) -> frozenset[Mark]:
         found.add("answer_line")
     if _ends_in_choice(text):
         found.add("choice")
-    if extract.fenced_code(text) is not text:
+    if code_blocks.has_fence(text):
         found.add("code")
     number = extract.last_number_text(text)
     if number is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from trainer_core.rewards.answers.marks import Mark
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.grader_model import GraderModel
-from trainer_core.rewards.graders import extract, leaves
+from trainer_core.rewards.graders import code_blocks, extract, leaves
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
 from trainer_core.rewards.graders.math import MathGrader
@@ -132,5 +132,4 @@ def _last_box(text: str) -> str | None:
 
 
 def _fenced(text: str) -> str | None:
-    code = extract.fenced_code(text)
-    return None if code is text else code
+    return code_blocks.program(text) if code_blocks.has_fence(text) else None

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders.extract import fenced_code
+from trainer_core.rewards.graders import code_blocks
 from trainer_core.rewards.graders.jail import Jail, Language, Limits, require
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -50,7 +50,8 @@ class CodeTestsGrader(GraderModel):
             tests = [tests]
         if not isinstance(tests, list | tuple) or not tests:
             raise GraderError(f"the row has no list of tests in the field {self.tests!r}")
-        code = fenced_code(sample.answer_text)
+        acts = not all(isinstance(test, str) for test in tests)
+        code = code_blocks.program(sample.answer_text, self.language, acts)
         if not code.strip():
             return 0.0
         if self.prepend is not None:

@@ -6,7 +6,6 @@ from trainer_core.rewards.graders.numeric import NUMBER
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _MAX_TEXT = 400_000
-_FENCE = re.compile(r"^[ \t]*```[^\n]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 
 
 def boxed(text: str) -> list[str]:
@@ -48,14 +47,6 @@ def tagged_once(text: str, start: str, end: str) -> str | None:
     before, closed, _ = text.rpartition(end)
     _, opened, inner = before.rpartition(start)
     return inner.strip() if opened and closed else None
-
-
-def fenced_code(text: str) -> str:
-    """The last fenced block; the whole text when there is none."""
-    last = None
-    for match in _FENCE.finditer(text[-_MAX_TEXT:]):
-        last = match
-    return text if last is None else last.group(1)
 
 
 def _closing(text: str, opening: int) -> int:

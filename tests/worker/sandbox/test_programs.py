@@ -1,0 +1,29 @@
+"""Right programs earn everything and wrong ones nothing, whatever they are made of."""
+
+import pytest
+
+from tests.worker.sandbox.programs import PAIRS
+from tests.worker.sandbox.programs.case import Pair
+from trainer_core.rewards.graders import grade
+from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+
+def graded(jail: JailPool, pair: Pair, answer: str) -> float:
+    grader = CodeTestsGrader.model_validate({"timeout_s": 20.0, **pair.options})
+    sample = Sample(output_text=answer, thinking_text=None, answer_text=answer, completion_tokens=1)
+    return grade(grader, sample, pair.row, Tools(jail))
+
+
+def test_there_are_as_many_wrong_programs_as_right_ones() -> None:
+    assert 2 * len(PAIRS) >= 40
+    assert len({pair.name for pair in PAIRS}) == len(PAIRS)
+    assert all(pair.right != pair.wrong for pair in PAIRS)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.name for pair in PAIRS])
+def test_right_programs_earn_everything_and_wrong_ones_nothing(jail: JailPool, pair: Pair) -> None:
+    assert graded(jail, pair, pair.right) == 1.0
+    assert graded(jail, pair, pair.wrong) == 0.0
