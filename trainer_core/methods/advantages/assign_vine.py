@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from trainer_core.methods.advantages.equality import differ
 from trainer_core.methods.advantages.vine import vine
 from trainer_core.spec.methods.branching import VineAdvantage
 from trainer_core.trajectory import Group, Trajectory
@@ -34,15 +35,17 @@ def assign_vine(spec: VineAdvantage, groups: Sequence[Group]) -> None:
 
 
 def _whiten(trajectories: Sequence[Trajectory]) -> None:
-    """Standardise over the sampled tokens of all; all equal become 0."""
+    """Standardise over the sampled tokens of all; those that are equal to float32's rounding become 0."""
     parts = [t.token_advantages[t.sampled] for t in trajectories if t.token_advantages is not None]
     every = np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
     if not len(every):
         return
     mean, deviation = every.mean(), every.std()
+    single = torch.from_numpy(every.astype(np.float32))
+    silent = not bool(differ(single.min(), single.max()))
     for trajectory in trajectories:
         assert trajectory.token_advantages is not None
-        if every.max() == every.min():
+        if silent:
             trajectory.token_advantages[:] = 0.0
             continue
         centred = (trajectory.token_advantages - mean) / (deviation + 1e-8)

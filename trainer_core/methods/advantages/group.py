@@ -3,14 +3,18 @@
 import torch
 from torch import Tensor
 
+from trainer_core.methods.advantages.equality import differ
 from trainer_core.spec.methods.advantage import Deviation
 
 
 def has_signal(values: Tensor, mask: Tensor) -> Tensor:
-    """Whether the counted values of each group [G, S] differ → bool [G, 1]. A group of one, or of none, has none."""
+    """Whether the counted values of each group [G, S] differ → bool [G, 1]. A group of one, or of none, has none.
+
+    Values that differ by no more than their rounding (``equality``) are equal.
+    """
     highest = values.masked_fill(~mask, -float("inf")).amax(dim=1, keepdim=True)
     lowest = values.masked_fill(~mask, float("inf")).amin(dim=1, keepdim=True)
-    return highest > lowest
+    return differ(lowest, highest)
 
 
 def weighted_mean(values: Tensor, weights: Tensor) -> Tensor:

@@ -3,13 +3,14 @@
 import torch
 from torch import Tensor
 
+from trainer_core.methods.advantages.equality import differ
 from trainer_core.spec.methods.advantage import Deviation
 
 
 def whiten(values: Tensor, weights: Tensor, std: Deviation, epsilon: float) -> Tensor:
     """``(a − mean(a)) / (std(a) + ε)`` over the batch.
 
-    Values that are all equal become 0, not 0 / 0.
+    Values that are all equal to rounding (``equality``) become 0, not 0 / 0 and not ±1.
 
     Args:
         values: shape [groups, samples].
@@ -21,7 +22,7 @@ def whiten(values: Tensor, weights: Tensor, std: Deviation, epsilon: float) -> T
         Shape [groups, samples]; 0 where the weight is 0.
     """
     counted = weights > 0
-    if not bool(counted.any()) or values[counted].max() == values[counted].min():
+    if not bool(counted.any()) or not bool(differ(values[counted].min(), values[counted].max())):
         return torch.zeros_like(values)
     total = weights.sum()
     known = values.masked_fill(~counted, 0.0)

@@ -12,8 +12,8 @@ from trainer_core.methods.gae import gae, length_adaptive_lambda
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.trajectory import Trajectory
-from trainer_core.update.collectives import gather_tensors
 from trainer_core.update.hybrid.routing import Routes
+from trainer_core.update.objective.standardise import standardise
 from trainer_core.update.packed.packing import TokenBatch
 
 
@@ -47,8 +47,8 @@ def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -
         for mine, batches, knowns in scored
     ]
     if advantage.whiten == "batch":
-        mean, deviation = _moments(found, scored)
-        found = [[(values - mean) / (deviation + 1e-8) for values in part] for part in found]
+        counted = [[batch.mask.to(torch.float64) for batch in batches] for _, batches, _ in scored]
+        found = standardise(found, counted, "population", 1e-8)
     result = []
     for (mine, batches, _), part in zip(scored, found, strict=True):
         renewed = []
@@ -85,18 +85,6 @@ def _reward(trajectory: Trajectory) -> float:
     if trajectory.reward is None:
         raise ValueError(f"{trajectory.trajectory_id} takes part in the loss without a reward")
     return trajectory.reward
-
-
-def _moments(found: list[list[Tensor]], scored: Sequence[Scored]) -> tuple[float, float]:
-    """Mean and population deviation over the step's tokens on all ranks."""
-    sums = torch.zeros(3, dtype=torch.float64)
-    for part, (_, batches, _) in zip(found, scored, strict=True):
-        for values, batch in zip(part, batches, strict=True):
-            counted = values[batch.mask].cpu()
-            sums += torch.stack([torch.tensor(float(len(counted))).double(), counted.sum(), counted.square().sum()])
-    count, total, squares = torch.stack(gather_tensors(sums)).sum(0).tolist()
-    mean = total / max(count, 1.0)
-    return mean, max(squares / max(count, 1.0) - mean**2, 0.0) ** 0.5
 
 
 def _record(mine: list[Trajectory], batch: TokenBatch, values: Tensor) -> None:
