@@ -18,6 +18,17 @@ def sequence_mean(values: Tensor, mask: Tensor, sequence: Tensor) -> Tensor:
     return sequence_sum(values.masked_fill(~mask, 0.0), sequence) / counted.clamp(min=1)
 
 
+def suffix_sum(values: Tensor, sequence: Tensor) -> Tensor:
+    """Each token bears the sum over itself and the tokens behind it in its sequence: [N] → [N].
+
+    The tokens of a sequence must stand together and in order.
+    """
+    if not len(sequence):
+        return values
+    _, lengths = sequence.unique_consecutive(return_counts=True)
+    return torch.cat([part.flip(0).cumsum(0).flip(0) for part in values.split(lengths.tolist())])
+
+
 def prefix_minimum(values: Tensor, sequence: Tensor) -> Tensor:
     """Each token bears the least value of the tokens before it in its sequence; +inf for the first: [N] → [N].
 

@@ -20,7 +20,7 @@ from trainer_core.update.auxiliary.teacher import scored_logits
 from trainer_core.update.collectives import largest
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
-from trainer_core.update.objective import refine
+from trainer_core.update.objective import penalised, refine
 from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
@@ -100,7 +100,8 @@ class GradientAccumulator:
         """All that is scored before the first update; the advantages that depend on it stand in the plan returned."""
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
-        early = len(plan) * spec.schedule.epochs > 1 or refine.needs_scores(spec) or critical
+        several = len(plan) * spec.schedule.epochs > 1
+        early = several or refine.needs_scores(spec) or critical or penalised.pays(spec)
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):
@@ -120,6 +121,10 @@ class GradientAccumulator:
         if isinstance(advantage, GAEAdvantage):
             scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
             renewed = estimate(advantage, spec, scored)
+            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
+        if penalised.pays(spec):
+            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
+            renewed = penalised.penalise(spec, groups, scored)
             plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
         return refine.refine(plan, groups, spec), known
 

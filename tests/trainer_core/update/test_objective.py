@@ -129,7 +129,11 @@ def policies(batch: TokenBatch) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def written_out(spec: RunSpec, batch: TokenBatch, current: Tensor, old: Tensor, reference: Tensor) -> Tensor:
-    """The formula of the papers, token by token, over a whole minibatch: Σ w·L + β·K, averaged."""
+    """The formula of the papers, token by token, over a whole minibatch: Σ w·L + β·K, averaged.
+
+    In the reward the penalty is GRPO's here, for which nothing is published: that of each token off its advantage. What
+    REINFORCE++, RLOO and GAE publish stands in ``test_penalised.py`` and ``test_learner_critic.py``.
+    """
     kl, advantages, penalties = spec.kl, batch.advantages.clone(), []
     for t in range(len(current)):
         d = reference[t] - (current[t] if kl.placement == "loss" else old[t])

@@ -17,7 +17,12 @@ from trainer_core.trajectory import Group
 
 
 def assign(
-    spec: Advantage, groups: list[Group], *, minibatches: int = 1, importance: Mapping[int, float] | None = None
+    spec: Advantage,
+    groups: list[Group],
+    *,
+    minibatches: int = 1,
+    importance: Mapping[int, float] | None = None,
+    penalties: Mapping[int, float] | None = None,
 ) -> None:
     """Set ``advantage`` of every trajectory from its group's rewards.
 
@@ -32,6 +37,8 @@ def assign(
         importance: the importance of each trajectory, by its number when those of all groups are counted through: its
             probability
             under the learner / under the engine. Those that are missing count as unknown; left out, all are 1.
+        penalties: what is taken off each trajectory's reward before it is compared, by the same numbers. Those that are
+            missing are unknown, and their trajectories do not count; left out, all are 0.
 
     Raises:
         ValueError: a reward is NaN or infinite, or a part of it is missing where the method needs it; nothing was
@@ -40,10 +47,9 @@ def assign(
     width = max((len(group.trajectories) for group in groups), default=0)
     if width == 0:
         return
-    rewards = torch.zeros(len(groups), width, dtype=torch.float64)
+    rewards, mask = known_rewards(groups, penalties)
     lengths = torch.zeros_like(rewards)
     weights = torch.ones_like(rewards) if importance is None else torch.zeros_like(rewards)
-    mask = torch.zeros(len(groups), width, dtype=torch.bool)
     number = 0
     for row, group in enumerate(groups):
         for column, trajectory in enumerate(group.trajectories):
@@ -51,12 +57,6 @@ def assign(
             if importance is not None:
                 weights[row, column] = importance.get(number, 0.0)
             number += 1
-            if trajectory.reward is None or trajectory.excluded == "reward_error":
-                continue
-            if not math.isfinite(trajectory.reward):
-                raise ValueError(f"the reward of {trajectory.trajectory_id} is {trajectory.reward}")
-            rewards[row, column] = trajectory.reward
-            mask[row, column] = True
     parts, part_weights = _parts(spec, groups, mask) if isinstance(spec, GDPOAdvantage) else (None, None)
     inputs = Inputs(lengths, parts, part_weights, _minibatch(len(groups), minibatches), weights)
     advantages = compute(spec, rewards, mask, inputs).tolist()
@@ -70,6 +70,33 @@ def assign(
                 trajectory.excluded = trajectory.excluded or "pivot"
     if isinstance(spec, VineAdvantage):
         assign_vine(spec, groups)
+
+
+def known_rewards(groups: Sequence[Group], penalties: Mapping[int, float] | None = None) -> tuple[Tensor, Tensor]:
+    """Rewards [G, S], float64, and which of them are known, bool [G, S]; S is the largest group's size.
+
+    Args:
+        groups: the whole step's.
+        penalties: see ``assign``.
+
+    Raises:
+        ValueError: a reward is NaN or infinite.
+    """
+    width = max((len(group.trajectories) for group in groups), default=0)
+    rewards = torch.zeros(len(groups), width, dtype=torch.float64)
+    mask = torch.zeros(len(groups), width, dtype=torch.bool)
+    number = -1
+    for row, group in enumerate(groups):
+        for column, trajectory in enumerate(group.trajectories):
+            number += 1
+            penalty = 0.0 if penalties is None else penalties.get(number)
+            if penalty is None or trajectory.reward is None or trajectory.excluded == "reward_error":
+                continue
+            if not math.isfinite(trajectory.reward):
+                raise ValueError(f"the reward of {trajectory.trajectory_id} is {trajectory.reward}")
+            rewards[row, column] = trajectory.reward - penalty
+            mask[row, column] = True
+    return rewards, mask
 
 
 def _minibatch(groups: int, count: int) -> Tensor:

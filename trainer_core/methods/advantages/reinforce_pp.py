@@ -5,7 +5,26 @@ from torch import Tensor
 from trainer_core.methods.advantages.group import centred_on_group
 from trainer_core.methods.advantages.inputs import Inputs
 from trainer_core.methods.advantages.whiten import whiten
+from trainer_core.methods.ragged import suffix_sum
 from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, ReinforcePlusPlusBaselineAdvantage
+
+
+def base(
+    spec: ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor
+) -> Tensor:
+    """What the batch standardises [G, S]: the rewards, less the mean of their group where that is the baseline."""
+    return centred_on_group(rewards, mask) if isinstance(spec, ReinforcePlusPlusBaselineAdvantage) else rewards
+
+
+def penalised_to_go(base: Tensor, penalties: Tensor, sequence: Tensor) -> Tensor:
+    """``a_t = r − Σ_{i≥t} β·KL_i`` of each token, before it is standardised (arXiv 2501.03262, §3).
+
+    Args:
+        base: r of each token's completion, [N].
+        penalties: β·KL of each token, [N].
+        sequence: index of each token's completion, int64 [N]; its tokens stand together and in order.
+    """
+    return base - suffix_sum(penalties, sequence)
 
 
 def reinforce_pp(spec: ReinforcePlusPlusAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs) -> Tensor:
@@ -25,8 +44,8 @@ def reinforce_pp_baseline(
     spec: ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor, inputs: Inputs
 ) -> Tensor:
     """``(a − mean_batch) / (std_batch + ε)`` with ``a = r − mean_group``; arguments as of ``reinforce_pp``."""
-    centred, lengths = centred_on_group(rewards, mask), inputs.lengths_like(rewards)
-    return whiten(centred, _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
+    lengths = inputs.lengths_like(rewards)
+    return whiten(base(spec, rewards, mask), _weights(spec, mask, lengths).to(rewards.dtype), spec.std, spec.epsilon)
 
 
 def _weights(

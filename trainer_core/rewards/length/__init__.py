@@ -3,7 +3,7 @@
 ``shape`` runs between scoring and advantages, ``reweigh`` between advantages and filters; both take the whole batch.
 """
 
-from trainer_core.rewards.length.apply import reweigh, shape
+from trainer_core.rewards.length.apply import advantage_weights, reweigh, shape
 from trainer_core.rewards.length.group import ScoredGroup
 
-__all__ = ["ScoredGroup", "reweigh", "shape"]
+__all__ = ["ScoredGroup", "advantage_weights", "reweigh", "shape"]

@@ -63,13 +63,17 @@ def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
 def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
     """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings."""
     for group, spec in zip(groups, specs, strict=True):
-        shaping = spec.reward.length
-        if not isinstance(shaping, DecoupledLength):
-            continue
-        rows = [t for t, right in _known(group) if right and t.advantage > 0.0]
-        weights = decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens)
-        for trajectory, weight in zip(rows, weights, strict=True):
+        for trajectory, weight in advantage_weights(group, spec):
             trajectory.advantage *= weight
+
+
+def advantage_weights(group: Group, spec: RunSpec) -> list[tuple[Trajectory, float]]:
+    """The right answers of a group whose advantages are positive, with their decoupled weights; else none."""
+    shaping = spec.reward.length
+    if not isinstance(shaping, DecoupledLength):
+        return []
+    rows = [t for t, right in _known(group) if right and t.advantage > 0.0]
+    return list(zip(rows, decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens), strict=True))
 
 
 def _known(group: Group) -> list[tuple[Trajectory, bool]]:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
-from trainer_core.spec.methods.kinds import AdvantageModel, Compared
+from trainer_core.spec.methods.kinds import AdvantageModel, Compared, Penalty
 
 
 class GAEAdvantage(AdvantageModel):
@@ -27,6 +27,7 @@ class GAEAdvantage(AdvantageModel):
         ("critic/score/mean", "actor/grad_norm", "actor/entropy"),
     )
     compares: ClassVar[Compared] = "value"
+    penalty: ClassVar[Penalty] = "return"
     type: Literal["gae"] = "gae"
     gamma: float = field(1.0, gt=0.0, le=1.0)
     """γ: discount per token."""

@@ -13,6 +13,10 @@ Compared = Literal["group", "parts", "batch", "value", "branches"]
 value that a critic has predicted, or the rewards of branches from the same state."""
 Anchor = Literal["proximal", "behaviour", "none"]
 """The policy that a loss's ratio is taken against: that of before the step, that which sampled, or none."""
+Penalty = Literal["token", "to_go", "sequence", "return"]
+"""How a KL penalty in the reward is paid. ``token``: each token's is taken off its advantage. ``to_go``: its own and
+those behind it are taken off the reward before the batch standardises it. ``sequence``: the whole sequence's is taken
+off the reward before rewards are compared. ``return``: each is its token's own reward."""
 Stage = Literal["rewards", "trajectories", "tokens"]
 """When a filter acts: before the advantages are made, after them, or in the learner, on single tokens."""
 
@@ -55,6 +59,8 @@ class AdvantageModel(MethodModel):
     """Parameters of an advantage. Formula: ``(spec, rewards [G, S], mask [G, S], Inputs) -> advantages [G, S]``."""
 
     compares: ClassVar[Compared] = "group"
+    penalty: ClassVar[Penalty] = "token"
+    """How the penalty is paid under ``kl.placement`` = reward."""
     needs_scores: ClassVar[bool] = False
     """Whether the formula looks at ``Inputs.importance``, for which the learner scores the step before its update."""
 

@@ -24,7 +24,10 @@ class KL(SpecModel):
     KL(π_ref ‖ π_θ); that of k1 averages out to zero, so k1 only pulls where it is part of the reward. The absolute
     difference estimates no divergence: it pulls equally at every distance."""
     placement: Literal["loss", "reward"] = "loss"
-    """Added to the loss per token, or subtracted from the advantage per token without gradient."""
+    """Added to the loss per token, or paid in the reward, without gradient. How the reward pays is the advantage's:
+    REINFORCE++ takes β·Σ KL of a token and all behind it off the reward before the batch standardises it, RLOO the
+    whole sequence's before rewards are compared, GAE counts each token's as its reward. The others, for which nothing
+    is published, take each token's off its finished advantage."""
     coefficient: float = field(0.0, ge=0.0, le=100.0, steer="optimizer_step")
     """Weight of the penalty. At 0 no reference policy is loaded and the coefficient cannot be raised in mid-run."""
     reset_steps: int | None = field(None, ge=1, le=10_000_000, unit="steps")

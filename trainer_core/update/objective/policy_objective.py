@@ -67,8 +67,8 @@ def loss_share(
         known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
         penalty = kl.penalty(spec.kl.estimator, *known)
         totals.add_metrics({"actor/kl_loss": masked_mean(penalty.detach(), batch.mask)}, count)
-        # With a critic the penalty has been paid as a reward of its token (``update/objective/returns.py``).
-        if spec.kl.placement == "reward" and spec.advantage.compares != "value":
+        # Elsewhere it was paid before advantages were made: ``update/objective/{returns,penalised}.py``.
+        if spec.kl.placement == "reward" and spec.advantage.penalty == "token":
             advantages = advantages - spec.kl.coefficient * penalty
     view = TokenView(
         logprobs,

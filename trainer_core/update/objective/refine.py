@@ -75,7 +75,7 @@ def _off_policy(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -
     for piece in gather(own):
         importance |= piece
     assign(spec.advantage, list(groups), minibatches=spec.schedule.updates_per_step, importance=importance)
-    return [(mine, [_reassigned(mine, batch) for batch in batches], whole) for mine, batches, whole in plan]
+    return [(mine, [reassigned(mine, batch) for batch in batches], whole) for mine, batches, whole in plan]
 
 
 def _importance(trajectory: Trajectory) -> float:
@@ -85,7 +85,8 @@ def _importance(trajectory: Trajectory) -> float:
     return float(torch.tensor(difference.sum()).clamp(max=50.0).exp())
 
 
-def _reassigned(mine: list[Trajectory], batch: TokenBatch) -> TokenBatch:
+def reassigned(mine: list[Trajectory], batch: TokenBatch) -> TokenBatch:
+    """The micro-batch with the advantages that its trajectories have now."""
     if not bool(batch.mask.any()):
         return batch
     values = torch.tensor([trajectory.advantage for trajectory in mine], dtype=batch.advantages.dtype)

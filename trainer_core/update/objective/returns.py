@@ -53,7 +53,7 @@ def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -
     for (mine, batches, _), part in zip(scored, found, strict=True):
         renewed = []
         for batch, values in zip(batches, part, strict=True):
-            _record(mine, batch, values)
+            record_advantages(mine, batch, values)
             renewed.append(replace(batch, advantages=values.to(batch.advantages.dtype)))
         result.append(renewed)
     return result
@@ -87,7 +87,8 @@ def _reward(trajectory: Trajectory) -> float:
     return trajectory.reward
 
 
-def _record(mine: list[Trajectory], batch: TokenBatch, values: Tensor) -> None:
+def record_advantages(mine: list[Trajectory], batch: TokenBatch, values: Tensor) -> None:
+    """Write the advantages of a micro-batch's tokens [M] into its trajectories; 0 for forced tokens."""
     if not bool(batch.mask.any()):
         return
     sequence, offset = batch.sequence.cpu().numpy(), batch.offset.cpu().numpy()

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.advantage.deviation import Deviation
-from trainer_core.spec.methods.kinds import AdvantageModel
+from trainer_core.spec.methods.kinds import AdvantageModel, Penalty
 from trainer_core.spec.watched import GROUP
 
 
@@ -13,13 +13,15 @@ class ReinforcePlusPlusBaselineAdvantage(AdvantageModel):
 
     model_config = method_doc(
         "REINFORCE++ baseline",
-        "a = r − mean over the group; A = (a − mean over the batch) / (std over the batch + ε)",
+        "a = r − mean over the group; A = (a − mean over the batch) / (std over the batch + ε); with the KL penalty in "
+        "the reward each token has a_t = a − β·Σ_{i≥t} KL_i in place of a",
         "REINFORCE++ (arXiv 2501.03262), §3",
     )
     advice: ClassVar[Advice] = Advice(
         "Reasoning tasks with groups, when single groups must not set the scale of their own updates.",
         GROUP,
     )
+    penalty: ClassVar[Penalty] = "to_go"
     type: Literal["reinforce_pp_baseline"] = "reinforce_pp_baseline"
     weighting: Literal["tokens", "samples"] = "tokens"
     """Whether mean and deviation of the batch are taken over its tokens or its samples."""
