@@ -12,7 +12,7 @@ from trainer_core.spec.methods.advantage import ReinforcePlusPlusAdvantage, Rein
 def base(
     spec: ReinforcePlusPlusAdvantage | ReinforcePlusPlusBaselineAdvantage, rewards: Tensor, mask: Tensor
 ) -> Tensor:
-    """Numbers that the batch standardises [G, S]: the rewards, less the mean of their group where that is the baseline."""
+    """Numbers that the batch standardises [G, S]: the rewards, less their group's mean where that is the baseline."""
     return centred_on_group(rewards, mask) if isinstance(spec, ReinforcePlusPlusBaselineAdvantage) else rewards
 
 
