@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ray.exceptions import ActorDiedError
+from ray.exceptions import ActorDiedError, OwnerDiedError, RayTaskError
 
 from tests.support.installation import wait_until
 from worker.engine import EngineConfig, Sampling
+from worker.errors import LearnerLost
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Submission
 from worker.rollout import router as router_module
 from worker.rollout.router import Router
@@ -54,7 +55,7 @@ class Actor:
             if self.dead:
                 future.set_exception(ActorDiedError())
             elif self.here:
-                future.set_result(answer(*arguments))
+                _fulfil(future, answer, arguments)
             else:
                 self._waiting.append((future, answer, arguments))
         return future
@@ -64,7 +65,7 @@ class Actor:
         with self._lock:
             self.here = True
             for future, answer, arguments in self._waiting:
-                future.set_result(answer(*arguments))
+                _fulfil(future, answer, arguments)
 
     def die(self) -> None:
         with self._lock:
@@ -93,7 +94,16 @@ class Actor:
         self.taken += [job.name for job in submission.groups]
 
     def _update(self, weights: Any, *others: Any) -> Any:
+        if isinstance(weights, Exception):
+            raise weights
         return SimpleNamespace(version=weights, probe=SimpleNamespace(retried="", floor=None))
+
+
+def _fulfil(future: Future[Any], answer: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    try:
+        future.set_result(answer(*arguments))
+    except RayTaskError as error:
+        future.set_exception(error)
 
 
 def nothing() -> Collected:
@@ -243,6 +253,18 @@ def test_a_run_begins_with_the_least_and_widens(make: Callable[..., Router], clu
     second.come()
     wait_until(lambda: told == ["A rollout worker has joined"], 10)
     assert router.regenerated == 0 and third.taken == []
+
+
+def test_weights_that_ended_with_the_learner_are_the_learners_loss(
+    make: Callable[..., Router], cluster: Cluster, told: list[str]
+) -> None:
+    router = make(2)
+    gone = RayTaskError("RolloutWorker.update", "", OwnerDiedError("a" * 56, None, ""))
+    with pytest.raises(LearnerLost, match=r"^The learner's process died that held the weights"):
+        router.update(gone, 7, "keep", False).result(10)  # type: ignore[arg-type]
+    with pytest.raises(LearnerLost):
+        router.check()
+    assert told == [] and len(cluster.actors) == 2, "no engine is at fault"
 
 
 def test_a_router_that_is_closed_starts_nobody(make: Callable[..., Router], cluster: Cluster) -> None:

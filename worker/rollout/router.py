@@ -7,6 +7,9 @@ it has proved the present weights. Nobody waits for it: with a node its room may
 Where even the fresh one cannot work, it is retired; the last one's failure is the run's. A run that begins with fewer
 workers than it may have gets the others in the same way.
 
+Weights that ended with the learner's process are no failure of an engine, and no fresh one could be given them: the
+learner is lost.
+
 A worker that fails its probe, twice, is not replaced. It generates nothing more, and neither do the others: the cause
 lies in the weights, in their transfer or in the engine's code, which a fresh process shares. People decide.
 """
@@ -24,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import OwnerDiedError, RayActorError, RayError, RayTaskError
 
 from worker.cluster.notify import Notify
 from worker.engine import EngineConfig, KvOnUpdate
-from worker.errors import RolloutError, WeightsRefused
+from worker.errors import LearnerLost, RolloutError, WeightsRefused
 from worker.learner.probe.errors import ProbeFailed
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Parked, Submission, Updated
 from worker.messages.probe import Floor, ProbeFigures
@@ -112,7 +115,7 @@ class Router:
         """Noise between engines and learner, measured with the first weights that all have served; a run that goes on
         sets it before its first update. None: the next update measures it."""
         self._closed = False
-        self._failure: RolloutError | None = None
+        self._failure: RolloutError | LearnerLost | None = None
         self._updates = ThreadPoolExecutor(1, thread_name_prefix="weights")
         self.regenerated = 0
         """Groups that were sent again because their worker was lost."""
@@ -124,7 +127,7 @@ class Router:
             threading.Thread(target=self._attend, args=(slot,), name=f"rollout-{slot.index}", daemon=True).start()
 
     def check(self) -> None:
-        """Raise ``RolloutError`` when no worker is left."""
+        """Raise ``RolloutError`` when no worker is left, and ``LearnerLost`` when the weights are not."""
         if self._failure is not None:
             raise self._failure
 
@@ -248,8 +251,8 @@ class Router:
         try:
             self._bring_up(slot)
         except RayError as error:
-            if (refused := _refusal(slot, error)) is not None:
-                return self._give_up(refused)
+            if (end := _end(slot, error)) is not None:
+                return self._give_up(end)
             self._replace(slot, reason(error))
 
     def _replace(self, slot: _Slot, why: str) -> None:
@@ -270,8 +273,8 @@ class Router:
             try:
                 return self._bring_up(slot)
             except RayError as error:
-                if (refused := _refusal(slot, error)) is not None:
-                    return self._give_up(refused)
+                if (end := _end(slot, error)) is not None:
+                    return self._give_up(end)
                 why = reason(error)
 
     def _bring_up(self, slot: _Slot) -> None:
@@ -367,7 +370,7 @@ class Router:
             self._hand_on(slot)
         self._changed.notify_all()
 
-    def _give_up(self, error: RolloutError) -> None:
+    def _give_up(self, error: RolloutError | LearnerLost) -> None:
         with self._changed:
             self._failure = self._failure or error
             self._changed.notify_all()
@@ -421,8 +424,8 @@ class Router:
 
     def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
         """New weights did not arrive: send the worker nothing more. Its thread finds it dead, and replaces it."""
-        if (refused := _refusal(slot, error)) is not None:
-            return self._give_up(refused)
+        if (end := _end(slot, error)) is not None:
+            return self._give_up(end)
         with self._changed:
             if slot.generation != generation or self._closed:
                 return
@@ -432,9 +435,11 @@ class Router:
                 ray.kill(slot.handle, no_restart=True)
 
 
-def _refusal(slot: _Slot, error: RayError) -> WeightsRefused | None:
-    """The failure of a probe as what it means for the run; None of any other error."""
+def _end(slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
+    """What the error means for the run, where no fresh engine would do better; None where one may."""
     cause = getattr(error, "cause", None)
+    if isinstance(cause, OwnerDiedError):
+        return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
     if not isinstance(cause, ProbeFailed):
         return None
     message = f"Rollout worker {slot.index} does not compute with the new weights: {cause}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until_alert
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until, until_alert
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -28,15 +28,15 @@ def test_a_node_that_is_added_widens_rollouts(
         )
     )
     launcher.start()
-    platform.wait(lambda: len(platform.steps()) >= 2)
+    until(platform, lambda: len(platform.steps()) >= 2)
     assert nodes_of("RolloutWorker", nodes) == ["a"]
     nodes.add("b")
     until_alert(platform, "A rollout worker has joined")
     joined = platform.steps()[-1]
     assert nodes_of("RolloutWorker", nodes) == ["a", "b"]
-    platform.wait(lambda: platform.steps()[-1] >= joined + 20)
+    until(platform, lambda: platform.steps()[-1] >= joined + 20)
     platform.desired_state = "cancelled"
-    platform.wait(lambda: platform.states()[-1] == "cancelled")
+    until(platform, lambda: platform.states()[-1] == "cancelled")
     assert alerts(platform) == ["A rollout worker has joined"]
     taken = platform.steps()
     assert taken == list(range(1, len(taken) + 1))

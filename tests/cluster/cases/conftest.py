@@ -31,12 +31,18 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def token(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """File of the cluster's token. Ray reads it once: all cases of a process have the same."""
+    file = tmp_path_factory.mktemp("closed") / "token"
+    file.touch(mode=0o600)
+    file.write_text(secrets.token_hex(32))
+    return file
+
+
 @pytest.fixture
-def nodes(folder: Path) -> Iterator[Nodes]:
+def nodes(folder: Path, token: Path) -> Iterator[Nodes]:
     """A cluster that is closed by a token: its head alone, to which a case adds nodes."""
-    token = folder / "token"
-    token.touch(mode=0o600)
-    token.write_text(secrets.token_hex(32))
     closed = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
     with Nodes(folder, **closed) as cluster, cluster.connection():
         yield cluster
@@ -66,9 +72,20 @@ def alerts(platform: PlatformDouble) -> list[str]:
     return [event["data"]["title"] for event in platform.of("alert")]
 
 
+def until(platform: PlatformDouble, condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds after a sync; a run that fails meanwhile fails the case at once."""
+    platform.wait(lambda: condition() or platform.states()[-1:] == ["failed"])
+    assert condition(), platform.describe()
+
+
 def until_alert(platform: PlatformDouble, title: str) -> None:
     """Wait until people have been told."""
-    platform.wait(lambda: title in alerts(platform))
+    until(platform, lambda: title in alerts(platform))
+
+
+def until_succeeded(platform: PlatformDouble) -> None:
+    """Wait until the run has succeeded."""
+    until(platform, lambda: platform.states()[-1:] == ["succeeded"])
 
 
 def nodes_of(class_name: str, nodes: Nodes) -> list[str]:

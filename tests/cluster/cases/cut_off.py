@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -27,12 +27,11 @@ def test_a_run_goes_on_without_a_node_that_is_cut_off(
         )
     )
     launcher.start()
-    platform.wait(lambda: len(platform.steps()) >= 2)
+    until(platform, lambda: len(platform.steps()) >= 2)
     (learner,) = nodes_of("LearnerWorker", nodes)
     lost = "a" if learner == "b" else "b"
     nodes.cut(lost)
-    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
-    assert platform.states()[-1] == "succeeded", platform.describe()
+    until_succeeded(platform)
     assert "A rollout worker was replaced" in alerts(platform)
     assert platform.steps() == list(range(1, STEPS + 1))
     assert groups(platform) == {f"{step}-{index}": 4 for step in range(1, STEPS + 1) for index in range(4)}
@@ -55,15 +54,14 @@ def test_a_node_that_is_cut_off_for_a_moment_is_not_lost(
         )
     )
     launcher.start()
-    platform.wait(lambda: len(platform.steps()) >= 2)
+    until(platform, lambda: len(platform.steps()) >= 2)
     (learner,) = nodes_of("LearnerWorker", nodes)
     lost = "a" if learner == "b" else "b"
     nodes.cut(lost)
     seen = platform.syncs
-    platform.wait(lambda: platform.syncs >= seen + 3)
+    until(platform, lambda: platform.syncs >= seen + 3)
     nodes.mend(lost)
-    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
-    assert platform.states()[-1] == "succeeded", platform.describe()
+    until_succeeded(platform)
     assert alerts(platform) == []
     assert platform.steps() == list(range(1, STEPS + 1))
     assert groups(platform) == {f"{step}-{index}": 4 for step in range(1, STEPS + 1) for index in range(4)}

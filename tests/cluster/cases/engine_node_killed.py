@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, until_alert
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, until, until_alert, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -29,13 +29,13 @@ def test_a_run_goes_on_without_an_engines_node_and_widens_when_it_is_back(
     )
     platform.stop_after[ALONE] = "paused"
     launcher.start()
-    platform.wait(lambda: bool(platform.steps()))
+    until(platform, lambda: bool(platform.steps()))
     assert nodes_of("RolloutWorker", nodes) == ["a", "b"], "spread"
     (learner,) = nodes_of("LearnerWorker", nodes)
     lost = "a" if learner == "b" else "b"
     nodes.kill(lost)
     until_alert(platform, "A rollout worker waits for room")
-    platform.wait(lambda: platform.states()[-1] == "paused")
+    until(platform, lambda: platform.states()[-1] == "paused")
     alone = len(platform.steps())
     assert ALONE <= alone < STEPS, "without it"
 
@@ -44,8 +44,7 @@ def test_a_run_goes_on_without_an_engines_node_and_widens_when_it_is_back(
     assert nodes_of("RolloutWorker", nodes) == ["a", "b"]
     platform.stop_after.clear()
     platform.desired_state = "running"
-    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
-    assert platform.states()[-1] == "succeeded", platform.describe()
+    until_succeeded(platform)
     assert platform.steps() == list(range(1, STEPS + 1)), "every step once"
     assert groups(platform) == {f"{step}-{index}": 4 for step in range(1, STEPS + 1) for index in range(4)}
     assert [event["data"]["metrics"]["reward/error_share"] for event in platform.of("step")] == [0.0] * STEPS

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, nodes_of, until_alert
+from tests.cluster.cases.conftest import alerts, nodes_of, until, until_alert, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -26,7 +26,7 @@ def test_a_learner_on_two_nodes_goes_on_from_its_checkpoint_when_one_dies(
     )
     launcher.prepare(document)
     launcher.start()
-    platform.wait(lambda: len(platform.of("checkpoint")) >= 1)
+    until(platform, lambda: len(platform.of("checkpoint")) >= 1)
     ranks, engines = nodes_of("LearnerWorker", nodes), nodes_of("RolloutWorker", nodes)
     assert sorted([*ranks, *engines]) == ["a", "b", "c", "d"], "each on a node of its own"
     assert nodes_of("RunController", nodes) == ["head"]
@@ -39,7 +39,7 @@ def test_a_learner_on_two_nodes_goes_on_from_its_checkpoint_when_one_dies(
     platform.events.clear()
     launcher.prepare(document, attempt=2, resume={key: saved[key] for key in ("step", "path", "manifest_sha256")})
     launcher.start()
-    platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
+    until_succeeded(platform)
     assert platform.states() == ["starting", "running", "succeeded"], json.dumps(platform.of("state"))
     assert platform.steps() == list(range(saved["step"] + 1, 9))
     assert set(alerts(platform)) <= {"The run waits for room on the cluster", "The run has room"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps
+from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -28,14 +28,13 @@ def test_a_run_goes_on_with_a_slow_node(
         )
     )
     launcher.start()
-    platform.wait(lambda: len(platform.steps()) >= 6)
+    until(platform, lambda: len(platform.steps()) >= 6)
     (learner,) = nodes_of("LearnerWorker", nodes)
     before = len(platform.steps())
     with nodes.slowed("a" if learner == "b" else "b", 0.25):
-        platform.wait(lambda: len(platform.steps()) >= before + 6)
+        until(platform, lambda: len(platform.steps()) >= before + 6)
     after = len(platform.steps())
-    platform.wait(lambda: platform.states()[-1] in ("succeeded", "failed"))
-    assert platform.states()[-1] == "succeeded", platform.describe()
+    until_succeeded(platform)
     assert alerts(platform) == [], "slow is not lost"
     assert platform.steps() == list(range(1, STEPS + 1))
     assert sum(groups(platform).values()) == STEPS * 4 * 4
