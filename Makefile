@@ -19,7 +19,7 @@ test-gpu: ## run what needs a GPU on one; each test says in words where there is
 	@scripts/setup.sh dev
 	@$(PY) -m pytest tests/gpu -m gpu -rs
 
-test-cluster: ## kill, cut off, slow and add nodes of a cluster; each node in a network of its own (ARGS=cut_off: one case)
+test-cluster: ## kill, cut off, slow and add nodes of a cluster, each in a network of its own (ARGS="--loopback added": one case, there)
 	@scripts/setup.sh dev
 	@$(PY) -m tests.cluster $(ARGS)
 

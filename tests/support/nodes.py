@@ -1,10 +1,11 @@
-"""A Ray cluster of several nodes on one machine, each in a network namespace of its own behind one bridge.
+"""A Ray cluster of several nodes on one machine, each in a network namespace of its own behind one bridge, or at an
+address of the loopback where namespaces are not allowed.
 
     bridge 10.77.0.1: the head, and the tests
        ├── veth ── 10.77.0.2: node "a"
        └── veth ── 10.77.0.3: node "b" …
 
-Runs within ``own_network.alone``. The disk is shared. A node's processes are those in its network, the head's are known
+The disk is shared. A node's processes are those in its network; the head's, and all of them on the loopback, are known
 by a variable of their environment.
 """
 
@@ -25,11 +26,9 @@ from typing import Self
 import psutil
 
 from tests.support.installation import ROOT, end_with_parent, wait_until
+from tests.support.node_networks import HEAD, MARK, Links, Loopback, Network
+from tests.support.own_network import INSIDE, LOOPBACK
 
-MARK = "DRESSAGE_TESTS_NODE"
-"""Variable that names the node of a process."""
-HEAD = "head"
-PORT = 6379
 STORE_BYTES = 128 << 20
 NOTICED = {
     "RAY_health_check_initial_delay_ms": "2000",
@@ -56,23 +55,20 @@ class Nodes:
         """``environment`` is every node's, beside what this process has."""
         self._folder, self._environment = folder, environment
         self._nodes: dict[str, Node] = {}
-        self._made = 0
-        self.head_address = "10.77.0.1"
+        self._made = 1
+        self._network: Network = Loopback() if os.environ[INSIDE] == LOOPBACK else Links()
+        self.head_address = self._network.address(1)
 
     def __enter__(self) -> Self:
-        _ip("link set lo up")
-        subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
-        _ip("link add nodes type bridge")
-        _ip(f"addr add {self.head_address}/24 dev nodes")
-        _ip("link set nodes up")
-        options = ["--head", f"--port={PORT}", "--num-cpus=0", "--include-dashboard=false", "--disable-usage-stats"]
-        self._nodes[HEAD] = self._start(HEAD, self.head_address, options)
+        self._network.open()
+        options = ["--head", f"--port={self._network.port}", "--num-cpus=0", "--include-dashboard=false"]
+        self._nodes[HEAD] = self._start(HEAD, 1, [*options, "--disable-usage-stats"])
         return self
 
     def __exit__(self, *_: object) -> None:
         for name in list(self._nodes):
             self.kill(name)
-        _ip("link del nodes")
+        self._network.close()
 
     @contextmanager
     def connection(self) -> Iterator[None]:
@@ -80,7 +76,7 @@ class Nodes:
         os.environ |= self.environment("driver") | {"RAY_ADDRESS": self.address}
         import ray  # reads its switches now
 
-        wait_until(lambda: _listens(self.head_address, PORT), 60, lambda: self.log(HEAD))
+        wait_until(lambda: _listens(self.head_address, self._network.port), 60, lambda: self.log(HEAD))
         ray.init(self.address, namespace="dressage", log_to_driver=False, configure_logging=False)
         try:
             yield
@@ -95,7 +91,7 @@ class Nodes:
     @property
     def address(self) -> str:
         """Address of the cluster."""
-        return f"{self.head_address}:{PORT}"
+        return f"{self.head_address}:{self._network.port}"
 
     def environment(self, name: str) -> dict[str, str]:
         """Environment of a node's processes."""
@@ -109,16 +105,15 @@ class Nodes:
             "RAY_memory_monitor_refresh_ms": "0",
             "RAY_DISABLE_IMPORT_WARNING": "1",
             **self._environment,
-            MARK: name,
+            MARK: self._mark(name),
         }
 
     def add(self, name: str, cpus: float = 2, gpus: int = 0) -> Node:
         """Start a node; it has joined when ``alive`` counts it."""
         self._made += 1
-        address = f"10.77.0.{self._made + 1}"
-        self._wire(name, address)
+        self._network.wire(name, self._network.address(self._made))
         options = [f"--address={self.address}", f"--num-cpus={cpus}", f"--num-gpus={gpus}"]
-        self._nodes[name] = self._start(name, address, options)
+        self._nodes[name] = self._start(name, self._made, options)
         return self._nodes[name]
 
     def alive(self) -> dict[str, str]:
@@ -137,15 +132,10 @@ class Nodes:
 
     def processes(self, name: str) -> list[psutil.Process]:
         """Processes of a node."""
-        network = os.stat(f"/run/netns/{name}").st_ino if name != HEAD else None
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
-                if network is None:
-                    its_own = process.pid != os.getpid() and process.environ().get(MARK) == name
-                else:
-                    its_own = os.stat(f"/proc/{process.pid}/ns/net").st_ino == network
-                if its_own:
+                if process.pid != os.getpid() and self._network.holds(name, process, self._mark(name)):
                     found.append(process)
         return found
 
@@ -159,16 +149,15 @@ class Nodes:
             psutil.wait_procs(doomed, timeout=10)
         node.process.wait(10)
         if name != HEAD:
-            _ip(f"link del {_link(name)}")
-            _ip(f"netns del {name}")
+            self._network.unwire(name)
 
     def cut(self, name: str) -> None:
-        """Take the node's link away. Its processes go on."""
-        _ip(f"link set {_link(name)} down")
+        """Take the node's link away, where it has one. Its processes go on."""
+        self._links.set_link(name, "down")
 
     def mend(self, name: str) -> None:
         """Give the link back."""
-        _ip(f"link set {_link(name)} up")
+        self._links.set_link(name, "up")
 
     @contextmanager
     def slowed(self, name: str, share: float, period_s: float = 0.5) -> Iterator[None]:
@@ -195,20 +184,21 @@ class Nodes:
         """What a node's start has said."""
         return (self._folder / f"{name}.log").read_text()[-3000:]
 
-    def _wire(self, name: str, address: str) -> None:
-        _ip(f"netns add {name}")
-        _ip(f"link add {_link(name)} type veth peer name eth0 netns {name}")
-        _ip(f"link set {_link(name)} master nodes up")
-        for command in ("link set lo up", f"addr add {address}/24 dev eth0", "link set eth0 up"):
-            _ip(f"-n {name} {command}")
+    @property
+    def _links(self) -> Links:
+        assert isinstance(self._network, Links), "a node on the loopback has no link"
+        return self._network
 
-    def _start(self, name: str, address: str, options: list[str]) -> Node:
-        within = ["nsenter", f"--net=/run/netns/{name}"] if name != HEAD else []
+    def _mark(self, name: str) -> str:
+        return f"{self._folder.name}/{name}"
+
+    def _start(self, name: str, number: int, options: list[str]) -> Node:
+        address = self._network.address(number)
         command = [
-            *within,
+            *self._network.within(name),
             *(str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}"),
             *(f"--temp-dir={self._folder / name}", f"--object-store-memory={STORE_BYTES}"),
-            *("--include-log-monitor=false", *options),
+            *("--include-log-monitor=false", *self._network.options(number), *options),
         ]
         with (self._folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
@@ -220,14 +210,6 @@ class Nodes:
                 preexec_fn=end_with_parent,
             )
         return Node(name, address, process)
-
-
-def _link(name: str) -> str:
-    return f"to-{name}"
-
-
-def _ip(command: str) -> None:
-    subprocess.run(["ip", *command.split()], check=True)
 
 
 def _listens(address: str, port: int) -> bool:

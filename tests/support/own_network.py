@@ -9,7 +9,8 @@ from functools import cache
 from tests.support.installation import ROOT
 
 INSIDE = "DRESSAGE_TESTS_NETWORK"
-"""Variable by which a command knows that it is in a network of its own."""
+"""Variable by which a command knows where its nodes meet: in a network of its own, or on the loopback."""
+OWN, LOOPBACK = "own", "loopback"
 _PROBE = "mount -t tmpfs none /run && ip link add probe type bridge && ip netns add probe && ip link set lo up"
 
 
@@ -33,16 +34,16 @@ def refusal() -> str | None:
     return (tried.stderr.strip().splitlines() or ["it is refused"])[-1] if tried.returncode else None
 
 
-def run_cases(*places: str, timeout_s: float) -> subprocess.CompletedProcess[str]:
-    """Run test cases that need several nodes, as pytest takes their places, in a network of their own."""
+def run_cases(*places: str, timeout_s: float, network: str = OWN) -> subprocess.CompletedProcess[str]:
+    """Run cases of several nodes, as pytest takes their places, in a network of their own or on the loopback."""
     settings = ROOT / "tests" / "cluster" / "cases" / "pytest.ini"
     plugins = [part for plugin in ("cacheprovider", "xdist") for part in ("-p", f"no:{plugin}")]
     command = [sys.executable, "-m", "pytest", "-c", str(settings), "-rs", *plugins, *places]
-    environment = {**os.environ, INSIDE: "1", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, INSIDE: network, "PYTHONUNBUFFERED": "1"}
     for variable in ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "RAY_ADDRESS"):
         environment.pop(variable, None)
     return subprocess.run(
-        alone(command),
+        alone(command) if network == OWN else command,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -21,7 +21,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_interface_is_found_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert network.interface_of("127.0.0.1") == "lo"
+    assert network.interface_of("127.0.0.1") == network.interface_of("127.77.0.2") == "lo"
     with pytest.raises(ClusterError, match=r"No network interface of .* has the address 192\.0\.2\.7.*GLOO_SOCKET_IFN"):
         network.interface_of("192.0.2.7")
 

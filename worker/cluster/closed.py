@@ -16,6 +16,10 @@ PRIVATE = "NETWORK_IS_PRIVATE"
 def check_closed() -> None:
     """Refuse a cluster that others may reach, and that asks neither for Ray's token nor for certificates.
 
+    Call it in an actor on the head. Its environment is that of the head's ``ray start``, which the GCS has as well, and
+    a node that does not show what the GCS asks for cannot join. What the process that starts runs would show does not
+    count.
+
     Raises:
         ClusterError: it listens beyond this machine and stands open.
     """
@@ -31,7 +35,7 @@ def check_closed() -> None:
 
 
 def is_token_asked() -> bool:
-    """Whether this process, and so the cluster that it is connected to, uses Ray's token."""
+    """Whether this process, and so the node that has started it, uses Ray's token."""
     return os.environ.get("RAY_AUTH_MODE", "").lower() == "token"
 
 

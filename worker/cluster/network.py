@@ -30,14 +30,15 @@ def is_loopback(address: str) -> bool:
 
 
 def interface_of(address: str) -> str:
-    """Name of the interface that has an address.
+    """Name of the interface that has an address. All of 127.0.0.0/8 is the loopback's.
 
     Raises:
         ClusterError: none has it.
     """
+    sought = LOOPBACK if ":" not in address and is_loopback(address) else address
     for name, entries in psutil.net_if_addrs().items():
         # An IPv6 address of a link carries its interface behind a percent sign.
-        if any(entry.address.partition("%")[0] == address for entry in entries):
+        if any(entry.address.partition("%")[0] == sought for entry in entries):
             return name
     raise ClusterError(
         f"No network interface of {socket.gethostname()} has the address {address}, by which Ray knows this node. "

@@ -20,7 +20,7 @@ from tests.worker.loop.platform_double import PlatformDouble
 @pytest.fixture(scope="session", autouse=True)
 def _own_network() -> None:
     if INSIDE not in os.environ:
-        pytest.exit("These cases run in a network of their own: start them with `make test-cluster`.", returncode=2)
+        pytest.exit("These cases are told where their nodes meet: start them with `make test-cluster`.", returncode=2)
 
 
 @pytest.fixture

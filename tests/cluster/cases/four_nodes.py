@@ -35,9 +35,10 @@ def test_a_learner_on_two_nodes_goes_on_from_its_checkpoint_when_one_dies(
     launcher.until_gone()
     assert platform.states() == ["starting", "running"], "a new attempt is the platform's to make"
 
-    saved = platform.of("checkpoint")[-1]["data"]
+    saved = platform.of("checkpoint")[-1]
     platform.events.clear()
-    launcher.prepare(document, attempt=2, resume={key: saved[key] for key in ("step", "path", "manifest_sha256")})
+    resume = {"step": saved["step"], **{key: saved["data"][key] for key in ("path", "manifest_sha256")}}
+    launcher.prepare(document, attempt=2, resume=resume)
     launcher.start()
     until_succeeded(platform)
     assert platform.states() == ["starting", "running", "succeeded"], json.dumps(platform.of("state"))
