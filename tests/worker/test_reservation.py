@@ -85,14 +85,17 @@ def test_a_run_never_goes_on_with_less_than_it_had(tmp_path: Path) -> None:
 
 def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reservation, "TOLD_AFTER_S", 0.0)
+    monkeypatch.setattr(reservation, "HOLD_S", 0.5)
     free = ray.available_resources()["CPU"]
     other = placement_group([{"CPU": free - 1.0}])
     assert other.wait(30)
     told: list[tuple[str, str]] = []
+    looks: list[set[tuple[str, str]]] = []
 
     def tick() -> None:
-        if told:
-            remove_placement_group(other)
+        looks.append({(entry["name"], entry["state"]) for entry in ray.util.placement_group_table().values()})
+        if {("reservation-test/learners", state) for state in ("REMOVED", "CREATED")} <= looks[-1]:
+            remove_placement_group(other)  # what was held for ranks alone has been given back once
 
     def notify(title: str, message: str) -> None:
         told.append((title, message))
@@ -101,6 +104,7 @@ def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypa
     room = ReservedRoom("reservation-test", engines, learners, 1, notify)
     room.obtain(tick)
     assert [title for title, _ in told] == ["The run waits for room on the cluster", "The run has room"]
+    assert len(looks) < 10, "one a second"
     assert told[0][1].startswith("It needs room for 1 engine (0.75 CPUs) and 1 learner rank (0.5 CPUs); ")
     named = {entry["name"] for entry in ray.util.placement_group_table().values() if entry["state"] != "REMOVED"}
     assert {f"reservation-test/{part}" for part in ("learners", "engines", "engine-1")} <= named

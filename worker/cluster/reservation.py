@@ -23,8 +23,8 @@ from worker.cluster.actors import check_resources, grows_to
 from worker.cluster.notify import Notify
 from worker.errors import ClusterError
 
-POLL_S = 0.5
-"""Seconds between two looks at what is there."""
+POLL_S = 1
+"""Whole seconds between two looks at what is there: Ray cuts a fraction off, and does not wait at all for 0."""
 HOLD_S = 20.0
 """Seconds that a run holds room for a part of it while the rest is wanting."""
 TOLD_AFTER_S = 2.0
