@@ -9,9 +9,8 @@ from typing import Protocol
 import psutil
 
 from tests.support.installation import free_port
+from tests.support.own_network import MARK
 
-MARK = "DRESSAGE_TESTS_NODE"
-"""Variable that names the node of a process."""
 HEAD = "head"
 
 

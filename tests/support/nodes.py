@@ -26,8 +26,8 @@ from typing import Self
 import psutil
 
 from tests.support.installation import ROOT, end_with_parent, wait_until
-from tests.support.node_networks import HEAD, MARK, Links, Loopback, Network
-from tests.support.own_network import INSIDE, LOOPBACK
+from tests.support.node_networks import HEAD, Links, Loopback, Network
+from tests.support.own_network import INSIDE, LOOPBACK, MARK
 
 STORE_BYTES = 128 << 20
 NOTICED = {
@@ -190,7 +190,7 @@ class Nodes:
         return self._network
 
     def _mark(self, name: str) -> str:
-        return f"{self._folder.name}/{name}"
+        return f"{self._folder}/{name}"
 
     def _start(self, name: str, number: int, options: list[str]) -> Node:
         address = self._network.address(number)

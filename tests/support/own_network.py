@@ -4,13 +4,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from tempfile import TemporaryDirectory
+
+import psutil
 
 from tests.support.installation import ROOT
 
 INSIDE = "DRESSAGE_TESTS_NETWORK"
 """Variable by which a command knows where its nodes meet: in a network of its own, or on the loopback."""
 OWN, LOOPBACK = "own", "loopback"
+MARK = "DRESSAGE_TESTS_NODE"
+"""Variable that names the folder of a cluster and, behind a slash, the node of a process."""
 _PROBE = "mount -t tmpfs none /run && ip link add probe type bridge && ip netns add probe && ip link set lo up"
 
 
@@ -35,18 +41,54 @@ def refusal() -> str | None:
 
 
 def run_cases(*places: str, timeout_s: float, network: str = OWN) -> subprocess.CompletedProcess[str]:
-    """Run cases of several nodes, as pytest takes their places, in a network of their own or on the loopback."""
+    """Run cases of several nodes, as pytest takes their places, in a network of their own or on the loopback.
+
+    Nothing is left of them, however they end: no process, no folder.
+    """
     settings = ROOT / "tests" / "cluster" / "cases" / "pytest.ini"
     plugins = [part for plugin in ("cacheprovider", "xdist") for part in ("-p", f"no:{plugin}")]
-    command = [sys.executable, "-m", "pytest", "-c", str(settings), "-rs", *plugins, *places]
-    environment = {**os.environ, INSIDE: network, "PYTHONUNBUFFERED": "1"}
-    for variable in ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "RAY_ADDRESS"):
-        environment.pop(variable, None)
-    return subprocess.run(
-        alone(command) if network == OWN else command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout_s,
-    )
+    # Paths of Ray's sockets must be short.
+    with TemporaryDirectory(prefix="nodes-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-c",
+            str(settings),
+            "-rs",
+            *plugins,
+            f"--basetemp={folder}/t",
+            *places,
+        ]
+        environment = {**os.environ, INSIDE: network, MARK: folder, "TMPDIR": folder, "PYTHONUNBUFFERED": "1"}
+        for variable in ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "RAY_ADDRESS"):
+            environment.pop(variable, None)
+        try:
+            return subprocess.run(
+                alone(command) if network == OWN else command,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=timeout_s,
+            )
+        finally:
+            _end_all(folder)
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """Processes, but this one, whose mark begins so."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(MARK, "").startswith(mark):
+                found.append(process)
+    return found
+
+
+def _end_all(mark: str) -> None:
+    while doomed := marked(mark):
+        for process in doomed:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(doomed, timeout=10)

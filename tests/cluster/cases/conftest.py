@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,11 +23,9 @@ def _own_network() -> None:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder() -> Path:
     """A folder with a short path, for Ray's sockets."""
-    made = Path(tempfile.mkdtemp(prefix="n", dir="/tmp"))
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix="n"))
 
 
 @pytest.fixture(scope="session")
