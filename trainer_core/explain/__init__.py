@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from trainer_core.explain.band import Band, bands
 from trainer_core.explain.batch import EffectiveBatch, effective_batch
 from trainer_core.explain.methods import Method, methods
+from trainer_core.explain.remarks import remarks
 from trainer_core.planning.memory import Memory, memory
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
@@ -25,6 +26,8 @@ class Explanation:
     """Names of metrics, those of the first method first."""
     memory: Memory | None
     """None where the policy's size is not known."""
+    remarks: tuple[str, ...]
+    """What the spec asks for and does not get, such as a clip that never acts."""
 
 
 def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize | None = None) -> Explanation:
@@ -32,4 +35,4 @@ def explain(spec: RunSpec, size: PolicySize | None = None, teacher: PolicySize |
     found = methods(spec)
     watch = tuple(dict.fromkeys(name for method in found for name in method.watch))
     needed = None if size is None else memory(size, spec, teacher=teacher)
-    return Explanation(effective_batch(spec), bands(spec), found, watch, needed)
+    return Explanation(effective_batch(spec), bands(spec), found, watch, needed, remarks(spec))

@@ -10,6 +10,8 @@ def render(explanation: Explanation) -> str:
     """Batch, bands, methods and metrics to watch."""
     memory = [] if explanation.memory is None else [render_memory(explanation.memory)]
     parts = [_batch(explanation.batch), *memory, *map(_band, explanation.bands), *map(_method, explanation.methods)]
+    if explanation.remarks:
+        parts.insert(1, "Remarks\n" + "\n".join(f"  {remark}" for remark in explanation.remarks))
     return "\n\n".join([*parts, "Watch\n" + "\n".join(f"  {name}" for name in explanation.watch)]) + "\n"
 
 

@@ -1544,6 +1544,8 @@ export interface Explanation {
   watch: string[];
   /** null where the policy's size is not known. */
   memory: ExplanationMemory;
+  /** What the spec asks for and does not get, such as a clip that never acts. */
+  remarks: string[];
 }
 
 /**

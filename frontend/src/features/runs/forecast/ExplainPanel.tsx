@@ -1,5 +1,5 @@
 /** What the spec amounts to: the effective batch, the weight of a token in the loss, and every method with its source. */
-import { Accordion, Code, Paper, Table, Text, Title } from "@mantine/core";
+import { Accordion, Alert, Code, Paper, Table, Text, Title } from "@mantine/core";
 import type { Explanation } from "@/api/model";
 import { formatCount, formatValue } from "@/lib/format";
 import { BandPicture } from "./BandPicture";
@@ -21,7 +21,7 @@ export function ExplainPanel({ explanation }: { explanation: Explanation | null 
   );
 }
 
-function Contents({ explanation: { batch, bands, methods } }: { explanation: Explanation }) {
+function Contents({ explanation: { batch, bands, methods, remarks } }: { explanation: Explanation }) {
   const rows: [string, number, number, number][] = [
     ["per step", batch.prompts_per_step, batch.samples_per_step, batch.tokens_per_step],
     ["per update", batch.prompts_per_update, batch.samples_per_update, batch.tokens_per_update],
@@ -54,6 +54,11 @@ function Contents({ explanation: { batch, bands, methods } }: { explanation: Exp
         {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)}{" "}
         steps.
       </Text>
+      {remarks.map(remark => (
+        <Alert key={remark} color="yellow" variant="light" p="xs" mt={6}>
+          <Text size="xs">{remark}</Text>
+        </Alert>
+      ))}
       {bands.map(band => (
         <div key={band.path} style={{ marginTop: 10 }}>
           <Text size="xs" fw={550}>
