@@ -32,21 +32,24 @@ class Reservation:
     ranks: int
     devices: int = 1
     """Devices of each engine."""
+    least_engines: int | None = None
+    """Engines that it begins with, where it does not wait for all."""
 
     @classmethod
     def of(cls, parallelism: Parallelism, engine: Engine) -> "Reservation":
         """The reservation of a run with these parts of a spec."""
-        return cls(parallelism.rollout_workers, parallelism.learner_ranks, engine.devices)
+        least = parallelism.least_rollout_workers
+        return cls(parallelism.rollout_workers, parallelism.learner_ranks, engine.devices, least)
 
     @property
     def cpus(self) -> float:
-        """CPUs in all."""
-        return ENGINE_CPUS * self.engines * self.devices + LEARNER_CPUS * self.ranks
+        """CPUs that it begins with."""
+        return self._cpus(self._first)
 
     @property
     def gpus(self) -> int:
-        """GPUs, where each device of an engine and each rank has one of its own."""
-        return self.engines * self.devices + self.ranks
+        """GPUs that it begins with, where each device of an engine and each rank has one of its own."""
+        return self._first * self.devices + self.ranks
 
     @property
     def shares(self) -> bool:
@@ -55,21 +58,43 @@ class Reservation:
 
     @property
     def least_gpus(self) -> int:
-        """GPUs with which it starts on a cluster that has any."""
+        """GPUs with which it begins on a cluster that has any."""
         return 1 if self.shares else self.gpus
 
     def gpus_held(self, gpus: float) -> float:
         """GPUs that it reserves on a cluster with ``gpus`` of them; 0 on one without."""
-        if gpus < 1:
-            return 0.0
-        if gpus >= self.gpus or not self.shares:
-            return float(self.gpus)
-        return self.gpus / math.ceil(self.gpus / int(gpus))
+        share = self._share(gpus)
+        return share * (self._fitting(math.inf, gpus) * self.devices + self.ranks)
 
-    def shapes(self, gpus: float) -> tuple[ReservedShape, ...]:
-        """Shapes that the autoscaler is asked for, where the cluster may have ``gpus`` GPUs."""
-        share = self.gpus_held(gpus) / self.gpus
+    def shapes(self, cpus: float, gpus: float) -> tuple[ReservedShape, ...]:
+        """Shapes that the autoscaler is asked for, where the cluster may have ``cpus`` CPUs and ``gpus`` GPUs.
+
+        Of the engines that the run can begin without, as many as fit: an autoscaler that is asked for more than it may
+        add adds nothing.
+        """
+        share = self._share(gpus)
         return (
-            ReservedShape(ENGINE_CPUS * self.devices, share * self.devices, self.engines),
+            ReservedShape(ENGINE_CPUS * self.devices, share * self.devices, self._fitting(cpus, gpus)),
             ReservedShape(LEARNER_CPUS, share, self.ranks),
         )
+
+    @property
+    def _first(self) -> int:
+        return self.engines if self.least_engines is None else min(self.least_engines, self.engines)
+
+    def _cpus(self, engines: int) -> float:
+        return ENGINE_CPUS * engines * self.devices + LEARNER_CPUS * self.ranks
+
+    def _share(self, gpus: float) -> float:
+        """GPUs of each device of an engine and of each rank."""
+        if gpus < 1:
+            return 0.0
+        return 1.0 if gpus >= self.gpus or not self.shares else 1.0 / math.ceil(self.gpus / int(gpus))
+
+    def _fitting(self, cpus: float, gpus: float) -> int:
+        """Engines for which there is room, and at least those that it begins with."""
+        share = self._share(gpus)
+        rooms = [(cpus - self._cpus(0)) / (ENGINE_CPUS * self.devices)]
+        if share:
+            rooms.append((gpus - share * self.ranks) / (share * self.devices))
+        return max(self._first, min(self.engines, math.floor(min(*rooms, self.engines) + 1e-9)))

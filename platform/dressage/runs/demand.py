@@ -84,7 +84,7 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
 
 
 def _add(counter: Counter[tuple[float, float]], demand: Reservation, size: ClusterSize) -> None:
-    for shape in demand.shapes(size.gpus_at_most):
+    for shape in demand.shapes(size.cpus_at_most, size.gpus_at_most):
         counter[shape.cpus, shape.gpus] += shape.count
 
 

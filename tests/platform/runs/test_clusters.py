@@ -235,6 +235,21 @@ def test_every_device_of_an_engine_counts_from_the_demand_to_the_quota(
     assert demand_by_cluster(sizes()) == wanted
 
 
+def test_a_run_that_begins_with_few_engines_begins_where_the_others_have_no_room(
+    make_run: Callable[..., Run], team: Team, actor: Actor
+) -> None:
+    report("default", 4)
+    whole = make_run("whole", parallelism={"rollout_workers": 8})
+    with pytest.raises(Problem, match=r"The run needs 8\.5 CPUs .* has 4 CPUs"):
+        start_run(team, actor, whole.id)
+    growing = make_run("growing", parallelism={"rollout_workers": 8, "least_rollout_workers": 2})
+    start_run(team, actor, growing.id)
+    sweep()
+    assert placed(whole, growing) == [None, "default"]
+    one, three = ResourceBundle(cpus=0.5, gpus=0.0, count=1), ResourceBundle(cpus=1.0, gpus=0.0, count=3)
+    assert demand_by_cluster(sizes()) == {"default": (one, three)}
+
+
 def test_the_demand_is_what_trains_and_what_is_next(
     two: None, make_run: Callable[..., Run], team: Team, actor: Actor, settings: Any
 ) -> None:
