@@ -13,7 +13,7 @@ def remarks(spec: RunSpec) -> tuple[str, ...]:
 
 
 def idle_clip(spec: RunSpec) -> str | None:
-    """Why the ratio of the loss is 1 for every token, whatever its band; None where it is not, or there is none."""
+    """Reason why every ratio of the loss is 1, whatever its band; None where it is not, or there is no ratio."""
     reason = _unmoved(spec) if spec.loss.anchor == "proximal" else None
     if reason is None:
         return None
@@ -27,7 +27,7 @@ def idle_clip(spec: RunSpec) -> str | None:
 
 
 def _unmoved(spec: RunSpec) -> str | None:
-    """Why the proximal policy is always the present one."""
+    """Reason why the proximal policy is always the present one; None where it is not."""
     proximal = spec.proximal
     if isinstance(proximal, RecomputedProximal) and spec.schedule.updates == 1:
         return "With one update per step,"
