@@ -104,6 +104,25 @@ def seconds_of_steps(platform: PlatformDouble) -> list[float]:
     return [round(event["data"]["metrics"]["timing_s/step"], 2) for event in platform.of("step")]
 
 
+def begin_on_two_nodes(nodes: Nodes, launcher: Launcher, document: dict[str, Any], steps: int = 1) -> str:
+    """Train on nodes "a" and "b", an engine on each; returns the one without the learner after the first steps.
+
+    Groups are small and nothing is evaluated or saved, so that a step takes a fraction of a second.
+    """
+    for name in ("a", "b"):
+        nodes.add(name)
+    nodes.until_alive(2)
+    document["parallelism"]["rollout_workers"] = 2
+    document["schedule"]["prompts_per_step"] = 4
+    document["checkpoint"]["every_steps"] = 100
+    document["evaluation"]["sources"] = []
+    launcher.prepare(document)
+    launcher.start()
+    until(launcher.platform, lambda: len(launcher.platform.steps()) >= steps)
+    (learner,) = nodes_of("LearnerWorker", nodes)
+    return "a" if learner == "b" else "b"
+
+
 def run_once(nodes: Nodes, platform: PlatformDouble, folder: Path, document: dict[str, Any]) -> None:
     """Train on one node."""
     nodes.add("a")

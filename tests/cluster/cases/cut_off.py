@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until, until_succeeded
+from tests.cluster.cases.conftest import alerts, begin_on_two_nodes, groups, seconds_of_steps, until, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -14,22 +14,7 @@ STEPS = 60
 def test_a_run_goes_on_without_a_node_that_is_cut_off(
     nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    for name in ("a", "b"):
-        nodes.add(name)
-    nodes.until_alive(2)
-    launcher.prepare(
-        spec(
-            parallelism__rollout_workers=2,
-            schedule__steps=STEPS,
-            schedule__prompts_per_step=4,
-            checkpoint__every_steps=100,
-            evaluation__sources=[],
-        )
-    )
-    launcher.start()
-    until(platform, lambda: len(platform.steps()) >= 2)
-    (learner,) = nodes_of("LearnerWorker", nodes)
-    lost = "a" if learner == "b" else "b"
+    lost = begin_on_two_nodes(nodes, launcher, spec(schedule__steps=STEPS), steps=2)
     nodes.cut(lost)
     until_succeeded(platform)
     assert "A rollout worker was replaced" in alerts(platform)
@@ -41,22 +26,7 @@ def test_a_run_goes_on_without_a_node_that_is_cut_off(
 def test_a_node_that_is_cut_off_for_a_moment_is_not_lost(
     nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    for name in ("a", "b"):
-        nodes.add(name)
-    nodes.until_alive(2)
-    launcher.prepare(
-        spec(
-            parallelism__rollout_workers=2,
-            schedule__steps=STEPS,
-            schedule__prompts_per_step=4,
-            checkpoint__every_steps=100,
-            evaluation__sources=[],
-        )
-    )
-    launcher.start()
-    until(platform, lambda: len(platform.steps()) >= 2)
-    (learner,) = nodes_of("LearnerWorker", nodes)
-    lost = "a" if learner == "b" else "b"
+    lost = begin_on_two_nodes(nodes, launcher, spec(schedule__steps=STEPS), steps=2)
     nodes.cut(lost)
     seen = platform.syncs
     until(platform, lambda: platform.syncs >= seen + 3)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster.cases.conftest import alerts, groups, nodes_of, seconds_of_steps, until, until_succeeded
+from tests.cluster.cases.conftest import alerts, begin_on_two_nodes, groups, seconds_of_steps, until, until_succeeded
 from tests.support.nodes import Nodes
 from tests.worker.loop.conftest import Launcher
 from tests.worker.loop.platform_double import PlatformDouble
@@ -14,24 +14,10 @@ STEPS = 60
 def test_a_run_goes_on_with_a_slow_node(
     nodes: Nodes, launcher: Launcher, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    for name in ("a", "b"):
-        nodes.add(name)
-    nodes.until_alive(2)
-    launcher.prepare(
-        spec(
-            rollout__mode={"type": "async"},
-            parallelism__rollout_workers=2,
-            schedule__steps=STEPS,
-            schedule__prompts_per_step=4,
-            checkpoint__every_steps=100,
-            evaluation__sources=[],
-        )
-    )
-    launcher.start()
-    until(platform, lambda: len(platform.steps()) >= 6)
-    (learner,) = nodes_of("LearnerWorker", nodes)
+    document = spec(rollout__mode={"type": "async"}, schedule__steps=STEPS)
+    slow = begin_on_two_nodes(nodes, launcher, document, steps=6)
     before = len(platform.steps())
-    with nodes.slowed("a" if learner == "b" else "b", 0.25):
+    with nodes.slowed(slow, 0.25):
         until(platform, lambda: len(platform.steps()) >= before + 6)
     after = len(platform.steps())
     until_succeeded(platform)
