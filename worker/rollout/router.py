@@ -436,7 +436,7 @@ class Router:
 
 
 def _end(slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
-    """What the error means for the run, where no fresh engine would do better; None where one may."""
+    """Meaning of the error for the run, where no fresh engine would do better; None where one may."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, OwnerDiedError):
         return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
