@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ray.exceptions import ActorDiedError, OwnerDiedError, RayTaskError
+from ray.exceptions import ActorDiedError, OwnerDiedError, RayError, RayTaskError
 
 from tests.support.installation import wait_until
 from worker.engine import EngineConfig, Sampling
@@ -102,7 +102,7 @@ class Actor:
 def _fulfil(future: Future[Any], answer: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     try:
         future.set_result(answer(*arguments))
-    except RayTaskError as error:
+    except RayError as error:
         future.set_exception(error)
 
 
@@ -255,13 +255,16 @@ def test_a_run_begins_with_the_least_and_widens(make: Callable[..., Router], clu
     assert router.regenerated == 0 and third.taken == []
 
 
+@pytest.mark.parametrize("by", ["ray", "engine"])
 def test_weights_that_ended_with_the_learner_are_the_learners_loss(
-    make: Callable[..., Router], cluster: Cluster, told: list[str]
+    by: str, make: Callable[..., Router], cluster: Cluster, told: list[str]
 ) -> None:
     router = make(2)
-    gone = RayTaskError("RolloutWorker.update", "", OwnerDiedError("a" * 56, None, ""))
+    gone: RayError = OwnerDiedError("a" * 56, None, "")
+    if by == "engine":
+        gone = RayTaskError("RolloutWorker.update", "", gone)
     with pytest.raises(LearnerLost, match=r"^The learner's process died that held the weights"):
-        router.update(gone, 7, "keep", False).result(10)  # type: ignore[arg-type]
+        router.update(gone, 7, "keep", False).result(10)
     with pytest.raises(LearnerLost):
         router.check()
     assert told == [] and len(cluster.actors) == 2, "no engine is at fault"

@@ -437,7 +437,7 @@ class Router:
 
 def _end(slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
     """Meaning of the error for the run, where no fresh engine would do better; None where one may."""
-    cause = getattr(error, "cause", None)
+    cause = getattr(error, "cause", error)  # that of what an engine did, or Ray's own where it had nothing to give it
     if isinstance(cause, OwnerDiedError):
         return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
     if not isinstance(cause, ProbeFailed):

@@ -44,3 +44,4 @@ def test_a_learner_on_two_nodes_goes_on_from_its_checkpoint_when_one_dies(
     assert platform.states() == ["starting", "running", "succeeded"], json.dumps(platform.of("state"))
     assert platform.steps() == list(range(saved["step"] + 1, 9))
     assert set(alerts(platform)) <= {"The run waits for room on the cluster", "The run has room"}
+    print("told:", [event["data"]["message"] for event in platform.of("alert")])
