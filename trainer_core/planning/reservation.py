@@ -44,7 +44,7 @@ class Reservation:
     @property
     def cpus(self) -> float:
         """CPUs that it begins with."""
-        return self._cpus(self._first)
+        return ENGINE_CPUS * self._first * self.devices + LEARNER_CPUS * self.ranks
 
     @property
     def gpus(self) -> int:
@@ -63,38 +63,29 @@ class Reservation:
 
     def gpus_held(self, gpus: float) -> float:
         """GPUs that it reserves on a cluster with ``gpus`` of them; 0 on one without."""
-        share = self._share(gpus)
-        return share * (self._fitting(math.inf, gpus) * self.devices + self.ranks)
+        first = self._share(gpus) * self.gpus
+        further = self.further(gpus, math.inf, gpus - first)
+        return first + further.gpus * further.count
 
-    def shapes(self, cpus: float, gpus: float) -> tuple[ReservedShape, ...]:
-        """Shapes that the autoscaler is asked for, where the cluster may have ``cpus`` CPUs and ``gpus`` GPUs.
+    def shapes(self, gpus: float) -> tuple[ReservedShape, ...]:
+        """Shapes that it begins with, where the cluster may have ``gpus`` GPUs."""
+        return self._engines(gpus, self._first), ReservedShape(LEARNER_CPUS, self._share(gpus), self.ranks)
 
-        Of the engines that the run can begin without, as many as fit: an autoscaler that is asked for more than it may
-        add adds nothing.
-        """
-        share = self._share(gpus)
-        return (
-            ReservedShape(ENGINE_CPUS * self.devices, share * self.devices, self._fitting(cpus, gpus)),
-            ReservedShape(LEARNER_CPUS, share, self.ranks),
-        )
+    def further(self, gpus: float, cpus_left: float, gpus_left: float) -> ReservedShape:
+        """Engines beyond those that it begins with: as many as there is room for on a cluster of ``gpus`` GPUs."""
+        one, wanted = self._engines(gpus, 1), self.engines - self._first
+        rooms = [wanted, cpus_left / one.cpus, gpus_left / one.gpus if one.gpus else math.inf]
+        return self._engines(gpus, max(0, math.floor(min(rooms) + 1e-9)))
 
     @property
     def _first(self) -> int:
         return self.engines if self.least_engines is None else min(self.least_engines, self.engines)
 
-    def _cpus(self, engines: int) -> float:
-        return ENGINE_CPUS * engines * self.devices + LEARNER_CPUS * self.ranks
+    def _engines(self, gpus: float, count: int) -> ReservedShape:
+        return ReservedShape(ENGINE_CPUS * self.devices, self._share(gpus) * self.devices, count)
 
     def _share(self, gpus: float) -> float:
         """GPUs of each device of an engine and of each rank."""
         if gpus < 1:
             return 0.0
         return 1.0 if gpus >= self.gpus or not self.shares else 1.0 / math.ceil(self.gpus / int(gpus))
-
-    def _fitting(self, cpus: float, gpus: float) -> int:
-        """Engines for which there is room, and at least those that it begins with."""
-        share = self._share(gpus)
-        rooms = [(cpus - self._cpus(0)) / (ENGINE_CPUS * self.devices)]
-        if share:
-            rooms.append((gpus - share * self.ranks) / (share * self.devices))
-        return max(self._first, min(self.engines, math.floor(min(*rooms, self.engines) + 1e-9)))

@@ -3,6 +3,7 @@
 Where no run trains or waits it is nothing.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,7 +22,7 @@ from dressage.runs.models import Attempt, Run
 from dressage.runs.places import sizes
 from dressage.runs.states import ACTIVE, RunState
 from trainer_core.link.cluster import ResourceBundle
-from trainer_core.planning.reservation import Reservation
+from trainer_core.planning.reservation import Reservation, ReservedShape
 
 ASK_EVERY_S = 10
 """Seconds between two questions for a cluster's size, while its worker answers."""
@@ -49,17 +50,19 @@ def ask_clusters() -> None:
 
 
 def demand_by_cluster(found: Sequence[ClusterSize]) -> dict[str, tuple[ResourceBundle, ...]]:
-    """Demand by cluster: what its runs reserve, and what those will that are next for a free place."""
+    """Demand by cluster: what its runs reserve, and what those will that are next for a free place.
+
+    Together it is no more than the cluster may hold: an autoscaler that is asked for more adds nothing at all.
+    """
     by_name = {size.name: size for size in found}
-    counts: dict[str, Counter[tuple[float, float]]] = defaultdict(Counter)
-    active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt"))
+    wanted: dict[str, list[Reservation]] = defaultdict(list)
+    active = Attempt.objects.filter(run__state__in=ACTIVE, number=F("run__attempt")).order_by("created_at", "id")
     for name, *parts in active.values_list("cluster", "run__spec__parallelism", "run__spec__rollout__engine"):
-        size = by_name.get(known_as(name))
-        if size is not None:
-            _add(counts[size.name], reservation_in(*parts), size)
+        if known_as(name) in by_name:
+            wanted[known_as(name)].append(reservation_in(*parts))
     for name, demand in _next(found):
-        _add(counts[name], demand, by_name[name])
-    return {name: tuple(_bundles(shapes)) for name, shapes in counts.items()}
+        wanted[name].append(demand)
+    return {name: tuple(_bundles(_held_together(demands, by_name[name]))) for name, demands in wanted.items()}
 
 
 def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
@@ -83,10 +86,31 @@ def _next(found: Sequence[ClusterSize]) -> list[tuple[str, Reservation]]:
     return chosen
 
 
-def _add(counter: Counter[tuple[float, float]], demand: Reservation, size: ClusterSize) -> None:
-    for shape in demand.shapes(size.cpus_at_most, size.gpus_at_most):
-        counter[shape.cpus, shape.gpus] += shape.count
+def _held_together(demands: Sequence[Reservation], size: ClusterSize) -> Counter[tuple[float, float]]:
+    """Shapes of as many runs as there is room for, the first in any case, and then of engines that they do without."""
+    counter, gpus = Counter[tuple[float, float]](), size.gpus_at_most
+    chosen: list[Reservation] = []
+    cpus_left, gpus_left = (size.cpus_at_most, gpus) if size.is_known else (math.inf, math.inf)
+
+    def take(shapes: Sequence[ReservedShape]) -> None:
+        nonlocal cpus_left, gpus_left
+        for shape in shapes:
+            counter[shape.cpus, shape.gpus] += shape.count
+            cpus_left -= shape.cpus * shape.count
+            gpus_left -= shape.gpus * shape.count
+
+    for demand in demands:
+        shapes = demand.shapes(gpus)
+        needed = sum(shape.gpus * shape.count for shape in shapes)
+        if not chosen or (demand.cpus <= cpus_left and needed <= gpus_left + 1e-9):
+            take(shapes)
+            chosen.append(demand)
+    for demand in chosen:
+        take([demand.further(gpus, cpus_left, gpus_left)])
+    return counter
 
 
 def _bundles(shapes: Counter[tuple[float, float]]) -> list[ResourceBundle]:
-    return [ResourceBundle(cpus=cpus, gpus=gpus, count=count) for (cpus, gpus), count in sorted(shapes.items())]
+    return [
+        ResourceBundle(cpus=cpus, gpus=gpus, count=count) for (cpus, gpus), count in sorted(shapes.items()) if count
+    ]

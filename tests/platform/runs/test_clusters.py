@@ -250,6 +250,25 @@ def test_a_run_that_begins_with_few_engines_begins_where_the_others_have_no_room
     assert demand_by_cluster(sizes()) == {"default": (one, three)}
 
 
+def test_the_demand_is_no_more_than_a_cluster_may_grow_to(make_run: Callable[..., Run]) -> None:
+    """Two runs that would not fit together, and a small one that begins with fewer engines than it wants."""
+    clusters(name="default", most_cpus="8", places="3")
+    take_report("default", ClusterReport(nodes=1))
+    large = {"parallelism": {"rollout_workers": 5}}
+    for name, changes in (
+        ("a", large),
+        ("b", large),
+        ("c", {"parallelism": {"rollout_workers": 9, "least_rollout_workers": 1}}),
+    ):
+        make_run(name, start=True, **changes)
+    sweep()
+    ranks = ResourceBundle(cpus=0.5, gpus=0.0, count=2)
+    assert demand_by_cluster(sizes()) == {"default": (ranks, ResourceBundle(cpus=1.0, gpus=0.0, count=7))}
+    Run.objects.filter(name__in=("a", "b")).update(state="cancelled")
+    (_, engines) = demand_by_cluster(sizes())["default"]
+    assert engines.count == 7
+
+
 def test_the_demand_is_what_trains_and_what_is_next(
     two: None, make_run: Callable[..., Run], team: Team, actor: Actor, settings: Any
 ) -> None:
