@@ -1,110 +1,229 @@
-"""The tests' jail of an assert test: runs the dataset's tests; the candidate's functions are calls into its jail."""
+"""The tests' jail: runs the dataset's tests; what the candidate defines is worked on in its own jail."""
 
 import builtins
-import importlib
+import io
+import queue
+import random
+import re
 import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from worker.sandbox import wire
+from worker.sandbox import peer, stand_ins, wire
 
 _CHANNEL = 102
-STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
-"""Modules that do nothing when they are imported."""
-_CALLABLE_LIMIT = 10_000
+_MODULES = ("solution", "main", "your_module", "my_module", "program")
+"""Names under which tests may import the program."""
+_NAMES_LIMIT = 10_000
+_WORD = re.compile(r"[^\W\d]\w*")
+_LENT = (io.StringIO, io.BytesIO, queue.Queue, random.Random)
+"""Classes of the library whose objects the candidate may use when a test hands it one."""
+Verdict = bool | str
+"""Whether a test passes, or why nobody can say."""
+
+
+class Judge(peer.Peer):
+    """The tests' end of the line. It grants the candidate only what the tests hand to it."""
+
+    def __init__(self, line: wire.JsonConnection, words: set[str], given: Callable[[], Mapping[str, Any]]) -> None:
+        """``words``: those of the tests. ``given``: what the setup defines for the program."""
+        super().__init__(line)
+        self._words, self._given = words, given
+        self._stdout, self._stdin = sys.stdout, sys.stdin
+        self.doubts: list[str] = []
+        """Reasons why a test cannot be judged."""
+
+    def wait(self) -> None:
+        """Wait until the program is loaded. Raises EOFError where it is not."""
+        while not (message := self._receive()).get("ready"):
+            self.send(self.serve(message))
+
+    def trusts(self, stand_in: Any) -> bool:
+        """Only what the tests themselves know by the name of its class."""
+        if stand_in is None:
+            return False
+        kind = stand_in if isinstance(stand_in, type) else type(stand_in)
+        return any(base.__name__ in self._words for base in kind.__mro__ if base is not object)
+
+    def doubt(self, reason: str) -> None:
+        self.doubts.append(reason)
+
+    def grants_standard(self) -> bool:
+        return False
+
+    def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
+        action, name = request["do"], str(request.get("name", ""))
+        if action == "given":
+            return self._given()
+        if action == "input":
+            return builtins.input(*arguments)
+        if action == "read_line":
+            return sys.stdin.readline() if sys.stdin is not self._stdin else ""
+        target = self._kept[int(request["of"])]
+        if action in ("attribute", "set", "delete", "method") and not _may_touch(target, name):
+            raise AttributeError(f"{type(target).__name__!r} object has no attribute {name!r}")
+        if action in ("send", "close") and not isinstance(target, types.GeneratorType):
+            raise TypeError("no generator")
+        if action == "call" and not callable(target):
+            raise TypeError(f"{type(target).__name__!r} object is not callable")
+        found = super().perform(request, arguments, named)
+        if action == "call" and isinstance(found, types.CoroutineType):
+            return stand_ins.awaited(found)
+        return found
+
+    def _receive(self) -> dict[str, Any]:
+        message = super()._receive()
+        printed = message.get("printed")
+        if isinstance(printed, str) and sys.stdout is not self._stdout:
+            sys.stdout.write(printed)
+        return message
+
+
+def _may_touch(target: Any, name: str) -> bool:
+    """Whether the candidate may use an attribute: those without an underscore, of objects that tests have defined."""
+    if name[:1] == "_" or isinstance(target, type | types.FunctionType | types.ModuleType):
+        return isinstance(target, type) and target.__module__ == "test" and name[:1] != "_"
+    kind = type(target)
+    return kind.__module__ == "test" or isinstance(target, _LENT) or kind.__module__ == "unittest.mock"
 
 
 class Space(dict[str, Any]):
     """Globals of a test. Names that the test does not define are the candidate's; builtins stay the test's own."""
 
-    def __init__(self, proxies: dict[str, Any], entry_point: str) -> None:
+    def __init__(self, names: "Names", entry_point: str) -> None:
         super().__init__(__name__="test", __builtins__=builtins)
-        self._proxies = proxies
+        self._names = names
         if entry_point:
-            self[entry_point] = proxies[entry_point]
+            self[entry_point] = names[entry_point]
 
     def __missing__(self, name: str) -> Any:
-        if hasattr(builtins, name) or name not in self._proxies:
+        if hasattr(builtins, name) or name not in self._names:
             raise KeyError(name)
-        return self._proxies[name]
+        return self._names[name]
 
 
-class CandidateFailedError(Exception):
-    """The candidate raised something that is no ordinary exception, or is gone."""
+class Names:
+    """Names that the candidate defines. Those of plain values are looked up each time: functions may change them."""
+
+    def __init__(self, judge: Judge, entry_point: str) -> None:
+        self._judge = judge
+        self._fixed: dict[str, Any] = {}
+        self._known: list[str] = []
+        judge.wait()
+        found = judge.ask(do="names")
+        for name, value in list(found.items())[:_NAMES_LIMIT]:
+            if not isinstance(name, str):
+                continue
+            self._known.append(name)
+            # A test may rely on an import of the solution: it gets the standard library's module, never the
+            # solution's object, and under no other module's name.
+            if isinstance(value, types.ModuleType):
+                if name == value.__name__ or name not in peer.STANDARD:
+                    self._fixed[name] = value
+                else:
+                    self._known.remove(name)
+            elif value is not None:
+                self._fixed[name] = value
+        if entry_point and entry_point not in self._fixed:
+            self._known.append(entry_point)
+            self._fixed[entry_point] = self._method(entry_point)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Any:
+        return iter(self._known)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._fixed:
+            return self._fixed[name]
+        return self._judge.ask(do="get", name=name)
+
+    def set(self, name: str, value: Any) -> None:
+        """Replace what the candidate has under a name."""
+        self._judge.ask(do="put", name=name, arguments=[value])
+        self._fixed.pop(name, None)
+        self._fixed[name] = value
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            return self._judge.ask(do="entry", name=name, arguments=arguments, named=named)
+
+        call.__name__ = name if name.isidentifier() else "candidate"
+        return call
 
 
-def judge(setup: str, tests: list[str], entry_point: str) -> list[bool]:
-    """Tell which tests pass. Each has globals of its own; ``setup`` runs before each."""
-    line = wire.JsonConnection(_CHANNEL)
+class Module(types.ModuleType):
+    """The program as a module that tests import."""
+
+    def __init__(self, name: str, names: Names) -> None:
+        super().__init__(name)
+        self.__dict__.update(_names=names, __all__=[one for one in names if one[:1] != "_"], __file__=f"{name}.py")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._names:
+            return self._names[name]
+        raise AttributeError(f"module 'solution' has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[:2] == "__":
+            super().__setattr__(name, value)
+        else:
+            self._names.set(name, value)
+
+
+def judge(setup: str, tests: Sequence[str], entry_point: str, tell: Callable[[Verdict], None]) -> None:
+    """Tell of each test whether it passes, one after the other. Each has globals of its own; ``setup`` runs before
+    each."""
+    for name, text in (("setup", setup), *((f"test {index}", test) for index, test in enumerate(tests))):
+        if (fault := _unreadable(text, name)) is not None:
+            for _ in tests:
+                tell(fault)
+            return
+    line = Judge(wire.JsonConnection(_CHANNEL), set(_WORD.findall("\n".join((setup, *tests)))), lambda: _given(setup))
     try:
-        hello = line.receive()
-        names = [name for name in hello["names"] if isinstance(name, str)][:_CALLABLE_LIMIT]
-        modules = {str(name): str(module) for name, module in hello["modules"].items()}
-    except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return [False] * len(tests)
-    # A test may rely on an import of the solution: it gets the standard library's module, never the solution's object,
-    # and under no other module's name.
-    proxies = {
-        name: importlib.import_module(module)
-        for name, module in modules.items()
-        if module in STANDARD and (name == module or name not in STANDARD)
-    }
-    proxies |= {name: _proxy(line, name) for name in {*names, *([entry_point] if entry_point else [])}}
-    return [_passes(setup, test, Space(proxies, entry_point)) for test in tests]
+        names = Names(line, entry_point)
+    except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError, stand_ins.CandidateFailedError):
+        for _ in tests:
+            tell(False)
+        return
+    for name in _MODULES:
+        sys.modules[name] = Module(name, names)
+    for test in tests:
+        tell(_verdict(line, setup, test, Space(names, entry_point)))
 
 
-def _passes(setup: str, test: str, space: Space) -> bool:
+def _verdict(line: Judge, setup: str, test: str, space: Space) -> Verdict:
+    line.doubts.clear()
+    before, part = line.asked, "setup"
     try:
         exec(compile(setup, "<setup>", "exec"), space)  # nosec B102
+        part = "test"
         exec(compile(test, "<test>", "exec"), space)  # nosec B102
-    except BaseException:
-        return False
-    return True
+    except BaseException as error:
+        own = stand_ins.number_of(error) is None
+        if own and part == "setup" and line.asked == before and not isinstance(error, NameError | EOFError):
+            return f"the setup fails by itself: {type(error).__name__}: {error}"
+        if own and isinstance(error, ModuleNotFoundError):
+            return f"a test cannot run in the jail: {error}"
+        return line.doubts[0] if line.doubts else False
+    return line.doubts[0] if line.doubts else True
 
 
-def _proxy(line: wire.JsonConnection, name: str) -> Any:
-    def call(*arguments: Any, **named: Any) -> Any:
-        line.send(
-            {
-                "call": True,
-                "name": name,
-                "arguments": wire.encode(list(arguments), _number),
-                "named": wire.encode(named, _number),
-            }
-        )
-        try:
-            answer = line.receive()
-            if "error" in answer:
-                raise _raised(str(answer["error"]), str(answer.get("message", "")))
-            for before, after in zip(arguments, wire.decode(answer["arguments"]), strict=True):
-                _change(before, after)
-            return wire.decode(answer["value"])
-        except (EOFError, RecursionError) as error:
-            raise CandidateFailedError(str(error)) from None
-
-    call.__name__ = name if name.isidentifier() else "candidate"
-    return call
+def _unreadable(text: str, name: str) -> str | None:
+    try:
+        compile(text, f"<{name}>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"{name} is no Python: {error}"
+    return None
 
 
-def _number(value: Any) -> int:
-    if isinstance(value, wire.Handle):
-        return value.number
-    raise TypeError(f"a {type(value).__name__} cannot be handed to the candidate")
-
-
-def _change(before: Any, after: Any) -> None:
-    """Carry what the candidate changed in place over to the test."""
-    if type(before) is list and type(after) is list:
-        before[:] = after
-    elif type(before) in (dict, set) and type(after) is type(before):
-        before.clear()
-        before.update(after)
-
-
-def _raised(name: str, message: str) -> Exception:
-    kind = getattr(builtins, name, None)
-    if isinstance(kind, type) and issubclass(kind, Exception) and kind is not AssertionError:
-        try:
-            return kind(message)
-        except TypeError:
-            pass  # UnicodeDecodeError and its like want more than a message
-    return CandidateFailedError(f"{name}: {message}")
+def _given(setup: str) -> dict[str, Any]:
+    """Classes that the setup defines: programs build what they are asked for of them, such as nodes of trees."""
+    space: dict[str, Any] = {"__name__": "test", "__builtins__": builtins}
+    try:
+        exec(compile(setup, "<setup>", "exec"), space)  # nosec B102
+    except Exception:
+        return {}  # it wants the program first: whether it fails is told when a test runs
+    return {name: value for name, value in space.items() if isinstance(value, type) and value.__module__ == "test"}

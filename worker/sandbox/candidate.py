@@ -1,43 +1,98 @@
-"""The candidate's jail of an assert test: runs the solution, then answers calls of its functions."""
+"""The candidate's jail of an assert test: runs the solution, then does what the tests' jail asks for."""
 
+import builtins
+import io
+import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
-from worker.sandbox import wire
+from worker.sandbox import peer, wire
 
 _CHANNEL = 102
 
 
-def serve(code: str) -> int:
-    """Announce the names that the solution defines, then call what is asked for until the channel ends."""
-    from worker.sandbox.roles import fresh_module
+class Candidate(peer.Peer):
+    """The program's end of the line."""
 
-    line = wire.JsonConnection(_CHANNEL)
-    space = fresh_module().__dict__
-    exec(compile(code, "<solution>", "exec"), space)  # nosec B102
-    kept: list[Any] = []
+    def __init__(self, line: wire.JsonConnection, space: dict[str, Any]) -> None:
+        super().__init__(line)
+        self._space = space
+        self.printed = io.BytesIO()
+        """What the program has written since the tests heard of it."""
 
-    def keep(value: Any) -> int:
-        kept.append(value)
-        return len(kept) - 1
+    def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
+        space = self._space
+        match request["do"]:
+            case "names":
+                return {name: _fixed(value) for name, value in space.items() if name[:2] != "__"}
+            case "get":
+                return space[request["name"]]
+            case "put":
+                space[request["name"]] = arguments[0]
+                return None
+            case "entry":
+                return _entry(space, request["name"])(*arguments, **named)
+        return super().perform(request, arguments, named)
 
-    modules = {name: value.__name__ for name, value in space.items() if isinstance(value, types.ModuleType)}
-    line.send({"names": [name for name in space if name not in modules and name[:2] != "__"], "modules": modules})
-    while True:
-        try:
-            request = line.receive()
-        except EOFError:
-            return 0
-        line.send(_call(space, request, kept, keep))
+    def send(self, message: Mapping[str, Any]) -> None:
+        if self.printed.tell():
+            sys.stdout.flush()
+            message = {**message, "printed": self.printed.getvalue().decode(errors="replace")}
+            self.printed.seek(0)
+            self.printed.truncate()
+        super().send(message)
 
 
-def _call(space: dict[str, Any], request: dict[str, Any], kept: list[Any], keep: Any) -> dict[str, Any]:
+class _Input(io.TextIOBase):
+    """Input as far as a test provides it."""
+
+    def __init__(self, line: Candidate) -> None:
+        self._line = line
+
+    def readable(self) -> bool:
+        return True
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        return str(self._line.ask(do="read_line"))
+
+    def read(self, size: int | None = -1) -> str:
+        return "".join(iter(self.readline, ""))
+
+
+def serve(code: str, given: bool) -> int:
+    """Run the solution, then do what is asked for until the channel ends.
+
+    Args:
+        code: the solution.
+        given: whether the tests' setup defines classes that the solution may use.
+    """
+    from worker.sandbox.roles import program_module
+
+    module = program_module(code, "solution")
+    space = module.__dict__
+    line = Candidate(wire.JsonConnection(_CHANNEL), space)
+    sys.stdout = io.TextIOWrapper(line.printed, "utf-8", write_through=True)
+    if given:
+        space.update(line.ask(do="given"))
     try:
-        arguments = wire.decode(request["arguments"], kept.__getitem__)
-        named = wire.decode(request["named"], kept.__getitem__)
-        name = request["name"]
-        function = space[name] if name in space else getattr(space["Solution"](), name)
-        value = function(*arguments, **named) if request["call"] else function
-        return {"value": wire.encode(value, keep), "arguments": wire.encode(arguments, keep)}
-    except BaseException as error:
-        return {"error": type(error).__name__, "message": str(error)[:200]}
+        exec(compile(code, "solution.py", "exec"), space)  # nosec B102
+    except EOFError:
+        pass  # a program that also asks for input, which tests of its functions do not give
+    except SystemExit as stop:
+        if stop.code:
+            raise
+    builtins.input = lambda *prompt: line.ask(do="input", arguments=prompt)
+    sys.stdin = _Input(line)
+    line.send({"ready": True})
+    line.serve_all()
+    return 0
+
+
+def _fixed(value: Any) -> Any:
+    """What stays as it is under its name: functions, classes and modules. None for values, which may change."""
+    return value if callable(value) or isinstance(value, types.ModuleType) else None
+
+
+def _entry(space: Mapping[str, Any], name: str) -> Any:
+    return space[name] if name in space else getattr(space["Solution"](), name)

@@ -123,6 +123,7 @@ def _start(job: dict[str, Any]) -> int:
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+    sys.argv, sys.orig_argv = [roles.PROGRAM, *job.get("args", [])], ["python3", roles.PROGRAM, *job.get("args", [])]
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     for name, text in job.get("files", {}).items():
         with open(name, "w") as file:

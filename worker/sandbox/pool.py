@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
+from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome, Verdict
 from worker.sandbox.job_run import supervise
 from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
 
@@ -40,19 +40,21 @@ class JailPool:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)
 
-    def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
+    def assertions(
+        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+    ) -> list[Verdict]:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         judge = {"role": "assertions", "setup": setup, "tests": list(tests), "entry_point": entry_point}
-        outcome = self._retried(lambda: self._pair(judge, {"role": "candidate", "code": code}, limits))
-        if not outcome.ok:
-            return [False] * len(tests)
+        candidate = {"role": "candidate", "code": code, "given": "class " in setup}
+        outcome = self._retried(lambda: self._pair(judge, candidate, limits))
         try:
-            verdicts = json.loads(outcome.result)
+            found = [json.loads(line) for line in outcome.result.splitlines()]
         except ValueError as error:
             raise JailError(f"the tests gave no verdict: {error}") from error
-        if not isinstance(verdicts, list) or len(verdicts) != len(tests):
-            raise JailError(f"{len(tests)} tests gave {len(verdicts)} verdicts")
-        return [verdict is True for verdict in verdicts]
+        if outcome.ok and len(found) != len(tests):
+            raise JailError(f"{len(tests)} tests gave {len(found)} verdicts")
+        # Tests that were not reached in time are not passed.
+        return [one if isinstance(one, str) else one is True for one in found] + [False] * (len(tests) - len(found))
 
     def start(self, packages: bool) -> None:
         """Start the slots now, so that the first job does not wait; SymPy's with ``packages``. Raises JailError."""

@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import linecache
 import os
 import sys
 import types
@@ -10,6 +11,10 @@ from typing import Any
 from worker.sandbox import assertions, candidate, plugins, symbolic
 
 _RESULT = 101
+PROGRAM = "solution.py"
+"""Name by which a program knows itself."""
+_LOOKS = ("__file__", "argv", "multiprocessing", "runpy", PROGRAM)
+"""Words of programs that may look for their own file."""
 
 
 def play(job: dict[str, Any]) -> int:
@@ -21,9 +26,10 @@ def play(job: dict[str, Any]) -> int:
             os.close(_RESULT)
             os.execv(job["argv"][0], job["argv"])  # nosec B606
         case "candidate":
-            return candidate.serve(job["code"])
+            return candidate.serve(job["code"], job["given"])
         case "assertions":
-            return _answer(assertions.judge(job["setup"], job["tests"], job["entry_point"]))
+            assertions.judge(job["setup"], job["tests"], job["entry_point"], _tell)
+            return 0
         case "grade":
             return _answer(_grade(job))
         case "plugin":
@@ -36,8 +42,20 @@ def play(job: dict[str, Any]) -> int:
 
 def _program(code: str) -> int:
     os.close(_RESULT)
-    exec(compile(code, "<solution>", "exec"), fresh_module().__dict__)  # nosec B102
+    exec(compile(code, PROGRAM, "exec"), program_module(code).__dict__)  # nosec B102
     return 0
+
+
+def program_module(code: str, name: str = "__main__") -> types.ModuleType:
+    """The module of a program that sees itself as ``python3 solution.py``. Its file exists where it looks for it."""
+    module = fresh_module(name)
+    sys.modules["__main__"] = module
+    module.__dict__["__file__"] = PROGRAM
+    linecache.cache[PROGRAM] = (len(code), None, code.splitlines(keepends=True), PROGRAM)
+    if any(word in code for word in _LOOKS):
+        with open(PROGRAM, "w") as file:
+            file.write(code)
+    return module
 
 
 def _grade(job: dict[str, Any]) -> Any:

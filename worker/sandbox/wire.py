@@ -1,92 +1,223 @@
-"""Values as JSON between two jails: exact built-in types only, so that no object of the candidate ever crosses."""
+"""Values as JSON between two jails: exact types of the standard library only, so that no object of the candidate ever
+crosses. What else there is crosses as a reference, by ``peer``."""
 
+import array
+import base64
+import datetime
 import json
+import re
 import socket
+import sys
 import types
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-_DEEPEST = 50
-_LONGEST = 1 << 22
-_MOST_ITEMS = 100_000
-_BASES = (int, float, str, list, tuple, dict, set, frozenset)
-_ITERATORS = (types.GeneratorType, map, filter, zip, enumerate, reversed)
+_DEEPEST = 200
+_LONGEST = 1 << 26
+_LONG_INTEGER = 1 << 12
+"""Bits from which an integer is written in hexadecimal: Python limits decimal digits, and takes long for them."""
+_ATOMS = {type(None), bool, str, float}
+_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
+
+Refer = Callable[[Any], dict[str, Any]]
+Resolve = Callable[[dict[str, Any]], Any]
 
 
-class Handle:
-    """Stands for an object of the candidate that cannot cross: it can be handed back, and equals only itself."""
+def encode(value: Any, refer: Refer, depth: int = 0) -> Any:
+    """``value`` as JSON. What is no plain value becomes the reference that ``refer`` gives it.
 
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def encode(value: Any, keep: Callable[[Any], int], depth: int = 0) -> Any:
-    """``value`` as JSON. What is no plain value becomes the number that ``keep`` gives it."""
+    Raises:
+        ValueError: it is nested more than 200 deep.
+    """
     if depth > _DEEPEST:
-        raise ValueError("nested too deeply")
+        raise ValueError(f"a value is nested more than {_DEEPEST} deep")
     kind = type(value)
-    if value is None or kind in (bool, int, str):
+    if kind in _ATOMS:
         return value
-    if kind is float:
-        return {"float": repr(value)}
-    if kind is complex:
-        return {"complex": [repr(value.real), repr(value.imag)]}
-    if kind in (bytes, bytearray):
-        return {"bytes": value.hex()}
-    if kind is range:
-        return {"range": [value.start, value.stop, value.step]}
+    if kind is int:
+        return {"int": hex(value)} if value.bit_length() > _LONG_INTEGER else value
     if kind is list:
-        return [encode(part, keep, depth + 1) for part in value]
+        return list(value) if _flat(value) else [encode(part, refer, depth + 1) for part in value]
     if kind in (tuple, set, frozenset):
-        return {kind.__name__: [encode(part, keep, depth + 1) for part in value]}
+        return {kind.__name__: [encode(part, refer, depth + 1) for part in value]}
     if kind is dict:
-        return {"dict": [[encode(key, keep, depth + 1), encode(part, keep, depth + 1)] for key, part in value.items()]}
-    if isinstance(value, _ITERATORS) or kind.__name__.endswith("_iterator"):
-        return {"iterator": [encode(part, keep, depth + 1) for part in islice(value, _MOST_ITEMS)]}
-    for base in _BASES:
-        if isinstance(value, base):  # a Counter, a named tuple, an IntEnum: its plain content
-            return encode(_plain(value, base), keep, depth + 1)
-    return {"handle": keep(value)}
+        return {"dict": _pairs(value, refer, depth)}
+    if kind in _PACK:
+        name, pack = _PACK[kind]
+        return {name: pack(value, lambda part: encode(part, refer, depth + 1))}
+    if kind in _VIEWS:
+        return {_VIEWS[kind]: [encode(part, refer, depth + 1) for part in value]}
+    if isinstance(value, tuple) and _is_named_tuple(kind):
+        items = [encode(part, refer, depth + 1) for part in tuple.__iter__(value)]
+        return {"named_tuple": [kind.__name__, list(kind._fields), items]}
+    if (other := _of_library(value)) is not None:
+        return other
+    return refer(value)
 
 
-def _plain(value: Any, base: type) -> Any:
-    if base in (int, float):
-        return base.__add__(value, base())  # type: ignore[operator]
-    if base is str:
-        return str.__str__(value)
-    if base is dict:
-        return {key: dict.__getitem__(value, key) for key in dict.__iter__(value)}
-    return base(part for part in base.__iter__(value))  # type: ignore[attr-defined]
-
-
-def decode(value: Any, find: Callable[[int], Any] = Handle) -> Any:
-    """The value of ``encode``'s JSON."""
+def decode(value: Any, resolve: Resolve) -> Any:
+    """The value of ``encode``'s JSON. ``resolve`` gives the object of a reference. Raises ValueError and its like."""
     if isinstance(value, list):
-        return [decode(part, find) for part in value]
+        return list(value) if _flat(value) else [decode(part, resolve) for part in value]
     if not isinstance(value, dict):
         return value
+    if len(value) != 1:
+        return resolve(value)
     ((kind, inner),) = value.items()
     match kind:
-        case "float":
-            return float(inner)
-        case "complex":
-            return complex(float(inner[0]), float(inner[1]))
-        case "bytes":
-            return bytes.fromhex(inner)
-        case "range":
-            return range(*inner)
+        case "int":
+            return int(inner, 16)
         case "dict":
-            return {decode(key, find): decode(part, find) for key, part in inner}
-        case "iterator":
-            return iter([decode(part, find) for part in inner])
+            return {decode(key, resolve): decode(part, resolve) for key, part in inner}
         case "tuple" | "set" | "frozenset":
-            return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decode(part, find) for part in inner)
-        case "handle":
-            return find(int(inner))
-    raise ValueError(f"unknown kind {kind!r}")
+            return {"tuple": tuple, "set": set, "frozenset": frozenset}[kind](decode(part, resolve) for part in inner)
+        case "keys" | "values" | "items":
+            return _view(kind, [decode(part, resolve) for part in inner])
+        case "named_tuple":
+            name, fields, items = inner
+            return namedtuple(name, fields)(*(decode(part, resolve) for part in items))
+        case "array" | "uuid" | "path" | "zone" | "ndarray" | "numpy":
+            return _from_library(kind, inner)
+    if kind in _UNPACK:
+        return _UNPACK[kind](inner, lambda part: decode(part, resolve))
+    return resolve(value)
+
+
+def _flat(value: list[Any]) -> bool:
+    """Whether JSON says it as it is. Short integers only: the others are written in hexadecimal."""
+    kinds = set(map(type, value))
+    if not kinds <= {*_ATOMS, int}:
+        return False
+    return int not in kinds or kinds > {int} or (max(value).bit_length() < 4000 and min(value).bit_length() < 4000)
+
+
+def _pairs(value: Mapping[Any, Any], refer: Refer, depth: int) -> list[Any]:
+    return [[encode(key, refer, depth + 1), encode(part, refer, depth + 1)] for key, part in value.items()]
+
+
+def _is_named_tuple(kind: type) -> bool:
+    """Whether the class is a tuple with names and nothing else, no methods of its own."""
+    fields = getattr(kind, "_fields", None)
+    if not isinstance(fields, tuple) or kind.__bases__ != (tuple,):
+        return False
+    more = set(vars(kind)) - {"__slots__", "__new__", "__repr__", "__getnewargs__", "__orig_bases__"} - set(fields)
+    return not any(
+        isinstance(vars(kind)[name], types.FunctionType | property) for name in more if name[:1] != "_"
+    ) and (all(type(name) is str and name.isidentifier() for name in fields))
+
+
+def _view(kind: str, parts: list[Any]) -> Any:
+    if kind == "keys":
+        return dict.fromkeys(parts).keys()
+    return dict(parts).items() if kind == "items" else dict(enumerate(parts)).values()
+
+
+def _of_library(value: Any) -> Any:
+    """Values of modules that are not always loaded: where one is not, it holds no value of ours."""
+    kind = type(value)
+    match f"{kind.__module__}.{kind.__qualname__}":
+        case "array.array":
+            return {"array": [value.typecode, value.tolist()]}
+        case "uuid.UUID":
+            return {"uuid": value.hex}
+        case "pathlib.PosixPath" | "pathlib.PurePosixPath":
+            return {"path": [kind.__name__, str(value)]}
+        case "zoneinfo.ZoneInfo":
+            return {"zone": value.key}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
+        if value.dtype.hasobject or value.dtype.names:
+            return None
+        data = base64.b64encode(numpy.ascontiguousarray(value).tobytes()).decode()
+        if isinstance(value, numpy.generic):
+            return {"numpy": [value.dtype.str, data]}
+        return {"ndarray": [value.dtype.str, list(value.shape), data]}
+    return None
+
+
+def _from_library(kind: str, inner: Any) -> Any:
+    match kind:
+        case "array":
+            return array.array(inner[0], inner[1])
+        case "uuid":
+            import uuid
+
+            return uuid.UUID(hex=inner)
+        case "path":
+            import pathlib
+
+            return {"PosixPath": pathlib.PosixPath}.get(inner[0], pathlib.PurePosixPath)(inner[1])
+        case "zone":
+            import zoneinfo
+
+            return zoneinfo.ZoneInfo(inner)
+    import numpy
+
+    data = numpy.frombuffer(base64.b64decode(inner[-1]), dtype=numpy.dtype(inner[0]))
+    return data[0] if kind == "numpy" else data.reshape(inner[1]).copy()
+
+
+def _datetime(inner: Any, decode_part: Callable[[Any], Any]) -> datetime.datetime:
+    moment = datetime.datetime.fromisoformat(inner[0])
+    return moment.replace(tzinfo=decode_part(inner[1]), fold=inner[2])
+
+
+def _time(inner: Any, decode_part: Callable[[Any], Any]) -> datetime.time:
+    return datetime.time.fromisoformat(inner[0]).replace(tzinfo=decode_part(inner[1]), fold=inner[2])
+
+
+_Pack = Callable[[Any, Callable[[Any], Any]], Any]
+_PACK: dict[type, tuple[str, _Pack]] = {
+    complex: ("complex", lambda value, part: [repr(value.real), repr(value.imag)]),
+    bytes: ("bytes", lambda value, part: base64.b64encode(value).decode()),
+    bytearray: ("bytearray", lambda value, part: base64.b64encode(value).decode()),
+    memoryview: ("bytes", lambda value, part: base64.b64encode(value).decode()),
+    range: ("range", lambda value, part: [part(value.start), part(value.stop), part(value.step)]),
+    slice: ("slice", lambda value, part: [part(value.start), part(value.stop), part(value.step)]),
+    type(...): ("constant", lambda value, part: "..."),
+    type(NotImplemented): ("constant", lambda value, part: "NotImplemented"),
+    Decimal: ("decimal", lambda value, part: str(value)),
+    Fraction: ("fraction", lambda value, part: [part(value.numerator), part(value.denominator)]),
+    datetime.date: ("date", lambda value, part: value.isoformat()),
+    datetime.datetime: (
+        "datetime",
+        lambda value, part: [value.replace(tzinfo=None).isoformat(), part(value.tzinfo), value.fold],
+    ),
+    datetime.time: (
+        "time",
+        lambda value, part: [value.replace(tzinfo=None).isoformat(), part(value.tzinfo), value.fold],
+    ),
+    datetime.timedelta: ("timedelta", lambda value, part: [value.days, value.seconds, value.microseconds]),
+    datetime.timezone: ("timezone", lambda value, part: part(value.utcoffset(None))),
+    deque: ("deque", lambda value, part: [[part(one) for one in value], value.maxlen]),
+    Counter: ("counter", lambda value, part: [[part(key), part(one)] for key, one in value.items()]),
+    OrderedDict: ("ordered_dict", lambda value, part: [[part(key), part(one)] for key, one in value.items()]),
+    defaultdict: ("default_dict", lambda value, part: [[part(key), part(one)] for key, one in value.items()]),
+    re.Pattern: ("pattern", lambda value, part: [part(value.pattern), value.flags]),
+}
+_UNPACK: dict[str, _Pack] = {
+    "complex": lambda inner, part: complex(float(inner[0]), float(inner[1])),
+    "bytes": lambda inner, part: base64.b64decode(inner),
+    "bytearray": lambda inner, part: bytearray(base64.b64decode(inner)),
+    "range": lambda inner, part: range(*map(part, inner)),
+    "slice": lambda inner, part: slice(*map(part, inner)),
+    "constant": lambda inner, part: {"...": ..., "NotImplemented": NotImplemented}[inner],
+    "decimal": lambda inner, part: Decimal(inner),
+    "fraction": lambda inner, part: Fraction(part(inner[0]), part(inner[1])),
+    "date": lambda inner, part: datetime.date.fromisoformat(inner),
+    "datetime": _datetime,
+    "time": _time,
+    "timedelta": lambda inner, part: datetime.timedelta(*inner),
+    "timezone": lambda inner, part: datetime.timezone(part(inner)),
+    "deque": lambda inner, part: deque(map(part, inner[0]), inner[1]),
+    "counter": lambda inner, part: Counter({part(key): part(one) for key, one in inner}),
+    "ordered_dict": lambda inner, part: OrderedDict((part(key), part(one)) for key, one in inner),
+    "default_dict": lambda inner, part: defaultdict(None, ((part(key), part(one)) for key, one in inner)),
+    "pattern": lambda inner, part: re.compile(part(inner[0]), inner[1]),
+}
 
 
 class JsonConnection:
@@ -101,7 +232,7 @@ class JsonConnection:
         self._socket.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self) -> Any:
-        """The next document. Raises EOFError at the end, and where it is longer than 4 MiB."""
+        """The next document. Raises EOFError at the end, and where it is longer than 64 MiB."""
         line = self._reader.readline(_LONGEST)
         if not line.endswith(b"\n"):
             raise EOFError("the other side is gone")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from queue import LifoQueue
 from typing import Any, TypeVar
 
-from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome
+from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome, Verdict
 from worker.judge.clock import outside
 from worker.sandbox.pool import JailPool
 
@@ -38,7 +38,9 @@ class Jails:
     def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.program(code, stdin, language, bounded), limits)
 
-    def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
+    def assertions(
+        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+    ) -> list[Verdict]:
         return self._use(lambda jail, bounded: jail.assertions(code, setup, tests, entry_point, bounded), limits)
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:

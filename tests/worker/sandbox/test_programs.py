@@ -18,7 +18,7 @@ def graded(jail: JailPool, pair: Pair, answer: str) -> float:
 
 
 def test_there_are_as_many_wrong_programs_as_right_ones() -> None:
-    assert 2 * len(PAIRS) >= 40
+    assert 2 * len(PAIRS) >= 120
     assert len({pair.name for pair in PAIRS}) == len(PAIRS)
     assert all(pair.right != pair.wrong for pair in PAIRS)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
 from trainer_core.rewards.graders import code_blocks
-from trainer_core.rewards.graders.jail import Jail, Language, Limits, require
+from trainer_core.rewards.graders.jail import Jail, Language, Limits, Verdict, require
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
@@ -68,10 +68,7 @@ class CodeTestsGrader(GraderModel):
                 raise GraderError(f"assert tests are in Python, the program in {self.language}")
             setup = _text(item, self.setup) if self.setup else ""
             entry_point = _text(item, self.entry_point) if self.entry_point else ""
-            passed = jail.assertions(code, setup, tests, entry_point, limits)
-            if len(passed) != len(tests):
-                raise GraderError(f"{len(tests)} tests gave {len(passed)} verdicts")
-            return passed
+            return self._certain(jail.assertions(code, setup, tests, entry_point, limits))
         passed = []
         for index, test in enumerate(tests):
             given, wanted = _pair(test, index)
@@ -80,6 +77,15 @@ class CodeTestsGrader(GraderModel):
             if self.credit == "all" and not passed[-1]:
                 break
         return passed
+
+    def _certain(self, verdicts: Sequence[Verdict]) -> list[bool]:
+        """Raises GraderError where a test that counts cannot be judged."""
+        if self.credit == "all" and False in verdicts:
+            return [False]
+        unclear = next((verdict for verdict in verdicts if isinstance(verdict, str)), None)
+        if unclear is not None:
+            raise GraderError(unclear)
+        return [verdict is True for verdict in verdicts]
 
     def _same(self, given: str, wanted: str) -> bool:
         if self.compare == "tokens":

@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 from trainer_core.rewards.errors import GraderError
 
 Language = Literal["python", "bash", "c"]
+Verdict = bool | str
+"""Whether a test passes, or why nobody can say."""
 End = Literal["exit", "wall", "memory", "output"]
 
 
@@ -50,7 +52,9 @@ class Jail(Protocol):
     def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
         """Run a program on ``stdin``. Raises JailError where the language is not installed."""
 
-    def assertions(self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits) -> list[bool]:
+    def assertions(
+        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+    ) -> list[Verdict]:
         """Tells which tests the solution passes. The tests run in a jail of their own, beside the solution's."""
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:

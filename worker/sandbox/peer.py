@@ -1,0 +1,341 @@
+"""Calls between two jails, in both directions: what is no plain value stays where it is, and is worked on from afar."""
+
+import copy
+import importlib
+import inspect
+import sys
+import threading
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from worker.sandbox import stand_ins, wire
+
+STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
+"""Modules that do nothing when they are imported."""
+LIBRARIES = {"numpy"}
+"""Packages that both sides may have."""
+SHARED_TYPES = {"builtins", "collections", "datetime", "decimal", "fractions", "_decimal"}
+"""Modules whose classes are the same on both sides."""
+_ITERATORS = (map, filter, zip, enumerate, reversed)
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
+_INSPECTED = (types.FunctionType, types.MethodType)
+_CONTAINERS = (list, dict, set, bytearray, tuple)
+
+
+class Peer:
+    """One end of the line between the jails."""
+
+    def __init__(self, line: wire.JsonConnection) -> None:
+        self._line = line
+        self._lock = threading.RLock()
+        self._kept: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._described: set[int] = set()
+        self._theirs: dict[int, Any] = {}
+        self.asked = 0
+        """Requests that were sent."""
+
+    def ask(self, **request: Any) -> Any:
+        """Send a request and return its value; meanwhile answer what the other side asks.
+
+        Raises whatever the request raises there, and EOFError where the other side is gone.
+        """
+        arguments = request.get("arguments", [])
+        named = request.get("named", {})
+        if "arguments" in request:
+            request["arguments"] = [self.encode(one) for one in arguments]
+            request["named"] = {name: self.encode(one) for name, one in named.items()}
+        with self._lock:
+            self.asked += 1
+            self.send(request)
+            while not (message := self._receive()).get("answer"):
+                self.send(self.serve(message))
+        for key, after in message.get("changed", {}).items():
+            self._change(named[key] if key in named else arguments[int(key)], self.decode(after))
+        if "error" in message:
+            raise self.error(message["error"])
+        if "argument" in message:
+            key = message["argument"]
+            return named[key] if key in named else arguments[int(key)]
+        return self.decode(message["value"])
+
+    def serve(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a request of the other side."""
+        try:
+            arguments = [self.decode(one) for one in request.get("arguments", [])]
+            named = {name: self.decode(one) for name, one in request.get("named", {}).items()}
+            value = self.perform(request, arguments, named)
+            return {"answer": True, **self._value(value, request, arguments, named)}
+        except BaseException as error:
+            return {"answer": True, "error": self.describe_error(error)}
+
+    def serve_all(self) -> None:
+        """Answer until the other side is gone."""
+        while True:
+            try:
+                request = self._receive()
+            except EOFError:
+                return
+            self.send(self.serve(request))
+
+    def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
+        """What a request asks for. Sides add their own requests, and refuse what they do not grant."""
+        target: Any = self._kept[int(request["of"])] if "of" in request else None
+        match request["do"]:
+            case "call":
+                return target(*arguments, **named)
+            case "method":
+                return getattr(target, request["name"])(*arguments, **named)
+            case "attribute":
+                return getattr(target, request["name"])
+            case "set":
+                return setattr(target, request["name"], arguments[0])
+            case "delete":
+                return delattr(target, request["name"])
+            case "operate":
+                return stand_ins.operate(target, request["name"], arguments)
+            case "plain":
+                return plain_content(target)
+            case "copy" | "deepcopy":
+                return getattr(copy, request["do"])(target)
+            case "send":
+                return target.send(*arguments)
+            case "close":
+                return target.close()
+            case "next_awaited":
+                return stand_ins.awaited(target.__anext__())
+            case "await":
+                return stand_ins.awaited(target)
+        raise ValueError(f"no request {request['do']!r}")
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message as it is."""
+        self._line.send(message)
+
+    def encode(self, value: Any) -> Any:
+        """``value`` for the other side."""
+        before = len(self._kept)
+        try:
+            return wire.encode(value, self._refer)
+        except BaseException:
+            self._described -= set(range(before, len(self._kept)))  # what was described has not been heard
+            raise
+
+    def decode(self, value: Any) -> Any:
+        """A value of the other side."""
+        return wire.decode(value, self._resolve)
+
+    def trusts(self, stand_in: Any) -> bool:
+        """Whether an object of the other side may say what it equals."""
+        return True
+
+    def doubt(self, reason: str) -> None:
+        """Note that nobody here can tell whether what the other side says is so."""
+
+    def grants_standard(self) -> bool:
+        """Whether functions of the standard library are replaced by this side's own."""
+        return True
+
+    def describe_error(self, error: BaseException) -> dict[str, Any]:
+        """An exception for the other side."""
+        known = stand_ins.number_of(error)
+        if known is not None:
+            return {"yours": known}
+        found: dict[str, Any] = {"mine": self._keep(error), "text": _text(error), "class": self.encode(type(error))}
+        try:
+            found["args"] = [self.encode(one) for one in error.args]
+            found["cause"] = None if error.__cause__ is None else self.describe_error(error.__cause__)
+        except (ValueError, RecursionError):
+            found["args"] = []
+        return found
+
+    def error(self, description: Mapping[str, Any]) -> BaseException:
+        """An exception of the other side, or our own that came back."""
+        if "yours" in description:
+            found: BaseException = self._kept[int(description["yours"])]
+            return found
+        kind = self.decode(description["class"])
+        arguments = [self.decode(one) for one in description.get("args", [])]
+        made = stand_ins.error(kind, arguments, str(description["text"]), self, int(description["mine"]))
+        if description.get("cause"):
+            made.__cause__ = self.error(description["cause"])
+        return made
+
+    def _value(
+        self, value: Any, request: Mapping[str, Any], arguments: list[Any], named: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        changed = {}
+        given = {**{str(index): one for index, one in enumerate(arguments)}, **named}
+        before = {
+            **{str(index): one for index, one in enumerate(request.get("arguments", []))},
+            **request.get("named", {}),
+        }
+        for key, one in given.items():
+            if isinstance(one, _CONTAINERS) or type(one).__name__ in ("deque", "ndarray", "array"):
+                if value is one and not isinstance(one, tuple):
+                    found["argument"] = key
+                after = self.encode(one)
+                if after != before[key]:
+                    changed[key] = after
+        if changed:
+            found["changed"] = changed
+        if "argument" not in found:
+            found["value"] = self.encode(value)
+        return found
+
+    def _receive(self) -> dict[str, Any]:
+        message = self._line.receive()
+        if not isinstance(message, dict):
+            raise EOFError("the other side speaks nonsense")
+        return message
+
+    def _keep(self, value: Any) -> int:
+        """The number of an object, the same as long as this side lives."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._kept)
+            self._kept.append(value)
+        return number
+
+    def _refer(self, value: Any) -> dict[str, Any]:
+        theirs = stand_ins.number_of(value)
+        if theirs is not None:
+            return {"yours": theirs}
+        kind = type(value)
+        if isinstance(value, type) and value.__module__ in SHARED_TYPES and _named_in(value.__module__, value) is value:
+            return {"type": f"{value.__module__}.{value.__qualname__}"}
+        if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] in STANDARD | LIBRARIES:
+            return {"module": value.__name__}
+        if isinstance(value, type) and issubclass(value, BaseException) and _is_library(value):
+            return {"type": f"{value.__module__}.{value.__qualname__}"}
+        if isinstance(value, BaseException):
+            return {"raised": self.describe_error(value)}
+        number = self._keep(value)
+        if number in self._described:
+            return {"mine": number}
+        self._described.add(number)
+        if isinstance(value, type):
+            return {"mine": number, "is": "class", **self._class(value)}
+        if isinstance(value, _FUNCTIONS) or kind.__module__ == "functools":
+            return {"mine": number, "is": "function", **_function(value)}
+        if found := _flow(value):
+            return {"mine": number, "is": found}
+        described = {"mine": number, "is": "object", "class": self.encode(kind)}
+        if isinstance(value, stand_ins.BASES):
+            described["plain"] = self.encode(plain_content(value))
+        return described
+
+    def _class(self, kind: type) -> dict[str, Any]:
+        methods = [
+            name
+            for name in dir(kind)
+            if name[:2] != "__" and isinstance(inspect.getattr_static(kind, name, None), types.FunctionType)
+        ]
+        return {
+            "name": kind.__name__,
+            "doc": kind.__doc__ if isinstance(kind.__doc__, str) else None,
+            "bases": [self.encode(base) for base in kind.__bases__ if base is not object],
+            "special": stand_ins.special(kind),
+            "methods": methods,
+            "meta": stand_ins.special(type(kind)) if type(kind) is not type else [],
+        }
+
+    def _resolve(self, value: dict[str, Any]) -> Any:
+        if "yours" in value:
+            return self._kept[int(value["yours"])]
+        if "raised" in value:
+            return self.error(value["raised"])
+        if "type" in value:
+            module, _, name = str(value["type"]).rpartition(".")
+            found = None
+            if module in SHARED_TYPES or module.partition(".")[0] in STANDARD:
+                found = getattr(importlib.import_module(module), name, None)
+            if isinstance(found, type) and (module in SHARED_TYPES or issubclass(found, BaseException)):
+                return found
+            raise ValueError(f"no type {value['type']!r}")
+        if "module" in value:
+            if str(value["module"]).partition(".")[0] not in STANDARD | LIBRARIES:
+                raise ValueError(f"no module {value['module']!r}")
+            return importlib.import_module(value["module"])
+        number = int(value["mine"])
+        if number not in self._theirs:
+            if "standard" in value and self.grants_standard():
+                module, _, name = str(value["standard"]).partition(":")
+                return getattr(importlib.import_module(module), name)
+            self._theirs[number] = stand_ins.make(self, number, value)
+        return self._theirs[number]
+
+    def _change(self, before: Any, after: Any) -> None:
+        """Carry what the other side changed in place over to what it was given."""
+        if stand_ins.number_of(before) is not None or type(before) is not type(after):
+            return
+        if isinstance(before, list | bytearray) or type(before).__name__ == "array":
+            before[:] = after
+        elif type(before).__name__ == "ndarray" and before.shape == after.shape:
+            before[...] = after
+        elif isinstance(before, dict | set) or type(before).__name__ == "deque":
+            before.clear()
+            (before.extend if type(before).__name__ == "deque" else before.update)(after)
+
+
+def plain_content(value: Any) -> Any:
+    """Content of an object whose class extends one of Python's own, as that one holds it."""
+    base: Any = next(base for base in stand_ins.BASES if isinstance(value, base))
+    if base in (int, float):
+        return base.__add__(value, base())
+    if base is str:
+        return str.__str__(value)
+    if base is dict:
+        return {key: dict.__getitem__(value, key) for key in dict.__iter__(value)}
+    return base(base.__iter__(value)) if base is not bytes else bytes(bytes.__iter__(value))
+
+
+def _flow(value: Any) -> str | None:
+    """What an object is that yields or is awaited."""
+    if isinstance(value, types.GeneratorType):
+        return "generator"
+    if isinstance(value, types.CoroutineType):
+        return "coroutine"
+    if isinstance(value, types.AsyncGeneratorType):
+        return "async_generator"
+    kind = type(value)
+    if isinstance(value, _ITERATORS) or (kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")):
+        return "iterator"
+    return None
+
+
+def _function(value: Any) -> dict[str, Any]:
+    name = getattr(value, "__name__", type(value).__name__)
+    doc = getattr(value, "__doc__", None)
+    found: dict[str, Any] = {
+        "name": name if isinstance(name, str) else "function",
+        "doc": doc if isinstance(doc, str) else None,
+        "async": inspect.iscoroutinefunction(value),
+    }
+    try:
+        parameters = inspect.signature(value).parameters.values() if isinstance(value, _INSPECTED) else None
+    except (ValueError, TypeError):
+        parameters = None
+    if parameters is not None:
+        found["parameters"] = [[one.name, int(one.kind), one.default is not one.empty] for one in parameters]
+    module = getattr(value, "__module__", None)
+    if isinstance(module, str) and module in STANDARD and _named_in(module, value) is value:
+        found["standard"] = f"{module}:{name}"
+    return found
+
+
+def _is_library(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in STANDARD and _named_in(kind.__module__, kind) is kind
+
+
+def _named_in(module: str, value: Any) -> Any:
+    return getattr(sys.modules.get(module), getattr(value, "__qualname__", ""), None)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:10_000]
+    except BaseException:
+        return type(error).__name__

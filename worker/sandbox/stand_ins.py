@@ -1,0 +1,445 @@
+"""Stand-ins for the objects of another jail: classes, objects, functions, generators, coroutines and exceptions."""
+
+import asyncio
+import functools
+import inspect
+import threading
+import types
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from worker.sandbox.peer import Peer
+
+BASES = (int, float, str, bytes, list, tuple, dict, set, frozenset)
+"""Python's own classes whose content can be told apart from what a class that extends them makes of it."""
+_COMPARED = ("__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__hash__")
+"""Operators by which an object says itself what it equals."""
+# fmt: off
+OPERATORS = (
+    *_COMPARED, "__len__", "__iter__", "__next__", "__reversed__", "__getitem__", "__setitem__", "__delitem__",
+    "__call__", "__str__", "__repr__", "__format__", "__bytes__", "__bool__", "__int__", "__float__", "__complex__",
+    "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__neg__", "__pos__", "__abs__", "__invert__",
+    "__enter__", "__exit__", "__aenter__", "__aexit__", "__aiter__", "__anext__", "__await__", "__fspath__",
+    *(f"__{side}{name}__" for name in (
+        "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and", "xor",
+        "or",
+    ) for side in ("", "r", "i")),
+)
+# fmt: on
+_NUMBER = "_Dressage__number"
+
+
+def special(kind: type) -> list[str]:
+    """Operators that a class has beyond those of every object."""
+    found = []
+    for name in OPERATORS:
+        own = getattr(kind, name, None)
+        if own is not None and own is not getattr(object, name, None) and (kind is not type or name == "__call__"):
+            found.append(name)
+    return found
+
+
+def operate(value: Any, name: str, arguments: Sequence[Any]) -> Any:
+    """Apply an operator as Python does."""
+    if name not in OPERATORS:
+        raise TypeError(f"no operator {name!r}")
+    return getattr(type(value), name)(value, *arguments)
+
+
+def number_of(value: Any) -> int | None:
+    """The number under which the other side keeps the object; None for what is ours."""
+    if isinstance(value, RemoteClass):
+        found: int = type.__getattribute__(value, "number")
+        return found
+    kind = type(value)
+    if isinstance(kind, RemoteClass):
+        number: int = object.__getattribute__(value, _NUMBER)
+        return number
+    if kind is type and value in _ERROR_CLASSES:
+        return _ERROR_CLASSES[value]
+    if isinstance(value, BaseException) or kind in _REMEMBERED:
+        return _REMOTE.get(id(value), (None, None))[0]
+    return None
+
+
+_REMOTE: dict[int, tuple[int | None, Any]] = {}
+"""Stand-ins that are ordinary functions, generators and exceptions, by identity. They are kept, so none is reused."""
+
+
+def _remember(value: Any, number: int) -> Any:
+    _REMOTE[id(value)] = (number, value)
+    return value
+
+
+class RemoteClass(type):
+    """A class whose objects live in the other jail."""
+
+    peer: "Peer"
+    number: int
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], ours: bool = False) -> "RemoteClass":
+        if not ours:
+            peer = next(base.peer for base in bases if isinstance(base, RemoteClass) and hasattr(base, "peer"))
+            reason = f"a test extends the program's class {bases[0].__name__}, which lives in a jail of its own"
+            peer.doubt(reason)
+            raise TypeError(reason)
+        return super().__new__(mcs, name, bases, space)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any], ours: bool = False) -> None:
+        super().__init__(name, bases, space)
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return cls.peer.ask(do="call", of=cls.number, arguments=arguments, named=named)
+
+    def __getattr__(cls, name: str) -> Any:
+        return cls.peer.ask(do="attribute", of=cls.number, name=name)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name in ("peer", "number"):
+            type.__setattr__(cls, name, value)
+        elif name not in ("__abstractmethods__", "__parameters__"):
+            cls.peer.ask(do="set", of=cls.number, name=name, arguments=[value])
+
+    def __iter__(cls) -> Any:
+        return cls.peer.ask(do="operate", of=cls.number, name="__iter__", arguments=[])
+
+    def __len__(cls) -> Any:
+        return cls.peer.ask(do="operate", of=cls.number, name="__len__", arguments=[])
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls.peer.ask(do="operate", of=cls.number, name="__getitem__", arguments=[key])
+
+    def __contains__(cls, value: Any) -> bool:
+        return bool(cls.peer.ask(do="operate", of=cls.number, name="__contains__", arguments=[value]))
+
+
+class RemoteObject(metaclass=RemoteClass, ours=True):
+    """An object in the other jail. Attributes, methods and operators are asked for there."""
+
+    __slots__ = (_NUMBER, "__weakref__")
+
+    def __getattr__(self, name: str) -> Any:
+        return _ask(self, do="attribute", name=name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _ask(self, do="set", name=name, arguments=[value])
+
+    def __delattr__(self, name: str) -> None:
+        _ask(self, do="delete", name=name)
+
+    def __copy__(self) -> Any:
+        return _ask(self, do="copy")
+
+    def __deepcopy__(self, known: Any) -> Any:
+        return _ask(self, do="deepcopy")
+
+
+def _ask(target: Any, **request: Any) -> Any:
+    return type(target).peer.ask(of=object.__getattribute__(target, _NUMBER), **request)
+
+
+def make(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
+    """The stand-in of an object that the other side describes."""
+    match description["is"]:
+        case "class":
+            return _class(peer, number, description)
+        case "function":
+            return _remember(_function(peer, number, description), number)
+        case "generator":
+            return _remember(_generator(peer, number), number)
+        case "iterator":
+            return _remember(_Iterator(peer, number), number)
+        case "coroutine":
+            return _coroutine(peer, number)
+        case "async_generator":
+            return _async_generator(peer, number)
+        case "object":
+            return _object(peer, number, description)
+    raise ValueError("the other side describes nothing")
+
+
+def _object(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
+    kind = peer.decode(description["class"])
+    if not isinstance(kind, RemoteClass):
+        kind = _class(peer, -1, {"name": "object", "bases": [], "special": [], "methods": []})
+    made = object.__new__(kind)
+    object.__setattr__(made, _NUMBER, number)
+    if "plain" in description and not peer.trusts(made):
+        return peer.decode(description["plain"])
+    return made
+
+
+def _class(peer: "Peer", number: int, description: Mapping[str, Any]) -> type:
+    name, bases = str(description["name"]), [peer.decode(base) for base in description["bases"]]
+    bases = [base for base in bases if isinstance(base, type)]
+    space: dict[str, Any] = {"__module__": "solution", "__doc__": description.get("doc")}
+    if any(issubclass(base, BaseException) for base in bases):
+        kind = type(name, tuple(base for base in bases if issubclass(base, BaseException)), {**space, **_ERROR})
+        return _remember_class(kind, number)
+    own = [base for base in bases if not isinstance(base, RemoteClass)]
+    plain = next((base for base in own if base in BASES), None)
+    space["__slots__"] = ()
+    if plain is not None:  # isinstance with Python's own class holds as well
+        like = type(name, (plain,), {})
+        space["__class__"] = property(lambda self: like)
+    for method in description["methods"]:
+        space[str(method)] = _method(str(method))
+    known = set(OPERATORS) & set(map(str, description["special"]))
+    remote = tuple(base for base in bases if isinstance(base, RemoteClass)) or (RemoteObject,)
+    made = RemoteClass(name, remote, space, ours=True)
+    made.peer, made.number = peer, number
+    trusted = peer.trusts(made)
+    for operator in known:
+        if operator in _COMPARED and not trusted and plain is None:
+            continue
+        type.__setattr__(made, operator, _operator(operator, plain))
+    if "__eq__" in known and "__hash__" not in known:
+        type.__setattr__(made, "__hash__", None)
+    return made
+
+
+def _remember_class(kind: type, number: int) -> type:
+    _ERROR_CLASSES[kind] = number
+    return kind
+
+
+_ERROR_CLASSES: dict[type, int] = {}
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
+        return _ask(self, do="method", name=name, arguments=arguments, named=named)
+
+    method.__name__ = name
+    return method
+
+
+def _operator(name: str, plain: type | None) -> Callable[..., Any]:
+    def forward(self: Any, *arguments: Any, **named: Any) -> Any:
+        if name in ("__exit__", "__aexit__"):
+            arguments = (*arguments[:2], None)  # a traceback does not cross
+        return _ask(self, do="operate", name=name, arguments=arguments, **({"named": named} if named else {}))
+
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        return _ask(self, do="call", arguments=arguments, named=named)
+
+    def compare(self: Any, *arguments: Any) -> Any:
+        if name == "__hash__":
+            return hash(forward(self))
+        if plain is not None and number_of(arguments[0]) is None:
+            return getattr(plain, name)(_ask(self, do="plain"), *arguments)
+        if number_of(arguments[0]) is not None:
+            return forward(self, *arguments)
+        return _believed(self, name, arguments[0], forward)
+
+    chosen = call if name == "__call__" else compare if name in _COMPARED else forward
+    chosen.__name__ = name
+    return chosen
+
+
+def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> Any:
+    """What an object says of a plain value, as far as it is to be believed: not where it says so of any value."""
+    peer = type(self).peer
+    said = forward(self, other)
+    if said is not True or peer.trusts(None):
+        return said if said is NotImplemented else said is True
+    if forward(self, _another(other)) is True:
+        return False
+    if name == "__contains__":
+        return True
+    if name == "__eq__":
+        peer.doubt(f"a test compares an object of the program's class {type(self).__name__} with a plain value: only "
+                   "the program could say whether they are equal")  # fmt: skip
+    return name != "__eq__"
+
+
+def _another(value: Any) -> Any:
+    """A value of the same kind that is surely another one."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value + 1_000_003
+    if isinstance(value, str):
+        return value + "\u2603"
+    if isinstance(value, list | tuple):
+        return type(value)([*value, "\u2603"]) if type(value) in (list, tuple) else [*value, "\u2603"]
+    return "\u2603"
+
+
+def _function(peer: "Peer", number: int, description: Mapping[str, Any]) -> Any:
+    if description.get("async"):
+
+        async def call_later(*arguments: Any, **named: Any) -> Any:
+            found = peer.ask(do="call", of=number, arguments=arguments, named=named)
+            return await found if hasattr(found, "__await__") else found
+
+        return _dressed(call_later, description)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return peer.ask(do="call", of=number, arguments=arguments, named=named)
+
+    return _dressed(RemoteFunction(peer, number, call), description)
+
+
+class RemoteFunction:
+    """A function in the other jail."""
+
+    def __init__(self, peer: "Peer", number: int, call: Callable[..., Any]) -> None:
+        self.__dict__.update(_peer=peer, _number=number, _call=call)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._call(*arguments, **named)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__wrapped__", "__text_signature__"):
+            raise AttributeError(name)
+        return self._peer.ask(do="attribute", of=self._number, name=name)
+
+
+def _dressed(function: Any, description: Mapping[str, Any]) -> Any:
+    name = str(description["name"])
+    function.__name__ = name if name.isidentifier() else "function"
+    function.__qualname__ = function.__name__
+    function.__doc__ = description.get("doc")
+    parameters = description.get("parameters")
+    if isinstance(parameters, list) and isinstance(function, RemoteFunction):
+        made = [inspect.Parameter(str(one), _KINDS[kind], default=None if default else inspect.Parameter.empty)
+                for one, kind, default in parameters]  # fmt: skip
+        signature = inspect.Signature(made)
+        names = tuple(one.name for one in made if one.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        code = types.SimpleNamespace(co_argcount=len(names), co_varnames=names, co_flags=0)
+        function.__dict__.update(__signature__=signature, __code__=code)
+    return function
+
+
+_KINDS = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.KEYWORD_ONLY,
+    inspect.Parameter.VAR_KEYWORD,
+)
+
+
+def _generator(peer: "Peer", number: int) -> Iterator[Any]:
+    sent = None
+    try:
+        while True:
+            try:
+                value = peer.ask(do="send", of=number, arguments=[sent])
+            except StopIteration as end:
+                return end.value
+            sent = yield value
+    except GeneratorExit:
+        peer.ask(do="close", of=number)
+        raise
+
+
+class _Iterator:
+    def __init__(self, peer: "Peer", number: int) -> None:
+        self._peer, self._number = peer, number
+
+    def __iter__(self) -> "_Iterator":
+        return self
+
+    def __next__(self) -> Any:
+        return self._peer.ask(do="operate", of=self._number, name="__next__", arguments=[])
+
+
+_REMEMBERED = (type(lambda: None), types.GeneratorType, RemoteFunction, _Iterator)
+
+
+async def _coroutine(peer: "Peer", number: int) -> Any:
+    return peer.ask(do="await", of=number)
+
+
+async def _async_generator(peer: "Peer", number: int) -> AsyncIterator[Any]:
+    while True:
+        try:
+            value = peer.ask(do="next_awaited", of=number)
+        except StopAsyncIteration:
+            return
+        yield value
+
+
+def awaited(value: Any) -> Any:
+    """Result of an awaitable, whether a loop runs in this thread or not."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _loop().run_until_complete(_await(value))
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append((True, asyncio.run(_await(value))))
+        except BaseException as error:
+            found.append((False, error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    ((right, result),) = found
+    if not right:
+        raise result
+    return result
+
+
+async def _await(value: Any) -> Any:
+    return await value
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+def _error_text(self: Any) -> str:
+    text = self.__dict__.get("_remote_text")
+    return BaseException.__str__(self) if text is None else str(text)
+
+
+def _error_attribute(self: Any, name: str) -> Any:
+    found = _REMOTE.get(id(self))
+    peer = self.__dict__.get("_remote_peer")
+    if found is None or peer is None or name[:2] == "__":
+        raise AttributeError(name)
+    return peer.ask(do="attribute", of=found[0], name=name)
+
+
+_ERROR: dict[str, Any] = {"__str__": _error_text, "__getattr__": _error_attribute}
+
+
+def error(kind: Any, arguments: list[Any], text: str, peer: "Peer", number: int) -> BaseException:
+    """The stand-in of an exception."""
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        kind = CandidateFailedError
+    if not issubclass(kind, Exception) and kind is not SystemExit:
+        kind, arguments = CandidateFailedError, [f"{kind.__name__}: {text}"]
+    try:
+        made = kind.__new__(kind, *arguments) if kind in _ERROR_CLASSES else _built(kind, arguments)
+        made.args = tuple(arguments)
+        if kind in _ERROR_CLASSES:
+            made.__dict__.update(_remote_text=text, _remote_peer=peer)
+    except Exception:
+        made = CandidateFailedError(f"{kind.__name__}: {text}")
+    found: BaseException = _remember(made, number)
+    return found
+
+
+def _built(kind: Any, arguments: list[Any]) -> Any:
+    try:
+        return kind(*arguments)
+    except TypeError:  # json.JSONDecodeError and its like want more than they keep
+        made = kind.__new__(kind, *arguments)
+        made.__dict__.update(msg=str(arguments[0]) if arguments else "")
+        return made
+
+
+class CandidateFailedError(Exception):
+    """The other side raised something that is no ordinary exception, or is gone."""
