@@ -10,14 +10,19 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from worker.sandbox import peer, stand_ins, wire
+from worker.sandbox import peer, stand_ins, suites, wire
+from worker.sandbox.shared_files import SharedFiles
 
 _CHANNEL = 102
 _MODULES = ("solution", "main", "your_module", "my_module", "program")
 """Names under which tests may import the program."""
 _NAMES_LIMIT = 10_000
 _WORD = re.compile(r"[^\W\d]\w*")
-_LENT = (io.StringIO, io.BytesIO, queue.Queue, random.Random)
+_FILES = {
+    "open", "tempfile", "tmp_path", "tmpdir", "write_text", "write_bytes", "mkdir", "makedirs", "Path", "pathlib",
+}  # fmt: skip
+"""Words of tests that use files."""
+_LENT = (io.IOBase, queue.Queue, random.Random)
 """Classes of the library whose objects the candidate may use when a test hands it one."""
 Verdict = bool | str
 """Whether a test passes, or why nobody can say."""
@@ -38,6 +43,20 @@ class Judge(peer.Peer):
         """Wait until the program is loaded. Raises EOFError where it is not."""
         while not (message := self._receive()).get("ready"):
             self.send(self.serve(message))
+
+    def share(self) -> None:
+        """Have the program see the files of tests that use some, and follow the seeds that they set."""
+        if self._words & _FILES:
+            self.ask(do="share")
+            self.files = SharedFiles()
+        if "seed" in self._words:
+            seed = random.seed
+
+            def both(*arguments: Any, **named: Any) -> None:
+                seed(*arguments, **named)
+                self.ask(do="seed", arguments=arguments, named=named)
+
+            random.seed = both
 
     def trusts(self, stand_in: Any) -> bool:
         """Only what the tests themselves know by the name of its class."""
@@ -65,10 +84,10 @@ class Judge(peer.Peer):
             raise AttributeError(f"{type(target).__name__!r} object has no attribute {name!r}")
         if action in ("send", "close") and not isinstance(target, types.GeneratorType):
             raise TypeError("no generator")
-        if action == "call" and not callable(target):
+        if action in ("call", "make") and not callable(target):
             raise TypeError(f"{type(target).__name__!r} object is not callable")
         found = super().perform(request, arguments, named)
-        if action == "call" and isinstance(found, types.CoroutineType):
+        if action in ("call", "make") and isinstance(found, types.CoroutineType):
             return stand_ins.awaited(found)
         return found
 
@@ -110,7 +129,9 @@ class Names:
         self._judge = judge
         self._fixed: dict[str, Any] = {}
         self._known: list[str] = []
+        self._replaced: dict[str, Any] = {}
         judge.wait()
+        judge.share()
         found = judge.ask(do="names")
         for name, value in list(found.items())[:_NAMES_LIMIT]:
             if not isinstance(name, str):
@@ -142,9 +163,19 @@ class Names:
 
     def set(self, name: str, value: Any) -> None:
         """Replace what the candidate has under a name."""
+        if name in self._known:
+            self._replaced.setdefault(name, self[name])
+        else:
+            self._known.append(name)
         self._judge.ask(do="put", name=name, arguments=[value])
-        self._fixed.pop(name, None)
         self._fixed[name] = value
+
+    def restore(self, name: str) -> None:
+        """Put back what the candidate had under a name that was replaced."""
+        if name not in self._replaced:
+            raise AttributeError(f"module 'solution' has no attribute {name!r} of its own")
+        self._judge.ask(do="put", name=name, arguments=[self._replaced[name]])
+        self._fixed[name] = self._replaced.pop(name)
 
     def _method(self, name: str) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
@@ -172,26 +203,36 @@ class Module(types.ModuleType):
         else:
             self._names.set(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        self._names.restore(name)
 
-def judge(setup: str, tests: Sequence[str], entry_point: str, tell: Callable[[Verdict], None]) -> None:
-    """Tell of each test whether it passes, one after the other. Each has globals of its own; ``setup`` runs before
-    each."""
+
+def judge(
+    setup: str, tests: Sequence[str], frameworks: Sequence[str], entry_point: str, tell: Callable[[Any], None]
+) -> None:
+    """Tell of each test whether it passes, as ``[index, verdict]``, one after the other. Each has globals of its own;
+    ``setup`` runs before each."""
     for name, text in (("setup", setup), *((f"test {index}", test) for index, test in enumerate(tests))):
         if (fault := _unreadable(text, name)) is not None:
-            for _ in tests:
-                tell(fault)
+            for index in range(len(tests)):
+                tell([index, fault])
             return
     line = Judge(wire.JsonConnection(_CHANNEL), set(_WORD.findall("\n".join((setup, *tests)))), lambda: _given(setup))
     try:
         names = Names(line, entry_point)
     except (EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError, stand_ins.CandidateFailedError):
-        for _ in tests:
-            tell(False)
+        for index in range(len(tests)):
+            tell([index, False])
         return
     for name in _MODULES:
         sys.modules[name] = Module(name, names)
-    for test in tests:
-        tell(_verdict(line, setup, test, Space(names, entry_point)))
+    for index, (test, framework) in enumerate(zip(tests, frameworks, strict=True)):
+        if framework == "asserts":
+            tell([index, _verdict(line, setup, test, Space(names, entry_point))])
+            continue
+        run = {"unittest": suites.unittests, "pytest": suites.pytests}[framework]
+        for verdict in run(setup, test, Space(names, entry_point), list(names), line.doubts):
+            tell([index, verdict])
 
 
 def _verdict(line: Judge, setup: str, test: str, space: Space) -> Verdict:

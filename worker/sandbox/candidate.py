@@ -2,24 +2,26 @@
 
 import builtins
 import io
+import random
 import sys
 import types
 from collections.abc import Mapping
 from typing import Any
 
 from worker.sandbox import peer, wire
+from worker.sandbox.shared_files import SharedFiles
 
 _CHANNEL = 102
 
 
-class Candidate(peer.Peer):
+class CandidatePeer(peer.Peer):
     """The program's end of the line."""
 
     def __init__(self, line: wire.JsonConnection, space: dict[str, Any]) -> None:
         super().__init__(line)
         self._space = space
         self.printed = io.BytesIO()
-        """What the program has written since the tests heard of it."""
+        """Text that the program has written since the tests heard of it."""
 
     def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
         space = self._space
@@ -31,6 +33,11 @@ class Candidate(peer.Peer):
             case "put":
                 space[request["name"]] = arguments[0]
                 return None
+            case "share":
+                self.files = SharedFiles()
+                return None
+            case "seed":
+                return random.seed(*arguments, **named)
             case "entry":
                 return _entry(space, request["name"])(*arguments, **named)
         return super().perform(request, arguments, named)
@@ -47,7 +54,7 @@ class Candidate(peer.Peer):
 class _Input(io.TextIOBase):
     """Input as far as a test provides it."""
 
-    def __init__(self, line: Candidate) -> None:
+    def __init__(self, line: CandidatePeer) -> None:
         self._line = line
 
     def readable(self) -> bool:
@@ -71,7 +78,7 @@ def serve(code: str, given: bool) -> int:
 
     module = program_module(code, "solution")
     space = module.__dict__
-    line = Candidate(wire.JsonConnection(_CHANNEL), space)
+    line = CandidatePeer(wire.JsonConnection(_CHANNEL), space)
     sys.stdout = io.TextIOWrapper(line.printed, "utf-8", write_through=True)
     if given:
         space.update(line.ask(do="given"))
@@ -90,7 +97,7 @@ def serve(code: str, given: bool) -> int:
 
 
 def _fixed(value: Any) -> Any:
-    """What stays as it is under its name: functions, classes and modules. None for values, which may change."""
+    """Functions, classes and modules, which stay as they are under their name; None for values, which may change."""
     return value if callable(value) or isinstance(value, types.ModuleType) else None
 
 

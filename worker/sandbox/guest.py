@@ -19,6 +19,7 @@ READY = b"+"
 cannot pretend that the jail has failed."""
 LIMITS = struct.Struct("QQQ")
 """Limits of a job as the supervisor sends them: bytes of memory, seconds of processor time, processes."""
+NO_LIMIT = (1 << 64) - 1
 _LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NPROC)
 _FIXED = {
     resource.RLIMIT_FSIZE: 32 << 20,
@@ -102,7 +103,8 @@ def _close_in(jail: JailSetup, limits: bytes, descriptors: list[int]) -> None:
     descriptors[3] = RESULT
     kernel.keep_descriptors(last)
     for kind, value in zip(_LIMITS, LIMITS.unpack(limits), strict=True):
-        resource.setrlimit(kind, (value, value))
+        if value != NO_LIMIT:
+            resource.setrlimit(kind, (value, value))
     for kind, value in _FIXED.items():
         resource.setrlimit(kind, (value, value))
     kernel.set_dumpable(True)  # the guest may look at itself; the zygote and process 1 are closed

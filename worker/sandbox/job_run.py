@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
-from trainer_core.rewards.graders.jail import End, JailError, Limits, Outcome
+from trainer_core.rewards.graders.jail import BusyError, End, JailError, Limits, Outcome
 from worker.sandbox import usage
 from worker.sandbox.guest import READY
 from worker.sandbox.zygote import STATUS
@@ -19,6 +19,10 @@ _WATCH_S = 0.02
 _SETUP_S = 20.0
 """Time for the restrictions to take hold. The program's own time begins after it."""
 _PART = 1 << 16
+_PATIENCE, _PATIENCE_S = 10, 60.0
+"""A program that is kept waiting for a processor is given up after so many times its time on the clock, and seconds."""
+_LEFT_OUT = 64
+"""Times the output's limit that may be written where what is too long is left out."""
 _NAMES = ("output", "errors", "result")
 
 
@@ -48,6 +52,10 @@ class JobRun:
         self._started = time.monotonic()
         self._watched = self._started
         self._processes: list[int] = []
+        self._seen = dict.fromkeys(_NAMES, 0)
+        self.waited_s = 0.0
+        """Time in which it could have run and had no processor."""
+        self._starved = False
         self.end: End | None = None
         os.set_blocking(self._sink, False)
         for source in self._sources:
@@ -74,19 +82,38 @@ class JobRun:
                 poll.unregister(descriptor)
             self.ready = self.ready or self._written["result"].startswith(READY)
 
-    def check(self, now: float) -> None:
-        """Hold the job to its time and its memory."""
-        if now - self._started >= self._allowed_s():
-            self.end = self.end or "wall"
-        elif now - self._watched >= _WATCH_S:
-            self._processes = self._processes or [usage.process_of(self.handle), usage.process_of(self._program)]
-            if usage.resident_mb(self._processes) > self._limits.memory_mb:
+    def check(self, now: float, waited_s: float) -> None:
+        """Hold the job to its time and its memory. ``waited_s``: ``waited_s`` of it and of those that it talks to."""
+        taken, allowed = now - self._started, self._allowed_s()
+        if now - self._watched >= _WATCH_S or taken >= allowed:
+            used = self._measure()
+            if used.memory_mb > self._limits.memory_mb:
                 self.end = self.end or "memory"
+            elif self._limits.cpu_s is not None and used.cpu_s >= self._limits.cpu_s:
+                self.end = self.end or "cpu"
+            elif used.cpu_s >= self._limits.wall_s:  # its processes only wait for one another
+                self.end = self.end or "wall"
+            more_s = max(used.waited_s - self.waited_s, 0.0)  # processes that have ended are not counted any more
+            waited_s, self.waited_s = waited_s + more_s, self.waited_s + more_s
             self._watched = time.monotonic()
+        if taken - waited_s >= allowed and not self._has_ended():
+            self.end = self.end or "wall"
+        elif taken >= _PATIENCE * allowed + _PATIENCE_S:
+            self._starved, self.end = self.end is None, self.end or "wall"
 
     def wait_s(self, now: float) -> float:
         """Seconds until ``check`` is due."""
-        return max(min(self._started + self._allowed_s(), self._watched + _WATCH_S) - now, 0.0)
+        return max(self._watched + _WATCH_S - now, 0.0)
+
+    def _has_ended(self) -> bool:
+        """Whether the program has ended, and its zygote has only not found the time to say so."""
+        poll = select.poll()
+        poll.register(self._program, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def _measure(self) -> usage.Usage:
+        self._processes = self._processes or [usage.process_of(self.handle), usage.process_of(self._program)]
+        return usage.measure(self._processes)
 
     def restart_clock(self, now: float) -> None:
         """The time that the program may take begins only now."""
@@ -105,7 +132,7 @@ class JobRun:
             if self.end != "exit":
                 self._kill()
             self._link.settimeout(10.0)
-            status = STATUS.unpack(self._link.recv(STATUS.size))[0]
+            status, user_s, system_s, _ = STATUS.unpack(self._link.recv(STATUS.size))
             for source in self._sources:
                 self._drain(source)
         except BaseException as error:
@@ -119,6 +146,10 @@ class JobRun:
         result = bytes(self._written["result"])
         if not result.startswith(READY):
             raise JailError(f"the jail cannot be built: {result.decode(errors='replace') or self.end}")
+        if self._starved:
+            raise BusyError(
+                f"this machine is too busy to grade: a program waited {self.waited_s:.0f} s for a processor"
+            )
         return Outcome(
             end=self.end or "exit",
             status=128 - code if code < 0 else code,
@@ -126,6 +157,7 @@ class JobRun:
             errors=bytes(self._written["errors"]),
             result=result[len(READY) :],
             seconds=time.monotonic() - self._started,
+            cpu_s=user_s + system_s,
         )
 
     def abandon(self) -> None:
@@ -151,10 +183,13 @@ class JobRun:
             part = os.read(source, _PART)
         except BlockingIOError:
             return True
-        written = self._written[self._sources[source]]
-        room = self._limits.output_bytes - len(written)
-        written += part[: max(room, 0)]
-        if len(part) > room:
+        name = self._sources[source]
+        written, most = self._written[name], self._limits.output_bytes
+        written += part[: max(most - len(written), 0)]
+        self._seen[name] += len(part)
+        if name == "errors" or (name == "output" and not self._limits.output_ends):
+            most *= _LEFT_OUT
+        if self._seen[name] > most:
             self.end = self.end or "output"
         return bool(part)
 
@@ -198,7 +233,7 @@ def supervise(runs: Sequence[JobRun]) -> list[Outcome]:
                     run.restart_clock(now)
             for run in runs:
                 if run.end is None:
-                    run.check(now)
+                    run.check(now, sum(one.waited_s for one in runs))
                 elif run is not first:
                     _retire(run, owners, poll)
         return [run.finish() for run in runs]

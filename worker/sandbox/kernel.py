@@ -13,6 +13,7 @@ NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 _DETACH = 2
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _CAPBSET_DROP, _SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_CAP_AMBIENT, _AMBIENT_RAISE = 47, 2
 _LAST_CAPABILITY = 63
 _CAPABILITY_HEADER = struct.pack("Ii", 0x20080522, 0)
 
@@ -125,6 +126,31 @@ def bound_capabilities() -> None:
 def drop_capabilities() -> None:
     """Give up every capability, for good."""
     call(numbers().capset, _CAPABILITY_HEADER, b"\0" * 24)
+
+
+def keep_capabilities() -> None:
+    """Let the next program that this process starts have the capabilities that it holds."""
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith("CapPrm:"))
+    held = int(line.split()[1], 16)
+    low, high = held & 0xFFFFFFFF, held >> 32
+    call(numbers().capset, _CAPABILITY_HEADER, struct.pack("6I", low, low, low, high, high, high))
+    for capability in range(_LAST_CAPABILITY + 1):
+        if held >> capability & 1:
+            result = _libc.prctl(_CAP_AMBIENT, ctypes.c_ulong(_AMBIENT_RAISE), ctypes.c_ulong(capability), 0, 0)
+            _check(result, f"ambient capability {capability}")
+
+
+def set_command_line(words: tuple[str, ...]) -> None:
+    """Show ``words`` as this process's command line. Raises OSError where they need more room than there was."""
+    with open("/proc/self/stat", "rb") as stat:
+        fields = stat.read().rpartition(b")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    text = b"".join(word.encode() + b"\0" for word in words)
+    if len(text) > end - start:
+        raise OSError("the command line has no room")
+    ctypes.memset(start, 0, end - start)
+    ctypes.memmove(start, text, len(text))
 
 
 def install_filter(program: bytes) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from worker.sandbox import stand_ins, wire
+from worker.sandbox.shared_files import SharedFiles
 
 STANDARD = sys.stdlib_module_names - {"antigravity", "this", "idlelib", "turtle", "tkinter"}
 """Modules that do nothing when they are imported."""
@@ -33,6 +34,10 @@ class Peer:
         self._numbers: dict[int, int] = {}
         self._described: set[int] = set()
         self._theirs: dict[int, Any] = {}
+        self.returned: set[int] = set()
+        """Numbers of their objects that came as an answer, beside those that this side has made."""
+        self.files: SharedFiles | None = None
+        """Files that are the same on both sides; None where the tests use none."""
         self.asked = 0
         """Requests that were sent."""
 
@@ -58,7 +63,15 @@ class Peer:
         if "argument" in message:
             key = message["argument"]
             return named[key] if key in named else arguments[int(key)]
-        return self.decode(message["value"])
+        value = self.decode(message["value"])
+        if request["do"] != "make" and request.get("name") not in stand_ins.SELF and not isinstance(value, type):
+            self._note_returned(value)
+        return value
+
+    def _note_returned(self, value: Any) -> None:
+        number = stand_ins.number_of(value)
+        if number is not None:
+            self.returned.add(number)
 
     def serve(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a request of the other side."""
@@ -80,10 +93,10 @@ class Peer:
             self.send(self.serve(request))
 
     def perform(self, request: Mapping[str, Any], arguments: list[Any], named: dict[str, Any]) -> Any:
-        """What a request asks for. Sides add their own requests, and refuse what they do not grant."""
+        """Answer what a request asks for. Sides add their own requests, and refuse what they do not grant."""
         target: Any = self._kept[int(request["of"])] if "of" in request else None
         match request["do"]:
-            case "call":
+            case "call" | "make":
                 return target(*arguments, **named)
             case "method":
                 return getattr(target, request["name"])(*arguments, **named)
@@ -110,8 +123,9 @@ class Peer:
         raise ValueError(f"no request {request['do']!r}")
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message as it is."""
-        self._line.send(message)
+        """Send a message, with what has changed in the files that both sides share."""
+        changes = self.files.changes() if self.files is not None else None
+        self._line.send(message if changes is None else {**message, "changes": changes})
 
     def encode(self, value: Any) -> Any:
         """``value`` for the other side."""
@@ -189,6 +203,8 @@ class Peer:
         message = self._line.receive()
         if not isinstance(message, dict):
             raise EOFError("the other side speaks nonsense")
+        if self.files is not None and "changes" in message:
+            self.files.apply(message["changes"])
         return message
 
     def _keep(self, value: Any) -> int:
@@ -293,7 +309,7 @@ def plain_content(value: Any) -> Any:
 
 
 def _flow(value: Any) -> str | None:
-    """What an object is that yields or is awaited."""
+    """Kind of an object that yields or is awaited; None for others."""
     if isinstance(value, types.GeneratorType):
         return "generator"
     if isinstance(value, types.CoroutineType):

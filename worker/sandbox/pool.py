@@ -5,9 +5,12 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome, Verdict
+from trainer_core.rewards.graders.jail import BusyError, JailError, Limits, Outcome, Program, Verdict
+from trainer_core.rewards.graders.languages import LANGUAGES
+from worker.sandbox import builds
 from worker.sandbox.job_run import supervise
 from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
 
@@ -15,6 +18,7 @@ TRIES = 2
 _MATH = Loaded(
     preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex", "sympy.physics.units.util"), packages=True
 )
+_TESTS = Loaded(libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"))
 T = TypeVar("T")
 
 
@@ -24,9 +28,45 @@ class JailPool:
     def __init__(self) -> None:
         self._slots: dict[str, Slot] = {}
 
-    def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
+    def program(self, code: str, stdin: str, language: str, limits: Limits) -> Outcome:
+        """Build a program and run it once."""
+        built = self.build(code, language, limits)
+        if built.failure is not None:
+            return Outcome("exit", 1, b"", built.failure.encode(), b"", 0.0)
+        return self.run(built, stdin, (), limits)
+
+    def build(self, code: str, language: str, limits: Limits) -> Program:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
-        return self._one("solution", _program(code, stdin, language), limits)
+        known = LANGUAGES[language]
+        program = Program(language, code, limits.memory_mb)
+        if known.run:
+            _installed(known.run[0])
+        if not known.build:
+            return program
+        outcome = self._one("solution", builds.job(program, _installed), builds.limits(program))
+        return builds.program_of(program, outcome)
+
+    def run(self, program: Program, stdin: str, arguments: Sequence[str], limits: Limits) -> Outcome:
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
+        if program.language == "python":
+            python = {"role": "program", "code": program.code, "stdin": stdin, "args": list(arguments)}
+            return self._one("solution", python, limits)
+        known = LANGUAGES[program.language]
+        words = known.command(known.run, program.code, limits.memory_mb)
+        job: dict[str, Any] = {
+            "role": "execute",
+            "argv": [_installed(words[0]), *words[1:], *arguments],
+            "files": {} if known.build else {known.file(program.code): program.code},
+            "built": dict(program.files),
+            "stdin": stdin,
+        }
+        more = replace(limits, processes=max(limits.processes, known.processes), address_space=not known.reserves)
+        return self._one("solution", job, more)
+
+    def check(self, source: str, given: str, output: str, wanted: str | None, limits: Limits) -> Outcome:
+        """Implements ``trainer_core.rewards.graders.jail.Jail``."""
+        job = {"role": "check", "code": source, "given": given, "output": output, "wanted": wanted}
+        return self._one("tests", job, limits)
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
@@ -41,20 +81,35 @@ class JailPool:
         return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)
 
     def assertions(
-        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+        self,
+        code: str,
+        setup: str,
+        tests: Sequence[str],
+        entry_point: str,
+        limits: Limits,
+        frameworks: Sequence[str] = (),
     ) -> list[Verdict]:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
-        judge = {"role": "assertions", "setup": setup, "tests": list(tests), "entry_point": entry_point}
+        judge = {
+            "role": "assertions",
+            "setup": setup,
+            "tests": list(tests),
+            "entry_point": entry_point,
+            "frameworks": list(frameworks) or ["asserts"] * len(tests),
+        }
         candidate = {"role": "candidate", "code": code, "given": "class " in setup}
         outcome = self._retried(lambda: self._pair(judge, candidate, limits))
         try:
             found = [json.loads(line) for line in outcome.result.splitlines()]
         except ValueError as error:
             raise JailError(f"the tests gave no verdict: {error}") from error
-        if outcome.ok and len(found) != len(tests):
-            raise JailError(f"{len(tests)} tests gave {len(found)} verdicts")
-        # Tests that were not reached in time are not passed.
-        return [one if isinstance(one, str) else one is True for one in found] + [False] * (len(tests) - len(found))
+        verdicts = [(one[0], one[1]) for one in found if isinstance(one, list) and len(one) == 2]
+        missing = set(range(len(tests))) - {index for index, _ in verdicts}
+        if outcome.ok and missing:
+            raise JailError(f"{len(missing)} of {len(tests)} tests gave no verdict")
+        if not outcome.ok:  # those that were not reached in time are not passed
+            missing.add(max((index for index, _ in verdicts), default=0))
+        return [one if isinstance(one, str) else one is True for _, one in verdicts] + [False] * len(missing)
 
     def start(self, packages: bool) -> None:
         """Start the slots now, so that the first job does not wait; SymPy's with ``packages``. Raises JailError."""
@@ -69,7 +124,7 @@ class JailPool:
 
     def _slot(self, name: str) -> Slot:
         if name not in self._slots:
-            self._slots[name] = Slot(_MATH if name == "math" else Loaded())
+            self._slots[name] = Slot(_MATH if name == "math" else _TESTS if name == "tests" else Loaded())
         return self._slots[name]
 
     def _one(self, name: str, job: Mapping[str, Any], limits: Limits) -> Outcome:
@@ -78,7 +133,9 @@ class JailPool:
     def _pair(self, judge: Mapping[str, Any], candidate: Mapping[str, Any], limits: Limits) -> Outcome:
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            first = self._slot("tests").begin(judge, limits, ours)
+            limits = replace(limits, output_ends=False)  # nobody reads what they print
+            slower = limits if limits.cpu_s is None else replace(limits, cpu_s=2 * limits.cpu_s + 10.0)
+            first = self._slot("tests").begin(judge, slower, ours)
             try:
                 second = self._slot("solution").begin(candidate, limits, theirs)
             except BaseException:
@@ -91,24 +148,17 @@ class JailPool:
         for left in reversed(range(TRIES)):
             try:
                 return attempt()
+            except BusyError:
+                raise
             except JailError:
                 if not left:
                     raise
         raise AssertionError("TRIES is positive")
 
 
-def _program(code: str, stdin: str, language: Language) -> dict[str, Any]:
-    if language == "python":
-        return {"role": "program", "code": code, "stdin": stdin}
-    shell = _installed("bash" if language == "bash" else "sh")
-    if language == "bash":
-        return {"role": "execute", "argv": [shell, "main.sh"], "files": {"main.sh": code}, "stdin": stdin}
-    compiler = _installed("gcc")
-    command = f"{compiler} -O1 -o main main.c -lm >&2 && exec ./main"
-    return {"role": "execute", "argv": [shell, "-c", command], "files": {"main.c": code}, "stdin": stdin}
-
-
 def _installed(program: str) -> str:
+    if program.startswith("./"):
+        return program
     found = shutil.which(program, path="/usr/bin:/bin")
     if found is None:
         raise JailError(f"{program} is not installed on this machine")

@@ -1,6 +1,8 @@
 """Work of a job once it is confined, by its ``role``."""
 
+import base64
 import builtins
+import glob
 import json
 import linecache
 import os
@@ -24,11 +26,16 @@ def play(job: dict[str, Any]) -> int:
             return _program(job["code"])
         case "execute":
             os.close(_RESULT)
+            _place(job["built"])
             os.execv(job["argv"][0], job["argv"])  # nosec B606
+        case "build":
+            return _build(job["argv"], job["artefacts"])
+        case "check":
+            return _answer(_check(job))
         case "candidate":
             return candidate.serve(job["code"], job["given"])
         case "assertions":
-            assertions.judge(job["setup"], job["tests"], job["entry_point"], _tell)
+            assertions.judge(job["setup"], job["tests"], job["frameworks"], job["entry_point"], _tell)
             return 0
         case "grade":
             return _answer(_grade(job))
@@ -58,6 +65,35 @@ def program_module(code: str, name: str = "__main__") -> types.ModuleType:
     return module
 
 
+def _place(files: dict[str, str]) -> None:
+    """Write what a build has left."""
+    for name, data in files.items():
+        with open(name, "wb") as file:
+            file.write(base64.b64decode(data))
+        os.chmod(name, 0o700)
+
+
+def _build(argv: list[str], artefacts: list[str]) -> int:
+    """Run a compiler, and answer the files that it leaves in base64."""
+    status = os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn(argv[0], argv, os.environ), 0)[1])
+    if status:
+        return 1
+    found = {}
+    for pattern in artefacts:
+        for name in glob.glob(pattern):
+            with open(name, "rb") as file:
+                found[name] = base64.b64encode(file.read()).decode()
+    _tell(found)
+    return 0
+
+
+def _check(job: dict[str, Any]) -> float:
+    """The row's own comparison of an output."""
+    module = fresh_module("checker")
+    exec(compile(job["code"], "<checker>", "exec"), module.__dict__)  # nosec B102
+    return float(module.__dict__["check"](job["given"], job["output"], job["wanted"]))
+
+
 def _grade(job: dict[str, Any]) -> Any:
     """OpenAI's python grader: the source defines ``grade(sample, item)``."""
     module = fresh_module("grader")
@@ -74,7 +110,9 @@ def fresh_module(name: str = "__main__") -> types.ModuleType:
 
 
 def _tell(value: Any) -> None:
-    os.write(_RESULT, json.dumps(value).encode() + b"\n")
+    data = memoryview(json.dumps(value).encode() + b"\n")
+    while data:
+        data = data[os.write(_RESULT, data) :]
 
 
 def _answer(value: Any) -> int:

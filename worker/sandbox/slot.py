@@ -1,25 +1,31 @@
 """One slot of the jail: a zygote, and at most one job in it at a time."""
 
 import array
+import importlib.util
 import json
 import os
 import socket
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trainer_core.rewards.graders.jail import JailError, Limits
-from worker.sandbox.guest import LIMITS
+from worker.sandbox.guest import LIMITS, NO_LIMIT
 from worker.sandbox.job_run import JobRun
+from worker.sandbox.zygote import SOURCES
 
 _START_S = 180.0
 """SymPy takes seconds to load; on a machine that others have taken, a minute."""
 _ANSWER_S = 10.0
+_PACKAGES = "/packages"
 _SOURCES = Path(__file__).resolve().parents[2]
-_COMMAND = "import sys; sys.path.insert(0, sys.argv[3]); from worker.sandbox.zygote import start; start()"
+_COMMAND = (
+    "import sys; sys.path.insert(0, sys.argv[3]); from worker.sandbox.zygote import enclose, start; start(enclose)"
+)
 # fmt: off
 STANDARD_MODULES = (
     "ast", "bisect", "builtins", "collections", "collections.abc", "copy", "dataclasses", "datetime", "decimal",
@@ -35,7 +41,9 @@ class Loaded:
 
     preload: tuple[str, ...] = STANDARD_MODULES
     packages: bool = False
-    """The installed packages can be imported, and SymPy has been used once; else only the standard library."""
+    """The installed packages can be imported, and SymPy has been used once."""
+    libraries: tuple[str, ...] = ("numpy",)
+    """Packages beside the standard library that can be imported where they are installed."""
 
 
 class Slot:
@@ -53,8 +61,7 @@ class Slot:
             return
         self.close()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        paths, shown = _paths(self._loaded.packages)
-        options = {"preload": self._loaded.preload, "paths": paths, "shown": shown, "sympy": self._loaded.packages}
+        options = {"preload": self._loaded.preload, "sympy": self._loaded.packages, **_places(self._loaded)}
         arguments = [str(theirs.fileno()), json.dumps(options), str(_SOURCES)]
         with theirs:
             self._process = subprocess.Popen(
@@ -99,7 +106,7 @@ class Slot:
         try:
             self._link.settimeout(_ANSWER_S)
             rights = array.array("i", given)
-            head = LIMITS.pack(limits.memory_mb << 20, int(limits.wall_s) + 2, limits.processes)
+            head = _packed(limits)
             self._link.sendmsg([b"J", head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
             message, ancillary, _, _ = self._link.recvmsg(4096, socket.CMSG_SPACE(2 * 4))
             if message != b"P" or not ancillary:
@@ -130,12 +137,45 @@ class Slot:
             self._process = None
 
 
-def _paths(packages: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """(import paths beside the standard library's, folders shown in the jail)."""
-    shown = [os.path.realpath(sys.base_prefix)]
-    if not packages:
-        return [], shown
-    import sympy  # type: ignore[import-untyped]
+def _packed(limits: Limits) -> bytes:
+    """Limits that the kernel holds a job to. The supervisor's own of time are more exact; these stand behind them."""
+    memory = limits.memory_mb << 20 if limits.address_space else NO_LIMIT
+    seconds = limits.wall_s if limits.cpu_s is None else limits.cpu_s
+    return LIMITS.pack(memory, int(seconds) + 2, limits.processes)
 
-    folder = str(Path(sympy.__file__).resolve().parents[1])
-    return [folder], [*shown, folder]
+
+def _places(loaded: Loaded) -> dict[str, Any]:
+    """Folders that the jail shows, and where: none bears the name that it has on the host."""
+    prefix = os.path.realpath(sys.base_prefix)
+    at = prefix if prefix.startswith("/usr") and not prefix.startswith("/usr/local") else "/python"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    shown = {f"{SOURCES}/{part}": str(_SOURCES / part) for part in ("worker/sandbox", "trainer_core")}
+    if at != prefix:
+        shown[at] = prefix
+    if loaded.packages:
+        import sympy  # type: ignore[import-untyped]
+
+        shown[_PACKAGES] = str(Path(sympy.__file__).resolve().parents[1])
+    else:
+        shown |= _parts(loaded.libraries)
+    shared = bool(sysconfig.get_config_var("Py_ENABLE_SHARED"))
+    return {
+        "shown": shown,
+        "covered": f"{at}/lib/{version}/site-packages" if at != prefix else "",
+        "paths": [_PACKAGES],
+        "interpreter": f"{at}/bin/{version}",
+        "libraries": f"{at}/lib" if shared and at != prefix else "",
+    }
+
+
+def _parts(libraries: Sequence[str]) -> dict[str, str]:
+    """Folders and files of installed packages, and of what their wheels brought for them."""
+    found = {}
+    for name in libraries:
+        spec = importlib.util.find_spec(name)
+        places = [] if spec is None else [*(spec.submodule_search_locations or [str(spec.origin)])]
+        for place in places:
+            for path in (Path(place), Path(f"{place}.libs")):
+                if path.exists():
+                    found[f"{_PACKAGES}/{path.name}"] = str(path.resolve())
+    return found

@@ -1,6 +1,5 @@
 """Stand-ins for the objects of another jail: classes, objects, functions, generators, coroutines and exceptions."""
 
-import asyncio
 import functools
 import inspect
 import threading
@@ -27,6 +26,8 @@ OPERATORS = (
     ) for side in ("", "r", "i")),
 )
 # fmt: on
+SELF = frozenset({"__enter__", "__aenter__", "__iter__", "__aiter__"})
+"""Operators whose answer is the object itself as a rule."""
 _NUMBER = "_Dressage__number"
 
 
@@ -90,7 +91,7 @@ class RemoteClass(type):
         super().__init__(name, bases, space)
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        return cls.peer.ask(do="call", of=cls.number, arguments=arguments, named=named)
+        return cls.peer.ask(do="make", of=cls.number, arguments=arguments, named=named)
 
     def __getattr__(cls, name: str) -> Any:
         return cls.peer.ask(do="attribute", of=cls.number, name=name)
@@ -242,19 +243,22 @@ def _operator(name: str, plain: type | None) -> Callable[..., Any]:
 
 
 def _believed(self: Any, name: str, other: Any, forward: Callable[..., Any]) -> Any:
-    """What an object says of a plain value, as far as it is to be believed: not where it says so of any value."""
+    """Answer of an object that is compared with a plain value, as far as it is to be believed: of one that the test has
+    made, and not where it says so of any value. The program may answer with any object, so of its answers nobody can
+    tell."""
     peer = type(self).peer
     said = forward(self, other)
     if said is not True or peer.trusts(None):
         return said if said is NotImplemented else said is True
     if forward(self, _another(other)) is True:
         return False
-    if name == "__contains__":
-        return True
-    if name == "__eq__":
-        peer.doubt(f"a test compares an object of the program's class {type(self).__name__} with a plain value: only "
-                   "the program could say whether they are equal")  # fmt: skip
-    return name != "__eq__"
+    if number_of(self) in peer.returned:
+        peer.doubt(
+            f"a test compares an object of the program's class {type(self).__name__} with a plain value: only the "
+            "program could say how they compare"
+        )
+        return False
+    return True
 
 
 def _another(value: Any) -> Any:
@@ -369,6 +373,8 @@ async def _async_generator(peer: "Peer", number: int) -> AsyncIterator[Any]:
 
 def awaited(value: Any) -> Any:
     """Result of an awaitable, whether a loop runs in this thread or not."""
+    import asyncio  # which takes its time to load, and few programs need
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -395,7 +401,9 @@ async def _await(value: Any) -> Any:
 
 
 @functools.cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop() -> Any:
+    import asyncio
+
     return asyncio.new_event_loop()
 
 

@@ -1,28 +1,53 @@
-"""Memory of a job: the sum over every process in it."""
+"""Memory and time of a job: over every process in it."""
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MIB = 1 << 20
 BASE_MB = 12
 """Pages that each process shares with the zygote, in MiB: they are not the job's."""
 
 
-def resident_mb(processes: Iterable[int]) -> float:
-    """MiB resident in ``processes`` and all their descendants, without what they share with the zygote."""
-    total, waiting = 0.0, [process for process in processes if process > 0]
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Use of the machine by a job so far."""
+
+    memory_mb: float
+    """MiB resident, without what its processes share with the zygote."""
+    cpu_s: float
+    """Processor time, of ended children too."""
+    waited_s: float
+    """Time in which a part of it could have run and had no processor."""
+
+
+def measure(processes: Iterable[int]) -> Usage:
+    """Usage of ``processes`` and all their descendants."""
+    memory = ticks = waited = 0.0
+    waiting = [process for process in processes if process > 0]
     while waiting:
         process = waiting.pop()
         try:
             pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
             for thread in os.listdir(f"/proc/{process}/task"):
                 waiting += map(int, Path(f"/proc/{process}/task/{thread}/children").read_text().split())
+                waited = max(waited, _waited_s(process, thread))
         except (OSError, IndexError):
             continue  # it has just ended
-        total += max(pages * _PAGE / _MIB - BASE_MB, 0.0)
-    return total
+        memory += max(pages * _PAGE / _MIB - BASE_MB, 0.0)
+        ticks += sum(map(int, fields[11:15]))
+    return Usage(memory, ticks / _TICKS, waited)
+
+
+def _waited_s(process: int, thread: str) -> float:
+    try:
+        return int(Path(f"/proc/{process}/task/{thread}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):  # a kernel that does not count it
+        return 0.0
 
 
 def process_of(handle: int) -> int:

@@ -17,10 +17,11 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from worker.sandbox import familiar, guest, kernel, landlock, root, seccomp, symbolic
+from worker.sandbox import familiar, guest, kernel, landlock, roles, root, seccomp, symbolic
 
 NOBODY = 65534
 FIRST_USER = 1_900_000_000
@@ -33,24 +34,44 @@ ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
+SOURCES = "/jail"
+"""Place of these sources while a zygote loads."""
+_FLAGS = ("-S", "-s", "-P")
+_BEGIN = f"import sys; sys.path.insert(0, {SOURCES!r}); from worker.sandbox.zygote import main, start; start(main)"
 STATUS = struct.Struct("iddl")
 """Exit status, user and system seconds, largest resident set in KiB."""
 
 
+def enclose(link: socket.socket, options: dict[str, Any]) -> None:
+    """Confine itself, then begin anew from the interpreter that the jail shows: nothing of the host stays in memory."""
+    seccomp.program()  # where the architecture is unknown, say so first
+    _confine(options)
+    kernel.keep_capabilities()
+    os.set_inheritable(link.fileno(), True)
+    environment = dict(ENVIRONMENT)
+    if options["libraries"]:
+        environment["LD_LIBRARY_PATH"] = options["libraries"]
+    arguments = [options["interpreter"], *_FLAGS, "-c", _BEGIN, str(link.fileno()), json.dumps(options)]
+    os.execve(options["interpreter"], arguments, environment)  # nosec B606
+
+
 def main(link: socket.socket, options: dict[str, Any]) -> None:
-    """Confine itself, load, then serve jobs until the supervisor is gone."""
+    """Load, then serve jobs until the supervisor is gone."""
+    kernel.die_with_parent()
+    kernel.set_command_line(("python3", roles.PROGRAM))
     sys.path.extend(options["paths"])
-    os.environ.clear()
-    os.environ.update(ENVIRONMENT)
+    os.environ.pop("LD_LIBRARY_PATH", None)
     for name in options["preload"]:
         importlib.import_module(name)
     if options["sympy"]:
         for gold, answer in familiar.FAMILIAR:
             symbolic.compare(gold, answer)
-    program = seccomp.program()
-    pids = _confine(options["shown"])
-    rules = landlock.prepare(path for path in (*root.READABLE, *options["shown"]) if os.path.exists(path))
-    jail = guest.JailSetup(program, rules)
+    sys.path.remove(SOURCES)
+    kernel.mount("tmpfs", SOURCES, "tmpfs", kernel.RDONLY, "size=4k,mode=755")
+    pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    places = {f"/{place.split('/')[1]}" for place in options["shown"]} - {SOURCES}
+    readable = sorted({*root.READABLE, *places})
+    jail = guest.JailSetup(seccomp.program(), landlock.prepare(path for path in readable if os.path.exists(path)))
     kernel.bound_capabilities()
     # Before any job is forked: no guest ever finds a moment to open the memory of its process 1, which inherits it.
     kernel.set_dumpable(False)
@@ -69,12 +90,13 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
         _bury(link, spare)
 
 
-def _confine(shown: list[str]) -> int:
-    """Enter the namespaces. Returns a descriptor of the process namespace that jobs are made from."""
+def _confine(options: dict[str, Any]) -> None:
+    """Enter the namespaces that jobs are made from."""
     was_root = os.geteuid() == 0
+    shown, covered = options["shown"], options["covered"]
     if was_root:
         kernel.unshare(kernel.NEWNS)
-        built = root.build(shown)
+        built = root.build(shown, covered)
         root.enter(built)
         _become_nobody()
     user, group = os.getuid(), os.getgid()
@@ -90,9 +112,8 @@ def _confine(shown: list[str]) -> int:
         os._exit(0)
     kernel.die_with_parent()
     if not was_root:
-        root.enter(root.build(shown))
+        root.enter(root.build(shown, covered))
     kernel.set_host_name(b"jail")
-    return os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _become_nobody() -> None:
@@ -158,11 +179,11 @@ def _bury(link: socket.socket, spare: Spare) -> None:
     link.send(STATUS.pack(status, used.ru_utime, used.ru_stime, used.ru_maxrss))
 
 
-def start() -> None:
+def start(work: Callable[[socket.socket, dict[str, Any]], None]) -> None:
     """Entry: the socket's number and the options as JSON are the arguments."""
     link = socket.socket(fileno=int(sys.argv[1]))
     try:
-        main(link, json.loads(sys.argv[2]))
+        work(link, json.loads(sys.argv[2]))
     except BaseException as error:
         link.send(f"E{type(error).__name__}: {error}".encode()[:4000])
         os._exit(1)

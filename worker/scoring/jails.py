@@ -8,7 +8,7 @@ from dataclasses import replace
 from queue import LifoQueue
 from typing import Any, TypeVar
 
-from trainer_core.rewards.graders.jail import JailError, Language, Limits, Outcome, Verdict
+from trainer_core.rewards.graders.jail import JailError, Limits, Outcome, Program, Verdict
 from worker.judge.clock import outside
 from worker.sandbox.pool import JailPool
 
@@ -35,13 +35,25 @@ class Jails:
         self._free.put(self._pools[0])
         threading.Thread(target=self._start_others, name="jails", daemon=True).start()
 
-    def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
-        return self._use(lambda jail, bounded: jail.program(code, stdin, language, bounded), limits)
+    def build(self, code: str, language: str, limits: Limits) -> Program:
+        return self._use_untimed(lambda jail: jail.build(code, language, limits))
+
+    def run(self, program: Program, stdin: str, arguments: Sequence[str], limits: Limits) -> Outcome:
+        return self._use_untimed(lambda jail: jail.run(program, stdin, arguments, limits))
 
     def assertions(
-        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+        self,
+        code: str,
+        setup: str,
+        tests: Sequence[str],
+        entry_point: str,
+        limits: Limits,
+        frameworks: Sequence[str] = (),
     ) -> list[Verdict]:
-        return self._use(lambda jail, bounded: jail.assertions(code, setup, tests, entry_point, bounded), limits)
+        return self._use_untimed(lambda jail: jail.assertions(code, setup, tests, entry_point, limits, frameworks))
+
+    def check(self, source: str, given: str, output: str, wanted: str | None, limits: Limits) -> Outcome:
+        return self._use(lambda jail, bounded: jail.check(source, given, output, wanted, bounded), limits)
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.grade(code, sample, item, bounded), limits)
@@ -69,6 +81,17 @@ class Jails:
                     return work(pool, replace(limits, wall_s=min(limits.wall_s, max(clock.left_s, 0.0) + SPARE_S)))
                 finally:
                     clock.end()
+            finally:
+                self._free.put(pool)
+
+    def _use_untimed(self, work: Callable[[JailPool], T]) -> T:
+        """Programs of a policy have limits of their own, of processor time: a sample's time does not run meanwhile, so
+        that an endless program is a zero and no lost reward."""
+        with outside():
+            pool = self._free.get()
+            try:
+                pool.start(self._packages)
+                return work(pool)
             finally:
                 self._free.put(pool)
 

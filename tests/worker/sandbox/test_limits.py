@@ -181,5 +181,5 @@ def test_a_killed_zygote_is_replaced() -> None:
     ],
 )
 def test_other_languages(jail: JailPool, language: str, code: str) -> None:
-    outcome = jail.program(code, "21", language, Limits(wall_s=20.0))  # type: ignore[arg-type]
+    outcome = jail.program(code, "21", language, Limits(wall_s=20.0))
     assert outcome.output == b"42\n", outcome

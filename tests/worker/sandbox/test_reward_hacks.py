@@ -185,9 +185,62 @@ def double(x):
     return 0
 print(double(21))
 """,
+    "a class in the function's place": """
+class double:
+    def __init__(self, x): self.x = x
+    def __eq__(self, other): return True
+    def __bool__(self): return True
+    __hash__ = None
+""",
+    "requests of the tests' jail": """
+import json, os
+for number in (0, 1, -1):
+    for name in ("__globals__", "__class__", "__dict__", "__self__", "tests", "setup"):
+        for do in ("attribute", "method", "call", "operate", "plain", "copy", "given", "input", "send"):
+            request = {"do": do, "of": number, "name": name, "arguments": [], "named": {}}
+            try: os.write(102, json.dumps(request).encode() + b"\\n")
+            except OSError: pass
+def double(x): return None
+""",
+    "answers of dangerous kinds": """
+import json, os
+kinds = ({"type": "os._wrap_close"}, {"module": "os"}, {"type": "subprocess.Popen"}, {"mine": 7, "is": "class"},
+         {"mine": 0, "is": "object", "class": {"type": "builtins.int"}}, {"yours": 0},
+         {"named_tuple": ["x", ["a b"], [1]]},
+         {"raised": {"mine": 3, "class": {"type": "builtins.SystemExit"}, "text": "0", "args": [0]}})
+def double(x):
+    os.write(102, json.dumps({"answer": True, "value": kinds[double.count % len(kinds)]}).encode() + b"\\n")
+    double.count += 1
+double.count = 0
+""",
+    "stand-ins of the tests": """
+from worker.sandbox import peer, stand_ins
+peer.Peer.encode = lambda self, value: {"mine": 1, "is": "object", "class": {"type": "builtins.bool"}, "plain": True}
+stand_ins.operate = lambda *a: True
+def double(x): return type("int", (), {"__eq__": lambda s, o: True})()
+""",
+    "a stream of prints that look like verdicts": """
+import sys
+def double(x):
+    print("[0, true]\\n[1, true]\\n[2, true]")
+    sys.stderr.write("[0, true]\\n")
+    return 0
+""",
     "syntax error": "def double(x) return 2 * x",
     "empty": "",
 }
+
+SOLUTIONS = {
+    "itself, which equals everything": "class Solution:\n    def add(self, a, b): return self\n"
+    "    def __eq__(self, other): return True\n    def __bool__(self): return True",
+    "a list of its own": "class Solution(list):\n    def add(self, a, b): return Solution([3])\n"
+    "    def __eq__(self, other): return True",
+    "a number of its own": "class Solution(int):\n    def add(self, a, b): return Solution(7)\n"
+    "    def __eq__(self, other): return True\n    __hash__ = int.__hash__",
+    "a callback that looks around": "class Solution:\n    def add(self, a, b):\n"
+    "        return a.__globals__ if hasattr(a, '__globals__') else 0",
+}
+METHODS = {"tests": ["assert Solution().add(1, 2) == 3", "assert 3 in [Solution().add(1, 2)]"]}
 
 
 def sample(text: str) -> Sample:
@@ -197,8 +250,38 @@ def sample(text: str) -> Sample:
 @pytest.mark.parametrize("hack", HACKS.values(), ids=HACKS.keys())
 @pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"}), (STDIN, {})])
 def test_wrong_programs_score_zero(jail: JailPool, hack: str, row: dict[str, Any], options: dict[str, Any]) -> None:
-    grader = CodeTestsGrader(timeout_s=3.0, **options)
+    grader = CodeTestsGrader(timeout_s=1.0, **options)
     assert grade(grader, sample(f"```python\n{hack}\n```"), row, Tools(jail)) == 0.0
+
+
+@pytest.mark.parametrize("hack", SOLUTIONS.values(), ids=SOLUTIONS.keys())
+def test_wrong_classes_score_zero(jail: JailPool, hack: str) -> None:
+    assert grade(CodeTestsGrader(timeout_s=10.0), sample(hack), METHODS, Tools(jail)) == 0.0
+
+
+def test_a_program_cannot_look_into_what_a_test_hands_to_it(jail: JailPool) -> None:
+    row = {
+        "tests": [
+            "secret = 42\ndef callback(x): return x\nclass Box:\n    shown, _hidden = 1, 42\n"
+            "    def value(self): return 2\n"
+            "found = look(callback, Box(), [].append, print)\nassert found == [], found"
+        ]
+    }
+    code = """
+def look(*given):
+    found = []
+    for one in given:
+        for name in ("__globals__", "__code__", "__builtins__", "__closure__", "_hidden", "__dict__", "__class__",
+                     "__init__", "__reduce__", "__self__", "__func__", "__subclasses__", "gi_frame", "f_globals"):
+            try:
+                value = getattr(one, name)
+            except AttributeError:
+                continue
+            if "secret" in repr(value) or 42 in getattr(value, "co_consts", ()) or value == 42:
+                found.append((repr(one), name))
+    return found + ([] if given[1].shown == 1 and given[1].value() == 2 else ["what may be seen is not"])
+"""
+    assert grade(CodeTestsGrader(timeout_s=20.0), sample(code), row, Tools(jail)) == 1.0
 
 
 @pytest.mark.parametrize(("row", "options"), [(ASSERTS, {}), (CHECK, {"entry_point": "entry_point"})])

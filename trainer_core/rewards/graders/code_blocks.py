@@ -6,22 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trainer_core.rewards.graders.languages import LANGUAGES
+
 _MAX_TEXT = 400_000
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 _ONE_LINE = re.compile(r"[ \t]*```([^`\n]+)```[ \t]*")
 _TAG = re.compile(r"[\w+#.\-]+")
 _MODULES = {"solution", "main", "your_module", "program", "my_module", "code", "__main__"}
 """Names under which examples of use import the program."""
-
-NAMES: dict[str, frozenset[str]] = {
-    "python": frozenset({"python", "py", "python3", "py3", "python2"}),
-    "bash": frozenset({"bash", "sh", "shell", "zsh"}),
-    "c": frozenset({"c", "h"}),
-    "cpp": frozenset({"cpp", "c++", "cc", "cxx", "hpp"}),
-    "javascript": frozenset({"javascript", "js", "node", "nodejs", "mjs"}),
-    "java": frozenset({"java"}),
-}
-"""Words by which fences name a language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,7 @@ def program(text: str, language: str = "python", acts: bool = False) -> str:
     found = blocks(text)
     if not found:
         return text
-    names = NAMES.get(language, frozenset({language}))
+    names = LANGUAGES[language].fences
     chosen = [block.code for block in found if block.tag in names]
     chosen = chosen or [block.code for block in found if not block.tag] or [block.code for block in found]
     return _python(chosen, acts) if language == "python" else chosen[-1]

@@ -2,15 +2,14 @@
 code."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from trainer_core.rewards.errors import GraderError
 
-Language = Literal["python", "bash", "c"]
 Verdict = bool | str
 """Whether a test passes, or why nobody can say."""
-End = Literal["exit", "wall", "memory", "output"]
+End = Literal["exit", "cpu", "wall", "memory", "output"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +17,16 @@ class Limits:
     """Limits of what one program may use."""
 
     wall_s: float = 5.0
+    """Seconds on the clock, without those in which the program waits for a processor."""
     memory_mb: int = 512
     processes: int = 32
     output_bytes: int = 1 << 20
+    cpu_s: float | None = None
+    """Processor time of all its processes together; None: only the clock counts."""
+    output_ends: bool = True
+    """Whether a program ends that writes more to its output; else the rest is left out, as it is of errors."""
+    address_space: bool = True
+    """Whether the memory also bounds addresses. Not for runtimes that reserve more than they use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Outcome:
     errors: bytes
     result: bytes
     seconds: float
+    cpu_s: float = 0.0
+    """Processor time that it has used."""
 
     @property
     def ok(self) -> bool:
@@ -42,20 +50,59 @@ class Outcome:
         return self.end == "exit" and self.status == 0
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that can be run."""
+
+    language: str
+    code: str
+    memory_mb: int = 512
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files that its build left, in base64."""
+    failure: str | None = None
+    """What the compiler says of a program that cannot be built."""
+
+
 class JailError(GraderError):
     """The jail itself failed or is missing: says nothing about the policy, and is never a zero."""
+
+
+class BusyError(JailError):
+    """The machine gave a program too little of its processors to say anything of it."""
 
 
 class Jail(Protocol):
     """Runs untrusted programs. Every method raises JailError when the jail fails."""
 
-    def program(self, code: str, stdin: str, language: Language, limits: Limits) -> Outcome:
-        """Run a program on ``stdin``. Raises JailError where the language is not installed."""
+    def build(self, code: str, language: str, limits: Limits) -> Program:
+        """Build a program once for all its inputs. Raises JailError where the language is not installed."""
+
+    def run(self, program: Program, stdin: str, arguments: Sequence[str], limits: Limits) -> Outcome:
+        """Run a program on ``stdin`` with the ``arguments`` of its command line."""
 
     def assertions(
-        self, code: str, setup: str, tests: Sequence[str], entry_point: str, limits: Limits
+        self,
+        code: str,
+        setup: str,
+        tests: Sequence[str],
+        entry_point: str,
+        limits: Limits,
+        frameworks: Sequence[str] = (),
     ) -> list[Verdict]:
-        """Tells which tests the solution passes. The tests run in a jail of their own, beside the solution's."""
+        """Tells which tests the solution passes. The tests run in a jail of their own, beside the solution's.
+
+        Args:
+            code: the solution.
+            setup: Python that runs before each test.
+            tests: the tests, each a program.
+            entry_point: name of the function under test; empty where the tests name it.
+            limits: limits of each of the two jails.
+            frameworks: the kind of each test: ``asserts``, ``unittest`` or ``pytest``; a test of the last two may give
+                several verdicts, one for each of its cases. Without it all are ``asserts``.
+        """
+
+    def check(self, source: str, given: str, output: str, wanted: str | None, limits: Limits) -> Outcome:
+        """Call a row's ``check(given, output, wanted)``; ``result`` is its number as JSON."""
 
     def grade(self, code: str, sample: Mapping[str, Any], item: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run a user's ``grade(sample, item)``; ``result`` is its number as JSON."""

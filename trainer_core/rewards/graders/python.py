@@ -12,7 +12,12 @@ from trainer_core.rewards.graders.jail import Jail, Limits, require
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
-ENDS = {"wall": "took longer than its time-out", "memory": "used too much memory", "output": "wrote too much"}
+ENDS = {
+    "cpu": "took longer than its time-out",
+    "wall": "took longer than its time-out",
+    "memory": "used too much memory",
+    "output": "wrote too much",
+}
 
 
 class PythonGrader(GraderModel):

@@ -45,4 +45,5 @@ class Reward(SpecModel):
     max_error_share: float = field(0.2, ge=0.0, le=1.0, unit="share")
     """The run pauses with the reason when more than this share of a step's rewards fail."""
     timeout_seconds: float = field(10.0, gt=0.0, le=600.0, unit="s")
-    """Longest time one trajectory's reward may take; past it, the reward is an error."""
+    """Longest time one trajectory's reward may take; past it, the reward is an error. Programs that tests judge have
+    limits of their own, which do not count here: one that never ends scores 0."""

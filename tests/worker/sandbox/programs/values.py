@@ -237,6 +237,31 @@ PAIRS = (
         "def asked(): return int(input('a')) * int(input('b'))",
     ),
     asserts(
+        "a constant and a function that a test replaces",
+        ["import solution\nfrom unittest.mock import patch\nwith patch('solution.RATE', 3):\n    assert total(2) == 6\n"
+         "with patch.object(solution, 'fetch', return_value=5) as fetch:\n    assert total('x') == 10\n"
+         "    fetch.assert_called_once_with('x')\nassert total(2) == 4"],
+        "RATE = 2\ndef fetch(key): return {}[key]\ndef total(x): return RATE * (fetch(x) if isinstance(x, str) else x)",
+        "RATE = 2\ndef fetch(key): return {}[key]\ndef total(x): return 2 * x",
+    ),
+    asserts(
+        "a file of the test",
+        ["import tempfile, os\nwith tempfile.TemporaryDirectory() as d:\n    path = os.path.join(d, 'in.txt')\n"
+         "    with open(path, 'w') as f: f.write('a\\nb\\n')\n    assert lines(path) == 2\n"
+         "    save(os.path.join(d, 'out.txt'), 'x')\n    assert open(os.path.join(d, 'out.txt')).read() == 'x'",
+         "open('t.csv', 'w').write('1,2\\n')\nwith open('t.csv') as f: assert lines_of(f) == 1"],
+        "def lines(path): return len(open(path).readlines())\ndef lines_of(f): return len(f.readlines())\n"
+        "def save(path, text):\n    with open(path, 'w') as f: f.write(text)",
+        "def lines(path): return 1\ndef lines_of(f): return 0\ndef save(path, text): pass",
+    ),
+    asserts(
+        "a seed that the test sets",
+        ["import random\nrandom.seed(7)\na = draw(5)\nrandom.seed(7)\nassert draw(5) == a == "
+         "[random.Random(7).randint(0, 99)] + a[1:]"],
+        "import random\ndef draw(n): return [random.randint(0, 99) for _ in range(n)]",
+        "import secrets\ndef draw(n): return [secrets.randbelow(10 ** 9) for _ in range(n)]",
+    ),
+    asserts(
         "prints of more than 1 MiB",
         ["assert noisy(2) == 4"],
         "def noisy(x):\n    print('note ' * 400_000)\n    return 2 * x",

@@ -1,0 +1,128 @@
+"""Tests that are written for unittest or pytest: every case counts, and none passes because nothing ran it."""
+
+from typing import Any
+
+import pytest
+
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders import grade
+from trainer_core.rewards.graders.code_frameworks import framework_of
+from trainer_core.rewards.graders.code_tests import CodeTestsGrader
+from trainer_core.rewards.graders.tools import Tools
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+RIGHT = """
+class Negative(ValueError): pass
+def root(x):
+    if x < 0: raise Negative('negative')
+    return x ** 0.5
+def words(text):
+    print(text)
+    return text.split()
+"""
+WRONG = RIGHT.replace("0.5", "0.4").replace("Negative('n", "TypeError('n")
+UNITTEST = """
+import unittest
+from solution import root, Negative
+class TestRoot(unittest.TestCase):
+    def setUp(self): self.four = 4
+    def test_square(self): self.assertEqual(root(self.four), 2.0)
+    def test_almost(self): self.assertAlmostEqual(root(2), 1.41421356, places=6)
+    def test_negative(self):
+        with self.assertRaises(Negative): root(-1)
+    def test_words(self): self.assertListEqual(words('a b'), ['a', 'b'])
+if __name__ == '__main__':
+    unittest.main()
+"""
+PYTEST = """
+import pytest
+from solution import root, words
+@pytest.mark.parametrize(('x', 'wanted'), [(4, 2.0), (9, 3.0)])
+def test_root(x, wanted): assert root(x) == pytest.approx(wanted)
+@pytest.fixture
+def text(): return 'a b c'
+def test_words(text, capsys):
+    assert words(text) == ['a', 'b', 'c']
+    assert capsys.readouterr().out == 'a b c\\n'
+def test_negative():
+    with pytest.raises(ValueError, match='negative'): root(-1)
+class TestMore:
+    def test_zero(self): assert root(0) == 0
+"""
+PLAIN = """
+def test_root(): assert root(4) == 2
+class TestWords:
+    def test_two(self): assert words('a b') == ['a', 'b']
+"""
+
+
+def graded(jail: JailPool, code: str, test: str, **options: Any) -> float:
+    sample = Sample(output_text=code, thinking_text=None, answer_text=code, completion_tokens=1)
+    return grade(CodeTestsGrader(timeout_s=20.0, **options), sample, {"tests": test}, Tools(jail))
+
+
+@pytest.mark.parametrize("test", [UNITTEST, PYTEST, PLAIN], ids=["unittest", "pytest", "plain"])
+def test_cases_are_run(jail: JailPool, test: str) -> None:
+    assert graded(jail, RIGHT, test) == 1.0
+    assert graded(jail, WRONG, test) == 0.0
+
+
+def test_each_case_has_its_share(jail: JailPool) -> None:
+    assert graded(jail, WRONG, UNITTEST, credit="share") == 0.25
+    assert graded(jail, WRONG, PYTEST, credit="share") == 2 / 5
+    assert graded(jail, WRONG, PLAIN, credit="share") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("test", "framework"),
+    [
+        (UNITTEST, "unittest"),
+        (PYTEST, "pytest"),
+        (PLAIN, "pytest"),
+        ("assert f(1) == 2", "asserts"),
+        ("def test_f():\n    assert f(1) == 2\ntest_f()", "asserts"),
+        ("def check(candidate):\n    assert candidate(1) == 2\ncheck(f)", "asserts"),
+        ("class TestData: rows = 3\nfor _ in range(TestData.rows): assert f(1)", "asserts"),
+        ("not Python at all (", "asserts"),
+    ],
+)
+def test_the_framework_is_told_from_the_test(test: str, framework: str) -> None:
+    assert framework_of(test) == framework
+
+
+def test_the_framework_can_be_named(jail: JailPool) -> None:
+    assert graded(jail, WRONG, PLAIN, framework="asserts") == 1.0, "as it was: only what stands at the top runs"
+    with pytest.raises(GraderError, match="holds no cases"):
+        graded(jail, RIGHT, "assert root(4) == 2", framework="unittest")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"tests": ["assert f( == 2"]}, "test 0 is no Python"),
+        ({"tests": ["assert f(1) == 2"], "setup": "import no_such_package"}, "setup fails by itself: ModuleNotFound"),
+        ({"tests": ["assert f(1) == 2"], "setup": "x = 1 / 0"}, "setup fails by itself: ZeroDivisionError"),
+        ({"tests": ["import no_such_package\nassert f(1) == 2"]}, "cannot run in the jail.*no_such_package"),
+        (
+            {"tests": ["class Mine(Base):\n    def f(self): return 2\nassert Mine().f() == 2"]},
+            "extends the program's class",
+        ),
+        ({"tests": ["assert double(Money(5)) == 10"]}, "only the program could say"),
+    ],
+)
+def test_a_row_that_cannot_judge_is_an_error_and_no_zero(jail: JailPool, row: dict[str, Any], message: str) -> None:
+    code = """
+def f(x): return 2 * x
+def double(x): return Money(2 * x.n)
+class Base: pass
+class Money:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return self.n == (other.n if isinstance(other, Money) else other)
+"""
+    sample = Sample(output_text=code, thinking_text=None, answer_text=code, completion_tokens=1)
+    grader = CodeTestsGrader(timeout_s=20.0, setup="setup")
+    with pytest.raises(GraderError, match=message):
+        grade(grader, sample, {"setup": "", **row}, Tools(jail))
+    with pytest.raises(GraderError, match=message):
+        grade(grader.model_copy(update={"credit": "share"}), sample, {"setup": "", **row}, Tools(jail))
