@@ -13,6 +13,7 @@ from trainer_core.rewards.length.decoupled import decoupled
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
+from trainer_core.rewards.length.kimi import kimi
 from trainer_core.rewards.length.l1_exact import l1_exact
 from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
@@ -20,6 +21,7 @@ from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
     GRPOLambdaLength,
+    KimiLength,
     L1ExactLength,
     L1MaxLength,
     MagistralLength,
@@ -140,6 +142,24 @@ def test_no_group_is_switched_on_before_a_better_one(counts: list[int], share: f
     on = [count for count, flag in zip(counts, flags, strict=True) if flag]
     off = [count for count, flag in zip(counts, flags, strict=True) if not flag]
     assert not off or min(on) >= max(off)
+
+
+def test_kimi_by_hand() -> None:
+    # Lengths from 20 to 100: λ is 1/2, 0, −1/4 and −1/2; a short wrong answer earns nothing, a long one pays.
+    found = kimi(KimiLength(weight=2.0), group([20, 60, 80, 100, 20, 100], [True, True, True, True, False, False]))
+    assert found == pytest.approx([1.0, 0.0, -0.5, -1.0, 0.0, -1.0], abs=1e-15)
+    assert kimi(KimiLength(), group([30, 30], [True, False])) == [0.0, 0.0]
+    assert kimi(KimiLength(weight=0.0), group([20, 60], [True, False])) == [0.0, 0.0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples)
+def test_kimi_is_the_formula_of_the_paper(rows: list[tuple[int, bool]]) -> None:
+    lengths = np.array([length for length, _ in rows], dtype=np.float64)
+    spread = lengths.max() - lengths.min()
+    place = np.zeros(len(rows)) if spread == 0 else 0.5 - (lengths - lengths.min()) / spread
+    expected = [value if ok else min(0.0, value) for value, (_, ok) in zip(place, rows, strict=True)]
+    assert kimi(KimiLength(), of(rows)) == pytest.approx(expected, abs=1e-14)
 
 
 def test_difficulty_aware_by_hand() -> None:

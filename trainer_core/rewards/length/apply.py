@@ -8,6 +8,7 @@ from trainer_core.rewards.length.decoupled import decoupled
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
+from trainer_core.rewards.length.kimi import kimi
 from trainer_core.rewards.length.l1_exact import l1_exact
 from trainer_core.rewards.length.l1_max import l1_max
 from trainer_core.rewards.length.magistral import magistral
@@ -18,6 +19,7 @@ from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
     GRPOLambdaLength,
+    KimiLength,
     L1ExactLength,
     L1MaxLength,
     LengthShaping,
@@ -32,6 +34,7 @@ FORMULAS: dict[type[SpecModel], Callable[[Any, ScoredGroup], list[float]] | None
     L1MaxLength: l1_max,
     GRPOLambdaLength: grpo_lambda,
     DifficultyAwareLength: difficulty_aware,
+    KimiLength: kimi,
     DecoupledLength: None,
 }
 """``(spec, group) -> what is added to each reward [S]``; None where advantages are weighed instead (``reweigh``)."""

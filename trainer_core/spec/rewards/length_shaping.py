@@ -121,6 +121,28 @@ class DifficultyAwareLength(SpecModel):
     """s_fail: share of the penalty that wrong answers pay."""
 
 
+class KimiLength(SpecModel):
+    """Within a group short answers are worth more, and long ones less; a wrong answer is never paid for its brevity.
+
+    The paper begins without it, since it slows early training down, and turns it on later: hold ``weight`` at 0 until
+    then.
+    """
+
+    model_config = method_doc(
+        "Kimi length reward",
+        "λ_i = 1/2 − (n_i − n_min) / (n_max − n_min) over the group; w·λ_i if right, w·min(0, λ_i) if wrong; 0 where "
+        "n_min = n_max",
+        "Kimi k1.5 (arXiv 2501.12599), §2.3.3, length penalty",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Answers grow without becoming better, and no length is known that would do.",
+        LENGTH,
+    )
+    type: Literal["kimi"] = "kimi"
+    weight: float = field(1.0, ge=0.0, le=100.0, steer="group_dispatch")
+    """w: weight beside the reward of the answer, which the paper does not publish. 0 turns the length reward off."""
+
+
 class DecoupledLength(SpecModel):
     """Short right answers are followed more, long right ones less; none of them is ever pushed down for its length.
 
@@ -144,6 +166,12 @@ class DecoupledLength(SpecModel):
 
 
 LengthShaping = Annotated[
-    MagistralLength | L1ExactLength | L1MaxLength | GRPOLambdaLength | DifficultyAwareLength | DecoupledLength,
+    MagistralLength
+    | L1ExactLength
+    | L1MaxLength
+    | GRPOLambdaLength
+    | DifficultyAwareLength
+    | KimiLength
+    | DecoupledLength,
     Field(discriminator="type"),
 ]

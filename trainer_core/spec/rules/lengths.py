@@ -10,6 +10,7 @@ from trainer_core.spec.rewards.length_shaping import (
     DecoupledLength,
     DifficultyAwareLength,
     GRPOLambdaLength,
+    KimiLength,
     L1ExactLength,
     L1MaxLength,
     MagistralLength,
@@ -74,7 +75,7 @@ def length_shaping(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             )
         if target.tell is None:
             yield ("reward", "length", "target", "tell"), "a policy that is not told the target cannot learn to meet it"
-    if isinstance(shaping, DecoupledLength | GRPOLambdaLength) and spec.rollout.group_size == 1:
+    if isinstance(shaping, DecoupledLength | GRPOLambdaLength | KimiLength) and spec.rollout.group_size == 1:
         yield ("reward", "length"), f"{shaping.type} compares the samples of a group: it needs at least 2"
     if isinstance(shaping, DecoupledLength) and spec.advantage.compares == "value":
         yield (
