@@ -122,6 +122,13 @@ ENTRIES = (
         "mismatch",
     ),
     Metric(
+        "rollout_corr/geometric_masked_share",
+        "Masked by mean ratio",
+        "share",
+        "tokens left out because the geometric mean of their completion's ratios lies outside the band",
+        "mismatch",
+    ),
+    Metric(
         "rollout_corr/rollout_is_eff_sample_size",
         "Effective sample size",
         "share",

@@ -22,6 +22,10 @@ def written_out(spec: Any, view: TokenView) -> list[float]:
                 drift = sum(behaviour[s] - now[s] for s in row) / len(row)
                 result[t] = 0.0 if advantages[t] < 0 and drift > spec.divergence_max else 1.0
                 continue
+            if spec.type == "geometric_mask":
+                mean = math.prod(math.exp(old[s] - behaviour[s]) for s in row) ** (1 / len(row))
+                result[t] = 1.0 if spec.ratio_min <= mean <= spec.ratio_max else 0.0
+                continue
             these = row if getattr(spec, "level", "token") == "sequence" else [t]
             ratio = math.prod(math.exp(old[s] - behaviour[s]) for s in these)
             if spec.type == "truncated_is":

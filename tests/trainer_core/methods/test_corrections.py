@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from torch import Tensor
 
 from tests.trainer_core.batches import trajectory
@@ -28,6 +28,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"type": "masked_is", "ratio_max": 1.2},
     {"type": "icepop", "ratio_min": 0.8, "ratio_max": 1.3},
     {"type": "opsm", "divergence_max": 0.05},
+    {"type": "geometric_mask", "ratio_min": 0.9, "ratio_max": 1.1},
 ]
 
 
@@ -70,6 +71,17 @@ def test_icepop_keeps_the_band_and_its_weight() -> None:
     found, metrics = weights([0.1, 0.49, 0.51, 1.0, 4.9, 5.1], type="icepop")
     np.testing.assert_allclose(found, [0.0, 0.0, 0.51, 1.0, 4.9, 0.0])
     assert metrics == {MASKED: pytest.approx(3 / 6)}
+
+
+def test_the_geometric_mean_keeps_or_leaves_out_whole_sequences() -> None:
+    # 4 · 0.25 · 1.331 has the cube root 1.1; 3 · 0.4 = 1.2 the root 1.095; the band bounds means, not products.
+    found, metrics = weights([4.0, 0.25, 1.331, 3.0, 0.4, 0.5], type="geometric_mask", ratio_min=0.9, ratio_max=1.0999)
+    assert found.tolist() == [0, 0, 0, 1, 1, 0]
+    assert metrics == {"rollout_corr/geometric_masked_share": pytest.approx(4 / 6)}
+    found, _ = weights([1.05] * 3 + [0.95] * 3, type="geometric_mask", ratio_min=0.951, ratio_max=1.051)
+    assert found.tolist() == [1, 1, 1, 0, 0, 0]
+    with pytest.raises(ValidationError, match="leave no band"):
+        make(type="geometric_mask", ratio_min=1.0, ratio_max=1.0)
 
 
 def drifted(drift: list[float], advantages: list[float], mask: Tensor = EVERY, delta: float = 0.1) -> list[float]:

@@ -43,6 +43,7 @@ CORRECTIONS: list[list[dict[str, Any]]] = [
     [{"type": "truncated_is", "ratio_max": 1.2}],
     [OPSM, {"type": "icepop", "ratio_min": 0.8, "ratio_max": 1.3}],
     [{"type": "masked_is", "ratio_max": 1.3, "level": "token"}],
+    [{"type": "geometric_mask", "ratio_min": 0.95, "ratio_max": 1.05}, {"type": "truncated_is"}],
 ]
 PENALTIES: list[dict[str, Any]] = [
     {"coefficient": 0.0},

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 from torch import Tensor
 
+from trainer_core.methods.corrections.geometric_mask import geometric_mask
 from trainer_core.methods.corrections.icepop import icepop
 from trainer_core.methods.corrections.masked_is import masked_is
 from trainer_core.methods.corrections.opsm import opsm
@@ -14,6 +15,7 @@ from trainer_core.methods.table import Table
 from trainer_core.methods.view import TokenView
 from trainer_core.spec.methods.corrections import (
     Correction,
+    GeometricSequenceMask,
     IcePopMasking,
     MaskedImportanceSampling,
     OffPolicySequenceMasking,
@@ -29,6 +31,7 @@ FORMULAS: Table[Callable[[Any, TokenView], tuple[Tensor, dict[str, Tensor]]]] = 
         MaskedImportanceSampling: masked_is,
         IcePopMasking: icepop,
         OffPolicySequenceMasking: opsm,
+        GeometricSequenceMask: geometric_mask,
         RouterShiftWeighting: router_shift,
     },
 )

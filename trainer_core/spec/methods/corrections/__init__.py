@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from trainer_core.spec.methods.corrections.geometric_mask import GeometricSequenceMask
 from trainer_core.spec.methods.corrections.icepop import IcePopMasking
 from trainer_core.spec.methods.corrections.level import Level
 from trainer_core.spec.methods.corrections.masked_is import MaskedImportanceSampling
@@ -13,6 +14,7 @@ from trainer_core.spec.methods.corrections.truncated_is import TruncatedImportan
 
 __all__ = [
     "Correction",
+    "GeometricSequenceMask",
     "IcePopMasking",
     "Level",
     "MaskedImportanceSampling",
@@ -26,6 +28,7 @@ Correction = Annotated[
     | MaskedImportanceSampling
     | IcePopMasking
     | OffPolicySequenceMasking
+    | GeometricSequenceMask
     | RouterShiftWeighting,
     Field(discriminator="type"),
 ]
