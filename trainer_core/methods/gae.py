@@ -5,8 +5,10 @@ from torch import Tensor
 
 
 @torch.no_grad()
-def gae(rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Tensor | float) -> Tensor:
-    """``A_t = δ_t + γλ·A_{t+1}`` with ``δ_t = r_t + γ·V_{t+1} − V_t``; behind the last token stands value 0.
+def gae(
+    rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Tensor | float, after: Tensor | None = None
+) -> Tensor:
+    """``A_t = δ_t + γλ·A_{t+1}`` with ``δ_t = r_t + γ·V_{t+1} − V_t``; behind the last token stands ``after``.
 
     Args:
         rewards: [N], any floating type.
@@ -15,6 +17,8 @@ def gae(rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Te
             those that were forced are left out, so that t + 1 is the next sampled token.
         gamma: discount.
         lam: λ, or one for each token, [N].
+        after: value of the state behind each sequence's last token, in the order in which they stand, [S]: 0 where the
+            episode has ended, its bootstrap where it was cut (Pardo et al., arXiv 1712.00378, eq. 6). Left out: all 0.
 
     Returns:
         float64 [N].
@@ -33,7 +37,10 @@ def gae(rewards: Tensor, values: Tensor, sequence: Tensor, gamma: float, lam: Te
 
     value = padded(values)
     decay = gamma * padded(lam if isinstance(lam, Tensor) else torch.full_like(values, lam, dtype=torch.float64))
-    delta = padded(rewards) + gamma * torch.cat([value[:, 1:], torch.zeros_like(value[:, :1])], 1) - value
+    following = torch.cat([value[:, 1:], torch.zeros_like(value[:, :1])], 1)
+    if after is not None:
+        following[torch.arange(len(lengths), device=sequence.device), lengths - 1] = after.double()
+    delta = padded(rewards) + gamma * following - value
     result = torch.zeros_like(delta)
     for t in range(delta.shape[1] - 2, -1, -1):
         result[:, t] = delta[:, t] + decay[:, t] * result[:, t + 1]

@@ -34,6 +34,7 @@ ELSEWHERE = {
     ("gae", "policy_lambda"),
     ("gae", "value_lambda"),
     ("gae", "length_alpha"),
+    ("gae", "truncated_end"),
     ("gae", "whiten"),
 }
 """Parameters that act outside of the method room."""

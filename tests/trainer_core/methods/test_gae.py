@@ -42,6 +42,32 @@ def test_every_sequence_has_the_double_sum(lengths: list[int], gamma: float, lam
     assert found.tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5),
+    gamma=st.floats(0.1, 1.0),
+    lam=st.floats(0.0, 1.0),
+    seed=st.integers(0, 2**16),
+)
+def test_a_cut_sequence_goes_on_with_its_bootstrap(lengths: list[int], gamma: float, lam: float, seed: int) -> None:
+    """The same as one more step, whose value is the bootstrap and behind which nothing comes."""
+    rng = np.random.default_rng(seed)
+    rewards, values = rng.normal(size=(2, sum(lengths)))
+    after = rng.normal(size=len(lengths))
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    given_to = [torch.tensor(one) for one in (rewards, values, sequence)]
+    found = gae(*given_to, gamma, lam, torch.tensor(after))
+    expected, start = [], 0
+    for index, length in enumerate(lengths):
+        part = slice(start, start + length)
+        following = [*values[part][1:], after[index]]
+        delta = [r + gamma * n - v for r, n, v in zip(rewards[part], following, values[part], strict=True)]
+        expected += [sum((gamma * lam) ** (k - t) * delta[k] for k in range(t, length)) for t in range(length)]
+        start += length
+    assert found.tolist() == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    assert gae(*given_to, gamma, lam).tolist() == gae(*given_to, gamma, lam, torch.zeros(len(lengths))).tolist()
+
+
 def test_at_lambda_one_advantage_and_value_make_the_return() -> None:
     rewards = torch.tensor([0.0, 0.0, 2.0, 1.0])
     values = torch.tensor([0.3, -0.2, 0.9, 5.0])

@@ -91,6 +91,39 @@ def test_the_penalty_in_the_reward_is_paid_per_token_and_once(policy_dir: Path) 
     np.testing.assert_allclose(first.token_advantages[first.sampled], to_go, atol=1e-4)
 
 
+def test_a_cut_completion_is_worth_its_last_state_behind_its_end(policy_dir: Path) -> None:
+    """Two learners of the same values: bootstrapped is the reward at the last but one token, and V(s_T) behind it."""
+    gae = {"gamma": 0.9, "policy_lambda": 0.5, "whiten": "none"}
+    found = []
+    for end in ("zero", "bootstrap"):
+        spec = critic_spec("separate", {**gae, "truncated_end": end}, {"warmup_steps": 2})
+        learner, groups = Learner(policy_dir, spec), rewarded(1)
+        learner.update(rewarded(3), spec, 1)
+        for trajectory in (groups[0].trajectories[0], groups[1].trajectories[1]):
+            trajectory.finish_reason = "length"
+        metrics = learner.update(groups, spec, 2)
+        assert math.isfinite(metrics["critic/vf_loss"])
+        found.append([[t.token_advantages[t.sampled] for t in group.trajectories] for group in groups])
+    zero, bootstrapped = found
+    for g, group in enumerate(groups):
+        for s, trajectory in enumerate(group.trajectories):
+            if trajectory.finish_reason == "stop":
+                np.testing.assert_array_equal(zero[g][s], bootstrapped[g][s])
+                continue
+            # δ_T = r − V_T of the first gives V_T; earlier tokens differ by what stands behind the last.
+            reward, delta = trajectory.reward, zero[g][s].astype("f8")
+            delta[:-1] -= 0.45 * delta[1:]
+            last_value = reward - delta[-1]
+            expected = delta.copy()
+            # δ of the last but one had γ·V_T in it already; the reward joins it, and nothing comes behind.
+            expected[-2] += reward
+            expected[-1] = 0.0
+            for t in range(len(expected) - 2, -1, -1):
+                expected[t] += 0.45 * expected[t + 1]
+            assert abs(last_value) > 1e-6
+            np.testing.assert_allclose(bootstrapped[g][s], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", ["head", "separate"])
 def test_warming_up_trains_the_value_alone(policy_dir: Path, kind: str) -> None:
     optimizer = {**SMOOTH, "weight_decay": 0.1}
@@ -184,6 +217,14 @@ def test_a_broken_reward_changes_neither_policy_nor_critic(policy_dir: Path, kin
     [
         ({"advantage": {"type": "gae"}}, "gae takes its values from a critic"),
         ({"critic": {"type": "head"}}, "the advantage grpo asks no critic"),
+        (
+            {
+                "advantage": {"type": "gae", "truncated_end": "bootstrap"},
+                "critic": {"type": "head"},
+                "filters": [{"type": "truncated"}],
+            },
+            "truncated leaves out the completions whose end",
+        ),
         (
             {"advantage": {"type": "gae"}, "critic": {"type": "head", "warmup_steps": 10}},
             "the policy would never be trained",

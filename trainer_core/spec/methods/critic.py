@@ -12,7 +12,7 @@ class GAEAdvantage(AdvantageModel):
     """An advantage for each token, from a critic's values. The reward comes with the last sampled token.
 
     The steps are the sampled tokens: forced tokens between them are part of the surroundings, as a prompt is. A
-    completion ends with value 0 whether it stopped by itself or was cut. A KL penalty in the reward is paid per token.
+    completion that stopped by itself ends with value 0. A KL penalty in the reward is paid per token.
     """
 
     model_config = method_doc(
@@ -20,7 +20,7 @@ class GAEAdvantage(AdvantageModel):
         "δ_t = r_t + γ·V(s_{t+1}) − V(s_t); A_t = Σ_k (γλ)^k·δ_{t+k}; value target = A_t (λ of the value) + V(s_t); "
         "length-adaptive: λ = 1 − 1/(α·l) for a completion of l tokens",
         "GAE (arXiv 1506.02438), eq. 16; decoupled λ: VC-PPO (arXiv 2503.01491); length-adaptive: VAPO "
-        "(arXiv 2504.05118), §4.2",
+        "(arXiv 2504.05118), §4.2; bootstrap at a cut: Time Limits in RL (arXiv 1712.00378), §3.2",
     )
     advice: ClassVar[Advice] = Advice(
         "Long completions whose reward says little about single tokens, and the budget for a critic.",
@@ -38,6 +38,10 @@ class GAEAdvantage(AdvantageModel):
     length_alpha: float | None = field(None, gt=0.0, le=1000.0)
     """α of the length-adaptive λ of the policy, which then replaces ``policy_lambda``; VAPO takes 0.05. λ is 0 for
     completions of at most 1/α tokens. Empty: off."""
+    truncated_end: Literal["zero", "bootstrap"] = "zero"
+    """What a completion that was cut at its maximum length is worth behind its end: 0, or the value of the last state
+    that was seen, V(s_T), as time limits that are no part of the task ask for. Its last token, behind which no state
+    was seen, then ends the episode and teaches nothing: the reward comes with the token before it."""
     whiten: Literal["none", "batch"] = "batch"
     """Whether the advantages are standardised over the step's tokens (population deviation)."""
 

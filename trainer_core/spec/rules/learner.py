@@ -7,7 +7,7 @@ from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.learner.precision import Float32Precision, HalfPrecision
 from trainer_core.spec.learner.routing import LossFreeBalancing
 from trainer_core.spec.methods.critic import GAEAdvantage
-from trainer_core.spec.methods.filters import ZeroAdvantageFilter
+from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
 
 if TYPE_CHECKING:
     from trainer_core.spec.run import RunSpec
@@ -24,6 +24,14 @@ def critic(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         return
     if not asked:
         yield ("critic",), f"the advantage {spec.advantage.type} asks no critic: take it out, or choose gae"
+    if isinstance(spec.advantage, GAEAdvantage) and spec.advantage.truncated_end == "bootstrap":
+        for index, chosen in enumerate(spec.filters):
+            if isinstance(chosen, TruncatedFilter):
+                yield (
+                    ("filters", index),
+                    "truncated leaves out the completions whose end advantage.truncated_end = bootstrap values: leave "
+                    "one of the two out",
+                )
     if spec.critic.warmup_steps >= spec.schedule.steps:
         yield ("critic", "warmup_steps"), "the policy would never be trained: the warm-up is as long as the run"
 

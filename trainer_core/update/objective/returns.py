@@ -42,12 +42,13 @@ def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -
     Collective where advantages are whitened. Also writes ``token_advantages`` into the trajectories; 0 for forced
     tokens.
     """
-    found = [
+    pairs = [
         [_advantages(advantage, spec, mine, batch, known) for batch, known in zip(batches, knowns, strict=True)]
         for mine, batches, knowns in scored
     ]
+    found = [[values for values, _ in part] for part in pairs]
     if advantage.whiten == "batch":
-        counted = [[batch.mask.to(torch.float64) for batch in batches] for _, batches, _ in scored]
+        counted = [[learned.to(torch.float64) for _, learned in part] for part in pairs]
         found = standardise(found, counted, "population", 1e-8)
     result = []
     for (mine, batches, _), part in zip(scored, found, strict=True):
@@ -61,24 +62,44 @@ def estimate(advantage: GAEAdvantage, spec: RunSpec, scored: Sequence[Scored]) -
 
 def _advantages(
     advantage: GAEAdvantage, spec: RunSpec, mine: list[Trajectory], batch: TokenBatch, known: KnownTokens
-) -> Tensor:
-    """Advantages of the policy [M] in float64; ``known.returns`` is written."""
+) -> tuple[Tensor, Tensor]:
+    """Advantages of the policy [M] in float64, and which tokens have one, bool [M]; ``known.returns`` is written."""
     assert known.values is not None
     rewards = torch.zeros_like(known.values, dtype=torch.float64)
     if not bool(batch.mask.any()):
         known.returns = torch.zeros_like(known.values)
-        return rewards
-    last = torch.cat([batch.sequence[1:] != batch.sequence[:-1], batch.sequence.new_ones(1, dtype=torch.bool)])
-    earned = [_reward(mine[index]) for index in batch.sequence[last].tolist()]
-    rewards[last] = torch.tensor(earned, dtype=torch.float64, device=rewards.device)
-    if spec.kl.placement == "reward" and known.reference is not None and known.before is not None:
-        rewards -= spec.kl.coefficient * kl.penalty(spec.kl.estimator, known.before, known.reference)
-    targets = gae(rewards, known.values, batch.sequence, advantage.gamma, advantage.value_lambda) + known.values
-    known.returns = targets.to(known.values.dtype)
-    lam: Tensor | float = advantage.policy_lambda
+        return rewards, batch.mask
+    last = _ends(batch.sequence)
+    open_ended = torch.zeros_like(last)
+    if advantage.truncated_end == "bootstrap":
+        cut = batch.sequence.new_tensor([one.finish_reason == "length" for one in mine], dtype=torch.bool)
+        open_ended = last & cut[batch.sequence]
+    lam: Tensor = torch.full_like(rewards, advantage.policy_lambda)
     if advantage.length_alpha is not None:
         lam = length_adaptive_lambda(advantage.length_alpha, batch.sequence)
-    return gae(rewards, known.values, batch.sequence, advantage.gamma, lam)
+    # A token that no state was seen behind only gives the value of the state before it.
+    steps = ~open_ended
+    sequence, values = batch.sequence[steps], known.values[steps]
+    ends = _ends(sequence)
+    numbers = sequence[ends]
+    after = rewards.new_zeros(len(mine)).index_put((batch.sequence[open_ended],), known.values[open_ended].double())
+    paid = torch.zeros_like(values, dtype=torch.float64)
+    paid[ends] = paid.new_tensor([_reward(mine[index]) for index in numbers.tolist()])
+    if spec.kl.placement == "reward" and known.reference is not None and known.before is not None:
+        distance = kl.penalty(spec.kl.estimator, known.before, known.reference)
+        paid -= spec.kl.coefficient * distance[steps]
+    inputs = (paid, values, sequence, advantage.gamma)
+    targets = known.values.clone()
+    targets[steps] = (gae(*inputs, advantage.value_lambda, after[numbers]) + values).to(targets.dtype)
+    known.returns = targets
+    result = torch.zeros_like(rewards)
+    result[steps] = gae(*inputs, lam[steps], after[numbers])
+    return result, batch.mask & steps
+
+
+def _ends(sequence: Tensor) -> Tensor:
+    """Which tokens are the last of their sequence: int64 [N] → bool [N]."""
+    return torch.cat([sequence[1:] != sequence[:-1], sequence.new_ones(min(len(sequence), 1), dtype=torch.bool)])
 
 
 def _reward(trajectory: Trajectory) -> float:
