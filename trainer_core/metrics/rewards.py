@@ -55,5 +55,26 @@ ENTRIES = (
     Metric(
         "eval/<source>/pass_rate", "Held-out pass rate", "share", "successful samples / scored samples", "evaluation"
     ),
+    Metric(
+        "eval/<source>/pass_at/<k>/mean",
+        "Held-out pass@k",
+        "share",
+        "mean over prompts of 1 − C(n − c, k) / C(n, k), c right ones of n samples",
+        "evaluation",
+    ),
+    Metric(
+        "eval/<source>/pass_at/<k>/low",
+        "Held-out pass@k, lower end",
+        "share",
+        "lower end of Wilson's 95 % interval over prompts",
+        "evaluation",
+    ),
+    Metric(
+        "eval/<source>/pass_at/<k>/high",
+        "Held-out pass@k, upper end",
+        "share",
+        "upper end of Wilson's 95 % interval over prompts",
+        "evaluation",
+    ),
     Metric("eval/<source>/response_length/mean", "Held-out length", "tokens", "mean completion tokens", "evaluation"),
 )

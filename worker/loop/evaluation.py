@@ -7,8 +7,10 @@ for all; where they overlap each sample has a seed of its own, which costs a lit
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from trainer_core.link.events import EvalData
 from trainer_core.rewards.outcomes import pass_rate
+from trainer_core.rewards.pass_at_k import pass_at_k
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group
 from worker.engine import Sampling
@@ -85,11 +88,11 @@ class Evaluator:
             not spec.rollout.overlaps,
             lambda done, total: self._link.phase("evaluate", step, done, total),
         )
-        self.last.add_done_callback(self._report)
+        self.last.add_done_callback(partial(self._report, spec.evaluation.pass_at))
 
-    def _report(self, future: Future[Batch]) -> None:
+    def _report(self, pass_at: Sequence[int], future: Future[Batch]) -> None:
         batch = future.result()
-        self._link.emit(checked(lambda: EvalData(metrics=plain(evaluation_metrics(batch)))), batch.step)
+        self._link.emit(checked(lambda: EvalData(metrics=plain(evaluation_metrics(batch, pass_at)))), batch.step)
 
 
 def evaluation_due(spec: RunSpec, step: int) -> bool:
@@ -134,8 +137,8 @@ def evaluation_batch(
     return Batch(step, tickets)
 
 
-def evaluation_metrics(batch: Batch) -> dict[str, float]:
-    """Mean reward, pass rate and length of each source. A source without any computed reward has no score."""
+def evaluation_metrics(batch: Batch, pass_at: Sequence[int] = ()) -> dict[str, float]:
+    """Mean reward, pass rate, length and pass@k of each source. A source without any computed reward has no score."""
     metrics: dict[str, float] = {}
     for source in dict.fromkeys(group.source for group in batch.groups):
         groups = [group for group in batch.groups if group.source == source]
@@ -146,5 +149,9 @@ def evaluation_metrics(batch: Batch) -> dict[str, float]:
         rate = pass_rate(groups)
         if not math.isnan(rate):
             metrics[f"eval/{source}/pass_rate"] = rate
+        for k in pass_at:
+            if (found := pass_at_k(groups, k)) is not None:
+                name = f"eval/{source}/pass_at/{k}"
+                metrics |= {f"{name}/mean": found.mean, f"{name}/low": found.low, f"{name}/high": found.high}
         metrics[f"eval/{source}/response_length/mean"] = float(np.mean([t.length for t in trajectories]))
     return metrics

@@ -157,9 +157,15 @@ def _guards(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     trained = {source.name for source in spec.data.sources}
     evaluated = {source.name for source in spec.evaluation.sources}
     for index, guard in enumerate(spec.guards):
-        source = placeholders(guard.metric).get("source")
+        held = placeholders(guard.metric)
+        source, k = held.get("source"), held.get("k")
         reported = evaluated if guard.metric.startswith("eval/") else trained
         if find(guard.metric) is None:
             yield ("guards", index, "metric"), f"no metric is called {guard.metric!r}"
         elif source is not None and source not in reported:
             yield ("guards", index, "metric"), f"{guard.metric!r} is never reported: there is no such source"
+        elif k is not None and k not in map(str, spec.evaluation.pass_at):
+            yield (
+                ("guards", index, "metric"),
+                f"{guard.metric!r} is never reported: evaluation.pass_at does not ask for it",
+            )
