@@ -12,6 +12,13 @@ ENTRIES = (
         {"trl": "entropy", "prime_rl": "entropy/all/mean"},
     ),
     Metric(
+        "actor/entropy_weight",
+        "Weight of the entropy",
+        "1",
+        "α of the entropy bonus −α·H in the loss of the step",
+        "actor",
+    ),
+    Metric(
         "actor/pg_loss",
         "Policy loss",
         "loss",

@@ -19,6 +19,7 @@ from trainer_core.spec.methods.aggregation import Aggregation, TokenMean
 from trainer_core.spec.methods.corrections import Correction, TruncatedImportanceSampling
 from trainer_core.spec.methods.critic import Critic
 from trainer_core.spec.methods.distillation import Distillation
+from trainer_core.spec.methods.entropy import EntropyBonus, NoEntropyBonus
 from trainer_core.spec.methods.filters import Filter, ZeroAdvantageFilter
 from trainer_core.spec.methods.kl import KL
 from trainer_core.spec.methods.loss import Loss, PPOClipLoss
@@ -65,6 +66,8 @@ class RunSpec(SpecModel):
     """Weights for tokens that another policy than the learner's has sampled. Empty: none."""
     kl: KL = KL()
     """Pull towards the base policy."""
+    entropy: EntropyBonus = NoEntropyBonus()
+    """Pay for the policy's entropy."""
     distillation: Distillation | None = None
     """Pull towards a stronger policy."""
     aggregation: Aggregation = TokenMean()

@@ -15,12 +15,14 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import GAEAdvantage
 from trainer_core.spec.methods.distillation import Distillation
+from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus, NoEntropyBonus
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
-from trainer_core.update.collectives import largest
+from trainer_core.update.collectives import gather_tensors, largest
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective import penalised, refine
+from trainer_core.update.objective.entropy_bonus import entropy_bonus
 from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
@@ -101,7 +103,9 @@ class GradientAccumulator:
         advantage = spec.advantage
         critical = isinstance(advantage, GAEAdvantage)
         several = len(plan) * spec.schedule.epochs > 1
-        early = several or refine.needs_scores(spec) or critical or penalised.pays(spec)
+        adapts = isinstance(spec.entropy, AdaptiveEntropyBonus)
+        early = several or refine.needs_scores(spec) or critical or penalised.pays(spec) or adapts
+        seen = torch.zeros(2, dtype=torch.float64)
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
         for (mine, batches, _), looked in zip(plan, known, strict=True):
@@ -116,8 +120,13 @@ class GradientAccumulator:
                         one.routes = watch.chosen(self._parts.experts)
                     record(mine, batch, one.before, entropies)
                     add_entropy(totals, batch, entropies)
+                    counted = entropies[batch.mask].double()
+                    seen += torch.stack([counted.sum(), counted.new_tensor(float(len(counted)))]).cpu()
                 if critical:
                     one.values = self._values(batch).detach()
+        if adapts:
+            total, count = torch.stack(gather_tensors(seen)).sum(0).tolist()
+            self._parts.entropy.look(spec, total / count if count else None)
         if isinstance(advantage, GAEAdvantage):
             scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
             renewed = estimate(advantage, spec, scored)
@@ -175,6 +184,9 @@ class GradientAccumulator:
                 loss = loss + balancer.observe(watch, batch, whole.tokens, totals)
             if spec.distillation is not None:
                 loss = self._distil(spec, spec.distillation, batch, logprobs, own_logits, loss, whole, totals)
+            if own_logits is not None and not isinstance(spec.entropy, NoEntropyBonus):
+                weight = self._parts.entropy.weight(spec)
+                loss = loss - entropy_bonus(spec, weight, batch, own_logits, whole, totals)
             if spec.critic is not None and one.returns is not None:
                 value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
                 # While the value warms up, the policy's gradient is zero and its step size too.

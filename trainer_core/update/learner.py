@@ -175,6 +175,7 @@ class Learner:
                 _tell_pass(own, epoch)
             totals.add(own)
         self._torn = None
+        self._parts.entropy.close()
         self.version = step
         self._close(totals)
         return _summary(totals.values(), taken, max(1, planned), learning_rate(spec, step))

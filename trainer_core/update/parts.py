@@ -9,9 +9,11 @@ from torch import Tensor
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import HeadCritic, SeparateCritic
+from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
 from trainer_core.update import capabilities
 from trainer_core.update.auxiliary.bare import BareBackbone
 from trainer_core.update.auxiliary.critic import SeparateValue, ValueHead
+from trainer_core.update.auxiliary.entropy_control import EntropyControl
 from trainer_core.update.auxiliary.frozen_policy import FrozenPolicy
 from trainer_core.update.auxiliary.proximal import ProximalPolicy
 from trainer_core.update.auxiliary.supervised import Supervisor
@@ -81,6 +83,8 @@ class LearnerModels:
         if spec.distillation is not None:
             self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)
         self.supervisor = Supervisor(base)
+        self.entropy = EntropyControl(spec)
+        self._adapts_entropy = isinstance(spec.entropy, AdaptiveEntropyBonus)
         self._renews_reference = spec.kl.reset_steps is not None
         self.invariant = spec.parallelism.batch_invariant and self._make_invariant(spec)
         """Whether packed batches give log-probabilities that do not depend on them: ``update/model/invariance.py``."""
@@ -135,6 +139,8 @@ class LearnerModels:
         """Parts of a checkpoint beside the policy: tensors by file and name, and numbers. Collective."""
         held: Tensors = {}
         counters = {"proximal_normaliser": self.proximal.normaliser}
+        if self._adapts_entropy:
+            counters["entropy_weight"] = self.entropy.held
         if isinstance(self.reference, FrozenPolicy) and self._renews_reference:
             held["reference"] = self.reference.tensors()
         if proximal := self.proximal.tensors():
@@ -148,6 +154,8 @@ class LearnerModels:
         """Take back what ``held`` has given. Collective."""
         if isinstance(self.reference, FrozenPolicy) and "reference" in held:
             self.reference.blend(held["reference"])
+        # A checkpoint from before the run's bonus became adaptive has none: it begins where the spec says.
+        self.entropy.held = counters.get("entropy_weight", self.entropy.held)
         self.proximal.load(held.get("proximal", {}), counters.get("proximal_normaliser", 1.0))
         if self.critic is not None:
             self.critic.load(held["critic"], int(counters["critic_steps"]))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMean, TokenMean
+from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.objective.policy_objective import denominators
 from trainer_core.update.objective.refine import whole_step
@@ -60,4 +61,6 @@ def refusal(spec: RunSpec) -> str | None:
         )
     if not isinstance(spec.aggregation, TokenMean | SequenceMean | ConstantNormaliser):
         return f"the aggregation {spec.aggregation.type} cannot be streamed: it divides by more than one count"
+    if isinstance(spec.entropy, AdaptiveEntropyBonus):
+        return "the entropy bonus adaptive cannot be streamed: its weight follows from the entropy of the whole step"
     return whole_step(spec)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from trainer_core.spec.generation.rollout import StreamedMode, SyncMode, TailBatchingScheduler
 from trainer_core.spec.methods.aggregation import ConstantNormaliser, SequenceMean, TokenMean
+from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
 from trainer_core.spec.rewards.length_shaping import GRPOLambdaLength
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def streaming(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield where, f"streamed learns a batch while it is generated, in one update: not in {updates} updates per step"
     if not advantage.groupwise or advantage.needs_scores:
         yield where, f"streamed needs the advantages of each group at once; {advantage.type} needs the whole batch"
+    if isinstance(spec.entropy, AdaptiveEntropyBonus):
+        yield where, "streamed begins to learn before the step's entropy is known, which adaptive goes by"
     for chosen in spec.filters:
         if chosen.whole_step:
             yield where, f"streamed filters each group by itself; {chosen.type} needs the whole batch"

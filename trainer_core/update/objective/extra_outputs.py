@@ -7,6 +7,7 @@ from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.losses.dppo import top_k_divergence
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.entropy import NoEntropyBonus
 from trainer_core.spec.methods.loss import DPPOLoss
 from trainer_core.update.hybrid.routing import Routes, RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
@@ -15,7 +16,7 @@ from trainer_core.update.packed.packing import TokenBatch
 def needs_logits(spec: RunSpec) -> bool:
     """Whether the update looks at more than the sampled tokens' probabilities."""
     distils = spec.distillation is not None and spec.distillation.distribution != "sampled"
-    return distils or spec.loss.top_tokens > 0
+    return distils or spec.loss.top_tokens > 0 or not isinstance(spec.entropy, NoEntropyBonus)
 
 
 @torch.no_grad()
