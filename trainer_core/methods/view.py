@@ -6,6 +6,26 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    """The policy's own likeliest tokens in each place, at the sampling temperature."""
+
+    logprobs: Tensor
+    """Log-probabilities of the K likeliest, [N, K], with gradient."""
+    entropies: Tensor
+    """Entropy of the whole distribution, in nats, [N]. No gradient."""
+    likeliest: Tensor
+    """Whether the sampled token is the likeliest of all, bool [N]."""
+
+    def within(self, mask: Tensor) -> "Candidates":
+        """The same with 0 outside ``mask`` [N], whatever stood there."""
+        return Candidates(
+            self.logprobs.masked_fill(~mask.unsqueeze(1), 0.0),
+            self.entropies.detach().masked_fill(~mask, 0.0),
+            self.likeliest & mask,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TokenView:
     """The tokens of one micro-batch, shapes [N]. The tokens of a sequence stand together and in order; none is cut.
 
@@ -29,11 +49,15 @@ class TokenView:
     log_shift: Tensor | None = None
     """Log of the weight, at most 0, by which the routing of experts has moved since the proximal policy. No
     gradient."""
+    candidates: Candidates | None = None
+    """The policy's likeliest tokens, where the loss looks at them."""
 
     def __post_init__(self) -> None:
+        if self.candidates is not None:
+            object.__setattr__(self, "candidates", self.candidates.within(self.mask))
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and value.is_floating_point():
+            if isinstance(value, Tensor) and value.is_floating_point():
                 value = value if field.name == "logprobs" else value.detach()
                 object.__setattr__(self, field.name, value.masked_fill(~self.mask, 0.0))
 

@@ -52,6 +52,20 @@ ENTRIES = (
     ),
     Metric("actor/lr", "Learning rate", "1", "step size of the update", "actor", {"trl": "learning_rate"}),
     Metric(
+        "actor/smoothed_share",
+        "Smoothed tokens",
+        "share",
+        "good tokens that share their gain with the likeliest ones / tokens",
+        "actor",
+    ),
+    Metric(
+        "actor/likeliest_penalised_share",
+        "Likeliest tokens penalised more",
+        "share",
+        "uncertain bad tokens that were the likeliest / tokens",
+        "actor",
+    ),
+    Metric(
         "actor/pg_clipfrac",
         "Clipped tokens",
         "share",

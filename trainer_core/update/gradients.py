@@ -23,7 +23,12 @@ from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective import penalised, refine
 from trainer_core.update.objective.entropy_bonus import entropy_bonus
-from trainer_core.update.objective.extra_outputs import likeliest_divergence, needs_logits, routing_shift
+from trainer_core.update.objective.extra_outputs import (
+    likeliest_divergence,
+    needs_logits,
+    own_candidates,
+    routing_shift,
+)
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
 from trainer_core.update.objective.returns import KnownTokens, estimate
@@ -179,6 +184,7 @@ class GradientAccumulator:
                 totals,
                 divergence=likeliest_divergence(spec, batch, current, own_logits),
                 log_shift=routing_shift(spec, one.routes, watch, current),
+                candidates=own_candidates(spec, batch, own_logits, entropies),
             )
             if balancer is not None and watch is not None:
                 loss = loss + balancer.observe(watch, batch, whole.tokens, totals)

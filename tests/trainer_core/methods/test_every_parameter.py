@@ -28,6 +28,7 @@ from trainer_core.spec.rewards.length_shaping import LengthShaping
 from trainer_core.trajectory import Group
 
 ELSEWHERE = {
+    ("ppo_clip", "smoothing"),  # needs the policy's likeliest tokens: tests/trainer_core/update/test_simko.py
     ("dppo", "k"),  # how much the engine tells: tests/trainer_core/update/test_learner_asides.py
     ("vine", "branches"),  # how much the loop generates: tests/worker/loop
     ("gae", "gamma"),  # needs a critic's values, as do the next: tests/trainer_core/update/test_learner_critic.py

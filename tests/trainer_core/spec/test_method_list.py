@@ -87,6 +87,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "MinPRO": loss("minpro"),
     "VESPO": loss("vespo"),
     "sequence-masked policy optimisation": loss("sequence_mask"),
+    "SimKO": loss("ppo_clip", smoothing={}),
     "TRPO-style KL-penalised surrogate": loss("kl_penalised"),
     "on-policy distillation, full": {"distillation": {"teacher": "t", "distribution": "full"}},
     "on-policy distillation, k-sparse": {"distillation": {"teacher": "t", "distribution": "sparse", "k": 8}},

@@ -47,6 +47,11 @@ class LossModel(MethodModel):
         """Number of likeliest tokens that the engine must tell at every step."""
         return 0
 
+    @property
+    def candidates(self) -> int:
+        """Number of the policy's own likeliest tokens whose probabilities the loss looks at."""
+        return 0
+
     def gradient_weight(self, ratio: float, sign: int) -> float | None:
         """The picture of the loss: ``−∂L/∂log π_θ / A`` of a token at ``ratio`` with A = ``sign``; None: no picture.
 

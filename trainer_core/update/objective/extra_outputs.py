@@ -5,6 +5,7 @@ from torch import Tensor
 
 from trainer_core.methods.corrections.router_shift import router_log_shift
 from trainer_core.methods.losses.dppo import top_k_divergence
+from trainer_core.methods.view import Candidates
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.entropy import NoEntropyBonus
@@ -16,7 +17,25 @@ from trainer_core.update.packed.packing import TokenBatch
 def needs_logits(spec: RunSpec) -> bool:
     """Whether the update looks at more than the sampled tokens' probabilities."""
     distils = spec.distillation is not None and spec.distillation.distribution != "sampled"
-    return distils or spec.loss.top_tokens > 0 or not isinstance(spec.entropy, NoEntropyBonus)
+    looks = spec.loss.top_tokens > 0 or spec.loss.candidates > 0
+    return distils or looks or not isinstance(spec.entropy, NoEntropyBonus)
+
+
+def own_candidates(spec: RunSpec, batch: TokenBatch, own_logits: Tensor | None, entropies: Tensor) -> Candidates | None:
+    """The policy's likeliest tokens in the places of a micro-batch, [M, K] with gradient; None for other losses.
+
+    Args:
+        spec: the spec that holds now.
+        batch: M predicted tokens.
+        own_logits: the policy's logits, [M, V], with gradient.
+        entropies: the entropies of its distributions, [M].
+    """
+    if spec.loss.candidates == 0 or own_logits is None:
+        return None
+    scaled = own_logits.float() / batch.temperature.unsqueeze(1)
+    found = scaled.topk(min(spec.loss.candidates, scaled.shape[1]), dim=1)
+    logprobs = found.values - torch.logsumexp(scaled, dim=1, keepdim=True)
+    return Candidates(logprobs, entropies, found.indices[:, 0] == batch.targets)
 
 
 @torch.no_grad()

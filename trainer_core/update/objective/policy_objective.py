@@ -8,7 +8,7 @@ from torch import Tensor
 from trainer_core.methods import aggregation, corrections, kl, losses
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.masked import masked_mean
-from trainer_core.methods.view import TokenView
+from trainer_core.methods.view import Candidates, TokenView
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.proximal import RecomputedProximal
 from trainer_core.trajectory import Trajectory
@@ -36,6 +36,7 @@ def loss_share(
     *,
     divergence: Tensor | None = None,
     log_shift: Tensor | None = None,
+    candidates: Candidates | None = None,
 ) -> Tensor:
     """This micro-batch's share of the minibatch loss, a scalar with gradient.
 
@@ -53,6 +54,7 @@ def loss_share(
         totals: metrics are added here.
         divergence: between behaviour and current policy over the likeliest tokens, [M]; where the loss asks for it.
         log_shift: log weight of the moved routing, [M]; where a correction asks for it.
+        candidates: the policy's likeliest tokens, where the loss asks for them.
     """
     count = int(batch.mask.sum())
 
@@ -79,6 +81,7 @@ def loss_share(
         batch.sequence,
         divergence=divergence,
         log_shift=log_shift,
+        candidates=candidates,
     )
     values, metrics = losses.token_loss(spec.loss, view)
     totals.add_metrics(metrics, count)

@@ -13,6 +13,7 @@ from trainer_core.spec.methods.loss.ppo_clip import PPOClipLoss
 from trainer_core.spec.methods.loss.reinforce import ReinforceLoss
 from trainer_core.spec.methods.loss.sapo import SAPOLoss
 from trainer_core.spec.methods.loss.sequence_mask import SequenceMaskLoss
+from trainer_core.spec.methods.loss.top_k_smoothing import TopKSmoothing
 from trainer_core.spec.methods.loss.vespo import VESPOLoss
 from trainer_core.spec.plugins import members, one_of
 
@@ -29,6 +30,7 @@ __all__ = [
     "ReinforceLoss",
     "SAPOLoss",
     "SequenceMaskLoss",
+    "TopKSmoothing",
     "VESPOLoss",
 ]
 

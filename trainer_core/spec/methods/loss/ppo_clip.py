@@ -7,6 +7,7 @@ from pydantic import model_validator
 from trainer_core.spec.base import Advice, field, method_doc
 from trainer_core.spec.methods.kinds import LossModel
 from trainer_core.spec.methods.loss.clipped import clipped
+from trainer_core.spec.methods.loss.top_k_smoothing import TopKSmoothing
 from trainer_core.spec.watched import RATIO
 
 
@@ -30,6 +31,13 @@ class PPOClipLoss(LossModel):
     """Upper edge of the ratio band (the band itself, not an ε)."""
     ratio_dual: float | None = field(None, gt=1.0, le=100.0)
     """Dual clip: cap of the loss for negative advantages, as a ratio. Empty: off."""
+    smoothing: TopKSmoothing | None = None
+    """Whether uncertain tokens share their gain with the policy's likeliest ones (SimKO). Empty: off."""
+
+    @property
+    def candidates(self) -> int:
+        """Number of the policy's own likeliest tokens whose probabilities the loss looks at."""
+        return 0 if self.smoothing is None else self.smoothing.k
 
     @model_validator(mode="after")
     def _dual_is_outside_the_band(self) -> "PPOClipLoss":
@@ -38,6 +46,6 @@ class PPOClipLoss(LossModel):
         return self
 
     def gradient_weight(self, ratio: float, sign: int) -> float:
-        """PPO's clip; 0 too where the dual clip binds."""
+        """PPO's clip; 0 too where the dual clip binds. Of tokens that no smoothing concerns."""
         capped = sign < 0 and self.ratio_dual is not None and ratio > self.ratio_dual
         return 0.0 if capped else clipped(ratio, sign, self.ratio_min, self.ratio_max)
