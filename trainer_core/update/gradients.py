@@ -11,6 +11,7 @@ from torch import Tensor
 
 from trainer_core.methods.aggregation import Denominators, aggregate
 from trainer_core.methods.losses.supervised import negative_log_likelihood
+from trainer_core.methods.scope import scope_values
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import GAEAdvantage
@@ -29,6 +30,7 @@ from trainer_core.update.objective.extra_outputs import (
     own_candidates,
     routing_shift,
 )
+from trainer_core.update.objective.guidance import asks_teacher_first, guide
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
 from trainer_core.update.objective.returns import KnownTokens, estimate
@@ -110,6 +112,7 @@ class GradientAccumulator:
         several = len(plan) * spec.schedule.epochs > 1
         adapts = isinstance(spec.entropy, AdaptiveEntropyBonus)
         early = several or refine.needs_scores(spec) or critical or penalised.pays(spec) or adapts
+        early = early or asks_teacher_first(spec)
         seen = torch.zeros(2, dtype=torch.float64)
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
@@ -127,6 +130,8 @@ class GradientAccumulator:
                     add_entropy(totals, batch, entropies)
                     counted = entropies[batch.mask].double()
                     seen += torch.stack([counted.sum(), counted.new_tensor(float(len(counted)))]).cpu()
+                if asks_teacher_first(spec) and self._parts.teacher is not None:
+                    one.teacher = self._parts.teacher.score(batch)
                 if critical:
                     one.values = self._values(batch).detach()
         if adapts:
@@ -140,6 +145,7 @@ class GradientAccumulator:
             scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
             renewed = penalised.penalise(spec, groups, scored)
             plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
+        guide(spec, groups, [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)])
         return refine.refine(plan, groups, spec), known
 
     def accumulate(
@@ -189,7 +195,7 @@ class GradientAccumulator:
             if balancer is not None and watch is not None:
                 loss = loss + balancer.observe(watch, batch, whole.tokens, totals)
             if spec.distillation is not None:
-                loss = self._distil(spec, spec.distillation, batch, logprobs, own_logits, loss, whole, totals)
+                loss = self._distil(spec, spec.distillation, batch, one, logprobs, own_logits, loss, whole, totals)
             if own_logits is not None and not isinstance(spec.entropy, NoEntropyBonus):
                 weight = self._parts.entropy.weight(spec)
                 loss = loss - entropy_bonus(spec, weight, batch, own_logits, whole, totals)
@@ -211,6 +217,7 @@ class GradientAccumulator:
         spec: RunSpec,
         distillation: Distillation,
         batch: TokenBatch,
+        known: KnownTokens,
         logprobs: Tensor,
         own_logits: Tensor | None,
         loss: Tensor,
@@ -220,7 +227,12 @@ class GradientAccumulator:
         """The micro-batch's share of the loss with the pull to the teacher."""
         if self._parts.teacher is None:
             raise ValueError("distillation needs a teacher but the learner was started without one")
-        values = self._parts.teacher.divergence(distillation, batch, logprobs, own_logits)
+        if known.teacher is not None and known.before is not None and known.right is not None:
+            values = scope_values(logprobs, known.before, known.teacher, known.right > 0)
+        else:
+            values = self._parts.teacher.divergence(distillation, batch, logprobs, own_logits)
+        if known.guide is not None:
+            values = values * known.guide
         pull = aggregate(spec.aggregation, values, batch.mask, batch.sequence, batch.prompt, whole)
         totals.add_share("actor/distill_loss", pull.detach())
         result = distillation.coefficient * pull + (0.0 if distillation.alone else loss)

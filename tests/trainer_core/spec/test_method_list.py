@@ -91,6 +91,8 @@ NAMES: dict[str, dict[str, Any]] = {
     "TRPO-style KL-penalised surrogate": loss("kl_penalised"),
     "on-policy distillation, full": {"distillation": {"teacher": "t", "distribution": "full"}},
     "on-policy distillation, k-sparse": {"distillation": {"teacher": "t", "distribution": "sparse", "k": 8}},
+    "PACED": {"distillation": {"teacher": "t", "weighting": {"type": "paced"}}},
+    "SCOPE": {"distillation": {"teacher": "t", "weighting": {"type": "scope"}, "alone": True}, "filters": []},
     "SFT term, demonstrations": data(sft={"type": "demonstrations"}),
     "SFT term, positives": data(sft={"type": "positives"}),
     # corrections
@@ -111,6 +113,8 @@ NAMES: dict[str, dict[str, Any]] = {
     "recomputed proximal": {"proximal": {"type": "recompute"}},
     "router-shift weighting": correction("router_shift"),
     "ESS-scaled learning rate": {"optimizer": {"ess_scaling": "sqrt"}},
+    "entropy bonus, fixed": {"entropy": {"type": "fixed"}},
+    "entropy bonus, adaptive": {"entropy": {"type": "adaptive"}},
     # KL and aggregation
     **{
         f"KL {estimator} in the {placement}": {

@@ -1,8 +1,63 @@
 """On-policy distillation: a stronger policy grades every token of the policy's own samples."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from trainer_core.spec.base import Advice, SpecModel, field, method_doc
+
+
+class EqualWeighting(SpecModel):
+    """Every sample follows the teacher alike."""
+
+    type: Literal["equal"] = "equal"
+
+
+class PacedWeighting(SpecModel):
+    """Prompts that the policy answers right now and then weigh most; those that it always or never does, nothing."""
+
+    model_config = method_doc(
+        "PACED",
+        "KL of a prompt's samples times w(p) = p^α · (1 − p)^β, p: share of its samples that are right",
+        "PACED (arXiv 2603.11178), pass-rate weighting; α = β = 1 there",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Prompts of very different difficulty for the policy that learns.",
+        ("actor/distill_loss", "critic/score/mean"),
+    )
+    type: Literal["paced"] = "paced"
+    alpha: float = field(1.0, ge=0.0, le=100.0, steer="optimizer_step")
+    """α: how fast the weight falls towards prompts that are never answered right."""
+    beta: float = field(1.0, ge=0.0, le=100.0, steer="optimizer_step")
+    """β: how fast the weight falls towards prompts that are always answered right."""
+
+
+class ScopeWeighting(SpecModel):
+    """Right samples are imitated, the more the less they were expected; of wrong ones the teacher corrects those that
+    it understands.
+
+    The weights of a prompt's right samples sum to 1, and so do those of its wrong ones. With ``alone`` it is SCOPE.
+    """
+
+    model_config = method_doc(
+        "SCOPE",
+        "right: −w_i·ρ, w_i ∝ PPL_π(y_i)^(1/τ); wrong: w_i·ρ·sg(log π_θ − log π_teacher), "
+        "w_i ∝ PPL_teacher(y_i)^(−1/τ); ρ = π_θ / π_old; each kind's weights sum to 1 within a group",
+        "SCOPE (arXiv 2604.10688), eq. 2 to 6",
+    )
+    advice: ClassVar[Advice] = Advice(
+        "Verifiable prompts and a teacher that is often lost behind wrong beginnings.",
+        ("actor/distill_loss", "critic/score/mean", "actor/entropy"),
+    )
+    type: Literal["scope"] = "scope"
+    temperature: float = field(1.0, gt=0.0, le=1000.0, steer="optimizer_step")
+    """τ: the higher, the more alike the weights."""
+
+
+DistillationWeighting = Annotated[
+    EqualWeighting | PacedWeighting | ScopeWeighting,
+    Field(discriminator="type"),
+]
 
 
 class Distillation(SpecModel):
@@ -26,5 +81,7 @@ class Distillation(SpecModel):
     """How many of the teacher's tokens ``sparse`` compares."""
     coefficient: float = field(1.0, gt=0.0, le=1000.0, steer="optimizer_step")
     """Weight of the divergence."""
+    weighting: DistillationWeighting = EqualWeighting()
+    """How much each sample follows the teacher."""
     alone: bool = False
     """Whether the policy loss of the rewards is left out, so that the teacher alone trains."""

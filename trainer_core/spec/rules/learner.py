@@ -7,6 +7,7 @@ from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.learner.precision import Float32Precision, HalfPrecision
 from trainer_core.spec.learner.routing import LossFreeBalancing
 from trainer_core.spec.methods.critic import GAEAdvantage
+from trainer_core.spec.methods.distillation import PacedWeighting, ScopeWeighting
 from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
 
 if TYPE_CHECKING:
@@ -49,8 +50,22 @@ def reference(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
 
 
 def teacher(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
-    """A teacher whose groups are thrown away for their rewards."""
-    if spec.distillation is None or not spec.distillation.alone:
+    """A teacher whose groups are thrown away for their rewards, or whose weights cannot be made."""
+    if spec.distillation is None:
+        return
+    weighting = spec.distillation.weighting
+    if isinstance(weighting, ScopeWeighting) and spec.distillation.distribution != "sampled":
+        yield (
+            ("distillation", "distribution"),
+            "scope compares the probabilities of the sampled token: choose distribution = sampled",
+        )
+    if isinstance(weighting, PacedWeighting) and spec.rollout.group_size == 1:
+        yield (
+            ("distillation", "weighting"),
+            "paced weighs by the share of right samples of a prompt, which is 0 or 1 for one sample: raise "
+            "rollout.group_size",
+        )
+    if not spec.distillation.alone:
         return
     for index, chosen in enumerate(spec.filters):
         if isinstance(chosen, ZeroAdvantageFilter):

@@ -30,6 +30,11 @@ class Teacher:
         if known != vocab_size:
             raise ValueError(f"the teacher {spec.teacher!r} knows {known} tokens, the policy {vocab_size}")
 
+    @torch.no_grad()
+    def score(self, batch: TokenBatch) -> Tensor:
+        """Log-probabilities of the batch's targets under the teacher, float32 [M], at the sampling temperature."""
+        return token_logprobs(logits(self._model, batch), batch.targets, batch.temperature)[0]
+
     def divergence(self, spec: Distillation, batch: TokenBatch, logprobs: Tensor, own_logits: Tensor | None) -> Tensor:
         """KL(π_θ ‖ teacher) of each predicted token, float32 [M], with gradient.
 

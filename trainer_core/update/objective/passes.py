@@ -19,6 +19,8 @@ from trainer_core.update.objective.returns import KnownTokens
 from trainer_core.update.packed.packing import TokenBatch
 from trainer_core.update.packed.sharding import minibatches
 
+KNOWN = ("before", "reference", "values", "returns", "teacher", "guide", "right")
+"""Facts of ``KnownTokens`` that are one number per token."""
 Columns = dict[str, Tensor]
 """Values of tokens by name, [M, ...] each."""
 
@@ -74,9 +76,7 @@ class StepTokens:
                 name: values.new_zeros((len(batch.mask), *values.shape[1:])) for name, values in self._columns.items()
             }
         routes = Routes(found["experts"], found["route_logprobs"]) if "experts" in found else None
-        known = KnownTokens(
-            found.get("before"), found.get("reference"), found.get("values"), found.get("returns"), routes
-        )
+        known = KnownTokens(**{name: found.get(name) for name in KNOWN}, routes=routes)
         return replace(batch, advantages=found["advantages"]), known
 
     def _rows(self, mine: Sequence[Trajectory], batch: TokenBatch) -> Tensor:
@@ -87,7 +87,7 @@ class StepTokens:
 
 def _columns(batch: TokenBatch, known: KnownTokens) -> Iterator[tuple[str, Tensor]]:
     yield "advantages", batch.advantages
-    for name in ("before", "reference", "values", "returns"):
+    for name in KNOWN:
         values = getattr(known, name)
         if values is not None:
             yield name, values

@@ -28,6 +28,12 @@ class KnownTokens:
     """Values of the states, by the critic before the step."""
     returns: Tensor | None = None
     """Value targets."""
+    teacher: Tensor | None = None
+    """Log-probabilities of the teacher, where its weights are made before the update."""
+    guide: Tensor | None = None
+    """Weight of each token's sample in the pull to the teacher; None where all weigh alike."""
+    right: Tensor | None = None
+    """1 where the token's sample is right, else 0; where the pull to the teacher tells them apart."""
     routes: Routes | None = None
     """Experts that the policy chose before the step's first update, where a correction asks for them."""
 
