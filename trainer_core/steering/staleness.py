@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 
 
 class StalenessError(RuntimeError):
@@ -40,6 +41,8 @@ class _Entry:
     order: int
     version: int | None
     """Oldest weights that any of its tokens may come from; None while it has no tokens."""
+    tokens: int = 0
+    """Tokens of its completions, once it is scored."""
 
 
 class StalenessLedger:
@@ -50,15 +53,27 @@ class StalenessLedger:
         taken: groups that have been learned, or are being learned.
     """
 
-    def __init__(self, max_staleness: int, batch: int, version: int = 0, *, renews: bool = False) -> None:
+    def __init__(
+        self,
+        max_staleness: int,
+        batch: int,
+        version: int = 0,
+        *,
+        renews: bool = False,
+        token_budget: int | None = None,
+    ) -> None:
         """Start empty.
 
         Args:
             max_staleness: η.
-            batch: groups in a batch.
+            batch: groups in a batch; the most, where there is a token budget.
             version: above 0 it is a resume: all batches before it have been accepted.
             renews: whoever takes a batch resets what it leaves behind, so that a batch waits for no straggler.
+            token_budget: tokens of scored groups with which a batch is complete, however few they are (C3PO++, arXiv
+                2510.18855, algorithm 1). It counts as a whole batch, and takes further groups where those that it left
+                behind would grow too old.
         """
+        self.token_budget = token_budget
         self.max_staleness, self.batch, self.version, self._renews = max_staleness, batch, version, renews
         self.taken = version * batch
         self._entries: dict[str, _Entry] = {}
@@ -116,9 +131,10 @@ class StalenessLedger:
         entry = self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING, GroupState.PARKED, GroupState.SCORED)
         entry.state, entry.version = GroupState.WAITING, None
 
-    def score(self, name: str) -> None:
-        """Tokens and rewards are complete."""
-        self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING).state = GroupState.SCORED
+    def score(self, name: str, tokens: int = 0) -> None:
+        """Record that tokens and rewards are complete, and how many tokens there are."""
+        entry = self._expect(name, GroupState.DISPATCHED, GroupState.RUNNING)
+        entry.state, entry.tokens = GroupState.SCORED, tokens
 
     def report(self, name: str) -> None:
         """Remove the group, which leaves without being trained on."""
@@ -142,8 +158,21 @@ class StalenessLedger:
 
     def ready(self) -> bool:
         """Whether a batch can be taken: enough groups are scored, and none that is left behind will be too old."""
+        return bool(self._next())
+
+    def _next(self) -> list[str]:
+        """The groups of the next batch, oldest first; none while it is not complete."""
         scored = self.names(GroupState.SCORED)[: self.batch]
-        return len(scored) == self.batch and (self._renews or not self.overdue(scored))
+        count = self.batch
+        if self.token_budget is not None:
+            tokens = accumulate(self._entries[name].tokens for name in scored)
+            count = next((n for n, total in enumerate(tokens, 1) if total >= self.token_budget), self.batch)
+        while count <= len(scored):
+            overdue = 0 if self._renews else self.overdue(scored[:count])
+            if overdue == 0:
+                return scored[:count]
+            count += overdue
+        return []
 
     def take(self) -> list[str]:
         """The next batch, oldest groups first. They leave the ledger: none can be taken twice.
@@ -151,9 +180,9 @@ class StalenessLedger:
         Raises:
             StalenessError: it is not ready.
         """
-        if not self.ready():
+        chosen = self._next()
+        if not chosen:
             raise StalenessError(f"version {self.version} has no full batch yet, or not the groups that must be in it")
-        chosen = self.names(GroupState.SCORED)[: self.batch]
         for name in chosen:
             del self._entries[name]
         self.taken += self.batch

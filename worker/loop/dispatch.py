@@ -57,7 +57,13 @@ class Dispatcher:
         self._generation, self._tokenizer, self._threshold = generation, tokenizer, threshold
         self._batch = spec.schedule.prompts_per_step
         self._tails = isinstance(spec.rollout.scheduler, TailBatchingScheduler)
-        self._ledger = StalenessLedger(spec.rollout.max_staleness, self._batch, version, renews=self._tails)
+        self._ledger = StalenessLedger(
+            spec.rollout.max_staleness,
+            self._batch,
+            version,
+            renews=self._tails,
+            token_budget=spec.rollout.partial.token_budget,
+        )
         self._rollout = spec.rollout
         sequences = spec.parallelism.rollout_workers * spec.rollout.engine.max_num_seqs
         self._max_running = math.ceil(AHEAD * sequences / spec.rollout.group_size)
@@ -129,7 +135,7 @@ class Dispatcher:
         """Take in groups that have been scored. Dynamic sampling drops those without signal: ``feed`` replaces them."""
         dynamic = self._rollout.dynamic_sampling.enabled
         for ticket in self._generation.scored():
-            self._ledger.score(ticket.name)
+            self._ledger.score(ticket.name, sum(t.length for t in ticket.group.trajectories))
             if dynamic and not may_have_signal(ticket.group) and self._rejected < self._refills:
                 self._rejected += 1
                 self._counts["rejected"] += 1

@@ -167,6 +167,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "dynamic sampling": {"rollout": {"dynamic_sampling": {"enabled": True}}},
     "active sampling": {"rollout": {**ASYNC, "dynamic_sampling": {"enabled": True}}},
     "over-sampling": {"rollout": {"partial": {"over_provision": 1.5}}},
+    "C3PO++'s token budget": {"rollout": {"partial": {"over_provision": 1.5, "token_budget": 4096}}},
     "rollout replay": {"batching": {"replay": {}}},
     "hint scaffolding": {"prompting": {"hints": {}}},
     "strategy nudges": {"prompting": {"nudges": {"source": {"type": "listed", "strategies": ["a", "b"]}}}},

@@ -45,6 +45,12 @@ def spec(**changes: Any) -> RunSpec:
             "at most 2",
         ),
         ({"rollout": {"scheduler": TAILS}}, "rollout.partial.over_provision", "must be above 1"),
+        ({"rollout": {"partial": {"token_budget": 100}}}, "rollout.partial.token_budget", "must be above 1"),
+        (
+            {"rollout": {"partial": {"over_provision": 1.5, "token_budget": 100}, "scheduler": TAILS}},
+            "rollout.partial.token_budget",
+            "choose fifo",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], path: str, words: str) -> None:

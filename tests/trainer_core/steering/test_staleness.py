@@ -4,7 +4,7 @@ from collections import Counter
 from math import ceil
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -192,6 +192,84 @@ def test_oldest_groups_come_first_and_stragglers_are_waited_for_in_time() -> Non
     assert not ledger.ready(), "now the last one must come first"
     ledger.score("slow")
     assert ledger.take() == ["slow"]
+
+
+def under_way(ledger: StalenessLedger, *names: str) -> None:
+    for name in names:
+        ledger.add(name)
+        ledger.dispatch(name)
+
+
+def test_a_batch_is_full_once_its_tokens_reach_the_budget() -> None:
+    ledger = StalenessLedger(max_staleness=3, batch=4, token_budget=100)
+    under_way(ledger, "a", "b", "c", "d", "e")
+    ledger.score("b", 60)
+    assert not ledger.ready()
+    ledger.score("e", 40)
+    assert ledger.ready()
+    ledger.score("a", 30)
+    # Oldest first: a has 30, b 60, e the last 10.
+    assert ledger.take() == ["a", "b", "e"] and ledger.taken == 4
+    ledger.score("c", 500)
+    assert ledger.take() == ["c"]
+    ledger.score("d", 1)
+    under_way(ledger, "f", "g", "h")
+    for name in ("f", "g"):
+        ledger.score(name, 1)
+    assert not ledger.ready()
+    ledger.score("h", 1)
+    # As many groups as a batch has are one, whatever they hold.
+    assert ledger.take() == ["d", "f", "g", "h"]
+
+
+def test_a_budget_leaves_nothing_behind_that_would_grow_too_old() -> None:
+    ledger = StalenessLedger(max_staleness=1, batch=2, token_budget=10)
+    under_way(ledger, "a", "b", "c")
+    ledger.score("a", 10)
+    # b and c are left to the one batch that may still hold them.
+    assert ledger.take() == ["a"]
+    for name in ("b", "c"):
+        ledger.park(name)
+        ledger.dispatch(name)
+    ledger.advance(1)
+    ledger.score("b", 50)
+    assert not ledger.ready(), "c must be in this batch, though b alone has the tokens"
+    ledger.score("c", 50)
+    assert ledger.take() == ["b", "c"]
+    ledger.advance(2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    staleness=st.integers(0, 3),
+    batch=st.integers(1, 4),
+    budget=st.integers(1, 12),
+    share=st.sampled_from([1.0, 1.5, 2.0]),
+    data=st.data(),
+)
+def test_the_bound_holds_under_a_budget(
+    staleness: int, batch: int, budget: int, share: float, data: st.DataObject
+) -> None:
+    """Steps of a mode that takes turns: supply, finish in any order, take, stop the rest, go on."""
+    ledger = StalenessLedger(staleness, batch, token_budget=budget)
+    tokens: dict[str, int] = {}
+    for step in range(6):
+        room = ceil(batch * share) - len(ledger.names(GroupState.SCORED))
+        again = ledger.names(GroupState.PARKED)[:room]
+        fresh = [f"{step}-{n}" for n in range(max(0, min(room - len(again), ledger.capacity())))]
+        for name in fresh:
+            ledger.add(name)
+        for name in [*again, *fresh]:
+            ledger.dispatch(name)
+        while not ledger.ready():
+            name = data.draw(st.sampled_from(ledger.names(GroupState.DISPATCHED)))
+            tokens[name] = data.draw(st.integers(1, 6))
+            ledger.score(name, tokens[name])
+        chosen = ledger.take()
+        assert len(chosen) == batch or sum(tokens[name] for name in chosen) >= budget
+        for name in ledger.names(GroupState.DISPATCHED):
+            ledger.park(name)
+        ledger.advance(step + 1)
 
 
 def test_where_the_rest_is_renewed_a_batch_waits_for_nobody() -> None:

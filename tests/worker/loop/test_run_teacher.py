@@ -8,7 +8,6 @@ import pytest
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.platform_double import PlatformDouble
 
-
 PACED = {
     "teacher": "large",
     "distribution": "sparse",

@@ -71,7 +71,11 @@ RolloutMode = Annotated[SyncMode | StreamedMode | AsyncMode | InFlightMode, Fiel
 class Partial(SpecModel):
     """Over-provisioning: more groups are started than a batch needs; when it is full, the rest is stopped."""
 
-    model_config = method_doc("Partial rollouts", "start ⌈f · B⌉ groups, stop at B", "APRIL (arXiv 2509.18521)")
+    model_config = method_doc(
+        "Partial rollouts",
+        "start ⌈f · B⌉ groups, stop at B, or at Σ |y| ≥ token_budget over finished groups",
+        "APRIL (arXiv 2509.18521); token budget: C3PO++ (arXiv 2510.18855), algorithm 1",
+    )
     advice: ClassVar[Advice] = Advice(
         "A few long completions hold up every batch of a run that takes turns.",
         ("rollouts/parked", "rollouts/continued", "staleness/max", "timing_s/generate"),
@@ -80,6 +84,10 @@ class Partial(SpecModel):
     """f: groups that are started, as a multiple of ``prompts_per_step``. 1 is off."""
     max_continuations: int = field(1, ge=0, le=16)
     """How often an unfinished group may be stopped and continued by newer weights: its largest staleness."""
+    token_budget: int | None = field(None, ge=1, le=10**12, unit="tokens")
+    """Φ of C3PO++: the batch is full, too, once finished groups hold this many completion tokens, so that every update
+    learns from about as many. Where C3PO++ drops what was continued too often, the batch waits for it instead. Needs
+    over-provisioning. Plans reckon with ``prompts_per_step`` groups all the same. Empty: off."""
 
 
 class FifoScheduler(SpecModel):

@@ -42,6 +42,12 @@ def over_provisioning(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     rollout, partial = spec.rollout, spec.rollout.partial
     tails = isinstance(rollout.scheduler, TailBatchingScheduler)
     where: Path = ("rollout", "partial", "over_provision")
+    if partial.token_budget is not None:
+        budget: Path = ("rollout", "partial", "token_budget")
+        if partial.over_provision == 1.0:
+            yield budget, "a batch that may be full early stops what is unfinished: over_provision must be above 1"
+        if tails:
+            yield budget, "tail_batching fills every batch with groups, whatever tokens they hold: choose fifo"
     if partial.over_provision == 1.0:
         if tails:
             yield where, "tail_batching stops the longest groups of a full batch: it must be above 1"
