@@ -33,6 +33,7 @@ NEW_KEYS = {
     "cuda_graphs",
     "devices",
     "effective_role",
+    "entropy",
     "epochs",
     "expert_parallel",
     "format",
@@ -44,6 +45,7 @@ NEW_KEYS = {
     "measure_noise",
     "origin",
     "owner",
+    "pass_at",
     "pause",
     "pipeline_parallel_size",
     "placed_on",
@@ -51,12 +53,16 @@ NEW_KEYS = {
     "scopes",
     "second_factor_due",
     "second_factor_missing",
+    "smoothing",
     "speculation",
     "state",
     "stop",
     "tensor_parallel_size",
+    "token_budget",
+    "truncated_end",
     "waiting",
     "weight_transport",
+    "weighting",
 }
 """Members of answers that came in since; whoever adds one names it here."""
 FILLED = {"expires_at"}
