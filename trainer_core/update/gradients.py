@@ -33,7 +33,7 @@ from trainer_core.update.objective.extra_outputs import (
 from trainer_core.update.objective.guidance import asks_teacher_first, guide
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share
-from trainer_core.update.objective.returns import KnownTokens, estimate
+from trainer_core.update.objective.returns import KnownTokens, Scored, estimate
 from trainer_core.update.objective.value_objective import value_share
 from trainer_core.update.optimization.rate import SampleWeights
 from trainer_core.update.packed.packing import Packing, TokenBatch, pack
@@ -111,8 +111,8 @@ class GradientAccumulator:
         critical = isinstance(advantage, GAEAdvantage)
         several = len(plan) * spec.schedule.epochs > 1
         adapts = isinstance(spec.entropy, AdaptiveEntropyBonus)
-        early = several or refine.needs_scores(spec) or critical or penalised.pays(spec) or adapts
-        early = early or asks_teacher_first(spec)
+        asked = critical or adapts or penalised.pays(spec) or asks_teacher_first(spec)
+        early = several or refine.needs_scores(spec) or asked
         seen = torch.zeros(2, dtype=torch.float64)
         shifts = any(isinstance(one, RouterShiftWeighting) for one in spec.corrections)
         known = [[KnownTokens() for _ in batches] for _, batches, _ in plan]
@@ -138,14 +138,10 @@ class GradientAccumulator:
             total, count = torch.stack(gather_tensors(seen)).sum(0).tolist()
             self._parts.entropy.look(spec, total / count if count else None)
         if isinstance(advantage, GAEAdvantage):
-            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
-            renewed = estimate(advantage, spec, scored)
-            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
+            plan = _renewed(plan, estimate(advantage, spec, _scored(plan, known)))
         if penalised.pays(spec):
-            scored = [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
-            renewed = penalised.penalise(spec, groups, scored)
-            plan = [(mine, batches, whole) for (mine, _, whole), batches in zip(plan, renewed, strict=True)]
-        guide(spec, groups, [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)])
+            plan = _renewed(plan, penalised.penalise(spec, groups, _scored(plan, known)))
+        guide(spec, groups, _scored(plan, known))
         return refine.refine(plan, groups, spec), known
 
     def accumulate(
@@ -261,6 +257,15 @@ class GradientAccumulator:
         if self._parts.critic is None:
             raise ValueError("the advantages need a critic but the learner was started without one")
         return self._parts.critic.values(batch)
+
+
+def _scored(plan: Sequence[refine.Minibatch], known: Sequence[list[KnownTokens]]) -> list[Scored]:
+    return [(mine, batches, looked) for (mine, batches, _), looked in zip(plan, known, strict=True)]
+
+
+def _renewed(plan: Sequence[refine.Minibatch], batches: Sequence[list[TokenBatch]]) -> list[refine.Minibatch]:
+    """The plan with other micro-batches of the same trajectories."""
+    return [(mine, own, whole) for (mine, _, whole), own in zip(plan, batches, strict=True)]
 
 
 def poisoned(loss: Tensor, *others: Tensor) -> Tensor:
