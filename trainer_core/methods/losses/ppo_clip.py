@@ -19,7 +19,8 @@ def ppo_clip(spec: PPOClipLoss, view: TokenView) -> tuple[Tensor, dict[str, Tens
     plain = spec.ratio_dual is None and spec.smoothing is None
     if plain and (found := one_pass("ppo_clip", spec.ratio_min, spec.ratio_max, view)) is not None:
         return found
-    ratio, advantages, smoothed = bounded_ratio(view.log_ratio), view.advantages, {}
+    ratio, advantages = bounded_ratio(view.log_ratio), view.advantages
+    smoothed: dict[str, Tensor] = {}
     if spec.smoothing is not None:
         ratio, advantages, smoothed = simko(spec.smoothing, ratio, view)
     loss, binds = clipped_surrogate(ratio, advantages, spec.ratio_min, spec.ratio_max)
