@@ -122,7 +122,7 @@ class DifficultyAwareLength(SpecModel):
 
 
 class KimiLength(SpecModel):
-    """Within a group short answers are worth more, and long ones less; a wrong answer is never paid for its brevity.
+    """Short answers are worth more than long ones of their group; a wrong answer is never paid for its brevity.
 
     The paper begins without it, since it slows early training down, and turns it on later: hold ``weight`` at 0 until
     then.

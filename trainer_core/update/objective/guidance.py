@@ -1,4 +1,4 @@
-"""How much each sample weighs in the pull to the teacher, from the outcomes of its group.
+"""Weights of the samples in the pull to the teacher, from the outcomes of their groups.
 
 Its place is between the first scoring and the first update: the policy's perplexities are those of before the step.
 """

@@ -104,7 +104,7 @@ def _advantages(
 
 
 def _ends(sequence: Tensor) -> Tensor:
-    """Which tokens are the last of their sequence: int64 [N] → bool [N]."""
+    """Mask of the tokens that are the last of their sequence: int64 [N] → bool [N]."""
     return torch.cat([sequence[1:] != sequence[:-1], sequence.new_ones(min(len(sequence), 1), dtype=torch.bool)])
 
 

@@ -6,7 +6,7 @@ from trainer_core.spec.base import Advice, SpecModel, field, method_doc
 
 
 class TopKSmoothing(SpecModel):
-    """At uncertain tokens, good completions raise the likeliest tokens as well, and bad ones lower the likeliest more.
+    """Good completions raise the likeliest tokens as well where they were uncertain, bad ones lower the likeliest more.
 
     Plain policy gradients gather the probability on one token, which helps pass@1 at the cost of pass@k. Good and bad
     are told by the sign of the advantage. It needs all logits.
