@@ -21,6 +21,7 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
 from trainer_core.update.collectives import gather_tensors, largest
 from trainer_core.update.hybrid.routing import RouteWatch
+from trainer_core.update.model.entropies import token_entropies
 from trainer_core.update.model.policy import score
 from trainer_core.update.objective import penalised, refine
 from trainer_core.update.objective.entropy_bonus import entropy_bonus
@@ -193,8 +194,8 @@ class GradientAccumulator:
             if spec.distillation is not None:
                 loss = self._distil(spec, spec.distillation, batch, one, logprobs, own_logits, loss, whole, totals)
             if own_logits is not None and not isinstance(spec.entropy, NoEntropyBonus):
-                weight = self._parts.entropy.weight(spec)
-                loss = loss - entropy_bonus(spec, weight, batch, own_logits, whole, totals)
+                weight, spread = self._parts.entropy.weight(spec), token_entropies(own_logits, batch.temperature)
+                loss = loss - entropy_bonus(spec, weight, batch, spread, whole, totals)
             if spec.critic is not None and one.returns is not None:
                 value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
                 # While the value warms up, the policy's gradient is zero and its step size too.

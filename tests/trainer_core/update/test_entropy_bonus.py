@@ -82,7 +82,8 @@ def test_the_shares_make_the_mean_entropy_times_the_weight(parts: dict[str, Any]
     value, gradient, totals = 0.0, {}, Totals()
     for batch in pack(mine, budget):
         own = logits(batch).requires_grad_()
-        share = entropy_bonus(spec, 0.3, batch, own, denominators(mine), totals)
+        entropies = token_entropies(own, batch.temperature)
+        share = entropy_bonus(spec, 0.3, batch, entropies, denominators(mine), totals)
         share.backward()
         value += share.item()
         keys = zip(batch.sequence.tolist(), batch.offset.tolist(), strict=True)

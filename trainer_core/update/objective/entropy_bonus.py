@@ -5,13 +5,12 @@ from torch import Tensor
 from trainer_core.methods import aggregation
 from trainer_core.methods.aggregation import Denominators
 from trainer_core.spec import RunSpec
-from trainer_core.update.model.entropies import token_entropies
 from trainer_core.update.packed.packing import TokenBatch
 from trainer_core.update.totals import Totals
 
 
 def entropy_bonus(
-    spec: RunSpec, weight: float, batch: TokenBatch, own_logits: Tensor, whole: Denominators, totals: Totals
+    spec: RunSpec, weight: float, batch: TokenBatch, entropies: Tensor, whole: Denominators, totals: Totals
 ) -> Tensor:
     """This micro-batch's share of ``α · H``, which the loss is less by, a scalar with gradient.
 
@@ -19,11 +18,10 @@ def entropy_bonus(
         spec: the spec that holds now: tokens are averaged as those of the policy's loss are.
         weight: α.
         batch: M predicted tokens.
-        own_logits: the policy's logits, [M, V], with gradient.
+        entropies: the entropies of the policy's distributions, [M], with gradient.
         whole: counts of the whole minibatch.
         totals: metrics are added here.
     """
-    entropies = token_entropies(own_logits, batch.temperature.to(own_logits.device))
     found = aggregation.aggregate(spec.aggregation, entropies, batch.mask, batch.sequence, batch.prompt, whole)
     bonus = weight * found
     totals.add_metrics({"actor/entropy_weight": weight}, int(batch.mask.sum()))
