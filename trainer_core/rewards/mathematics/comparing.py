@@ -1,0 +1,248 @@
+"""Compares two answers by what they are: numbers with numbers, sets with sets. Only expressions are left to algebra."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from trainer_core.rewards.mathematics.precision import same_numbers
+from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
+from trainer_core.rewards.mathematics.tree import PI, Node, is_number, is_scalar, node, number, product, quantity, symbols
+from trainer_core.rewards.mathematics.units import canonical
+
+Algebra = Callable[[Node, Node], bool]
+"""Tells whether two expressions, or two equations or inequalities, mean the same."""
+_UNIT_LETTERS = frozenset("msghLlNJWV")
+_UNORDERED = ("set", "list")
+
+
+class AlgebraNeededError(Exception):
+    """Two answers that can be compared only by calculation with expressions."""
+
+
+def no_algebra(gold: Node, answer: Node) -> bool:
+    """Stand-in for algebra where there is none. Raises AlgebraNeededError."""
+    raise AlgebraNeededError
+
+
+def same(gold: Node, answer: Node, algebra: Algebra = no_algebra, units_required: bool = False) -> bool:
+    """Whether the answer is the gold one.
+
+    Raises:
+        AlgebraNeededError: as ``no_algebra`` does, where expressions must be compared.
+    """
+    return _Comparison(algebra, units_required).same(gold, answer)
+
+
+class _Comparison:
+    def __init__(self, algebra: Algebra, units_required: bool) -> None:
+        self._algebra, self._units_required = algebra, units_required
+
+    def same(self, gold: Node, answer: Node) -> bool:
+        if gold.key == answer.key:
+            return True
+        if "words" in (gold.head, answer.head):
+            return self._words(gold, answer)
+        golds, answers = expanded(gold), expanded(answer)
+        if len(golds) > 1 or len(answers) > 1:
+            return self._unordered(_items(golds), _items(answers), True)
+        gold, answer = self._unnamed(gold, answer)
+        gold, answer = as_set(gold), as_set(answer)
+        if gold.key == answer.key:
+            return True
+        if "relation" in (gold.head, answer.head):
+            return gold.head == answer.head and self._relations(gold, answer)
+        if "quantity" in (gold.head, answer.head):
+            return self._quantities(gold, answer)
+        if is_number(gold) and gold.parts and answer.head in _UNORDERED:
+            return self.same(node("list", gold.parts, ","), answer)
+        if is_number(answer) and answer.parts and gold.head in _UNORDERED:
+            return self.same(gold, node("list", answer.parts, ","))
+        if is_number(gold) and is_number(answer):
+            return same_numbers(gold, answer)
+        if is_scalar(gold) and is_scalar(answer):
+            return self._algebra(gold, answer)
+        return self._structures(gold, answer)
+
+    def _words(self, gold: Node, answer: Node) -> bool:
+        if gold.head == answer.head:
+            return gold.text == answer.text
+        words, other = (gold, answer) if gold.head == "words" else (answer, gold)
+        if not words.parts or not is_scalar(other):
+            name, value = named(other)
+            return name == "" and value.head == "words" and value.text == words.text
+        return self.same(words.parts[0], other) if words is gold else self.same(other, words.parts[0])
+
+    def _unnamed(self, gold: Node, answer: Node) -> tuple[Node, Node]:
+        """Both without "x =", where they do not name different things."""
+        gold_name, gold_value = named(gold)
+        answer_name, answer_value = named(answer)
+        if gold_name and answer_name and gold_name != answer_name:
+            return gold, answer
+        if gold_name is None and gold.head == "relation" and gold.text != "in":
+            return gold, answer if answer_name else answer_value
+        if answer_name is None and answer.head == "relation" and answer.text != "in":
+            return gold if gold_name else gold_value, answer
+        return gold_value, answer_value
+
+    def _relations(self, gold: Node, answer: Node) -> bool:
+        if len(gold.parts) != len(answer.parts):
+            return False
+        if len(gold.parts) == 2:
+            return all(is_scalar(part) for part in (*gold.parts, *answer.parts)) and self._algebra(gold, answer)
+        return gold.text == answer.text and self._ordered(gold.parts, answer.parts)
+
+    def _quantities(self, gold: Node, answer: Node) -> bool:
+        if gold.head == answer.head:
+            if gold.text == answer.text:
+                return self.same(_in_base_units(gold), _in_base_units(answer))
+            return False
+        with_unit, other = (gold, answer) if gold.head == "quantity" else (answer, gold)
+        if (letters := _unit_in_letters(other, with_unit)) is not None:
+            return self._quantities(gold, letters) if with_unit is gold else self._quantities(letters, answer)
+        if with_unit.text == "percent":
+            return self._percent(gold, answer)
+        if with_unit.text == "degree" and "pi" in symbols(other):
+            radians = product([with_unit.parts[0], _PI_OVER_180])
+            return self.same(radians, other) if with_unit is gold else self.same(other, radians)
+        if self._units_required and with_unit is gold:
+            return False
+        return self.same(gold.parts[0], answer) if with_unit is gold else self.same(gold, answer.parts[0])
+
+    def _percent(self, gold: Node, answer: Node) -> bool:
+        """Per cent on one side: the share, or the number of per cent where the gold one may be meant so."""
+        with_unit, other = (gold, answer) if gold.head == "quantity" else (answer, gold)
+        share = _in_base_units(with_unit)
+        if with_unit is gold:
+            return self.same(share, other) or (not self._units_required and self.same(gold.parts[0], other))
+        if self.same(other, share):
+            return True
+        return is_number(other) and abs(other.value) > 1 and self.same(other, answer.parts[0])
+
+    def _structures(self, gold: Node, answer: Node) -> bool:
+        kinds = (gold.head, answer.head)
+        if kinds == ("union", "union") or kinds == ("intersection", "intersection"):
+            return self._unordered(gold.parts, answer.parts, False)
+        if all(kind in _UNORDERED for kind in kinds):
+            return self._lists(gold, answer)
+        if kinds == ("tuple", "tuple"):
+            return gold.text == answer.text and self._ordered(gold.parts, answer.parts)
+        if "tuple" in kinds and "list" in kinds:
+            return self._tuple_and_list(gold, answer)
+        if set(kinds) & {"set"} and (is_scalar(gold) or is_scalar(answer)):
+            return self._unordered(_items([gold]), _items([answer]), True)
+        if kinds == ("ratio", "ratio"):
+            return len(gold.parts) == len(answer.parts) and self._ratios(gold, answer)
+        if "ratio" in kinds and (is_scalar(gold) or is_scalar(answer)):
+            return self._ratio_and_fraction(gold, answer)
+        if kinds == ("congruence", "congruence"):
+            return self._congruences(gold, answer)
+        if "digits" in kinds:
+            return _same_digits(gold, answer)
+        if gold.head != answer.head or gold.text != answer.text:
+            return False
+        return self._ordered(gold.parts, answer.parts)
+
+    def _ordered(self, golds: Sequence[Node], answers: Sequence[Node]) -> bool:
+        return len(golds) == len(answers) and all(
+            self.same(one, other) for one, other in zip(golds, answers, strict=True)
+        )
+
+    def _lists(self, gold: Node, answer: Node) -> bool:
+        if self._names_matter(gold, answer):
+            return self._ordered(gold.parts, answer.parts)
+        as_sets = "set" in (gold.head, answer.head)
+        golds = [one for part in gold.parts for one in expanded(part)]
+        answers = [one for part in answer.parts for one in expanded(part)]
+        return self._unordered(golds, answers, as_sets)
+
+    def _names_matter(self, gold: Node, answer: Node) -> bool:
+        """Whether one side names its items differently, as in "x=3, y=4", and the other does not."""
+        counts = [len({name for part in tree.parts if (name := named(part)[0])}) for tree in (gold, answer)]
+        return max(counts) > 1 and min(counts) == 0
+
+    def _unordered(self, golds: Sequence[Node], answers: Sequence[Node], as_sets: bool) -> bool:
+        if as_sets:
+            return all(any(self.same(one, other) for other in answers) for one in golds) and all(
+                any(self.same(one, other) for one in golds) for other in answers
+            )
+        if len(golds) != len(answers):
+            return False
+        left = list(answers)
+        for one in golds:
+            found = next((place for place, other in enumerate(left) if self.same(one, other)), None)
+            if found is None:
+                return False
+            del left[found]
+        return True
+
+    def _tuple_and_list(self, gold: Node, answer: Node) -> bool:
+        """A list without brackets answers a tuple in its order; a list in square brackets needs three items or more."""
+        brackets = (gold if gold.head == "tuple" else answer).text
+        if brackets not in ("()", "[]") or (brackets == "[]" and len(gold.parts) < 3):
+            return False
+        return self._ordered(gold.parts, answer.parts)
+
+    def _ratios(self, gold: Node, answer: Node) -> bool:
+        """Whether all terms are in the same proportion."""
+        first, other = gold.parts[0], answer.parts[0]
+        return all(
+            self.same(product([first, theirs]), product([other, ours]))
+            for ours, theirs in zip(gold.parts[1:], answer.parts[1:], strict=True)
+        )
+
+    def _ratio_and_fraction(self, gold: Node, answer: Node) -> bool:
+        ratio, other = (gold, answer) if gold.head == "ratio" else (answer, gold)
+        if len(ratio.parts) != 2 or (is_number(ratio.parts[1]) and ratio.parts[1].value == 0):
+            return False
+        return self.same(product([other, ratio.parts[1]]), ratio.parts[0])
+
+    def _congruences(self, gold: Node, answer: Node) -> bool:
+        if not self.same(gold.parts[1], answer.parts[1]):
+            return False
+        ours, theirs, modulus = gold.parts[0], answer.parts[0], gold.parts[1]
+        if all(is_number(one) for one in (ours, theirs, modulus)) and modulus.value:
+            return ((ours.value - theirs.value) / modulus.value).denominator == 1
+        return self.same(ours, theirs)
+
+
+_PI_OVER_180 = product([PI, number(Fraction(1, 180))])
+
+
+def _items(trees: Sequence[Node]) -> list[Node]:
+    """The members of sets and lists, the trees themselves of all else; ± already written out."""
+    found = []
+    for tree in trees:
+        _, value = named(tree)
+        for part in value.parts if value.head in _UNORDERED else (value,):
+            found += expanded(part)
+    return found
+
+
+def _in_base_units(quantity: Node) -> Node:
+    value, scale = quantity.parts
+    return value if scale.value == 1 else product([value, scale])
+
+
+def _unit_in_letters(tree: Node, other: Node) -> Node | None:
+    """"5m", written without ``\\text{}``, as a quantity, where the other side is one of the same kind."""
+    if tree.head != "product":
+        return None
+    for letter in tree.parts:
+        if letter.head == "symbol" and letter.text in _UNIT_LETTERS:
+            unit, scale = canonical({letter.text: 1})
+            if unit == other.text:
+                return quantity(product([part for part in tree.parts if part is not letter]), unit, scale)
+    return None
+
+
+def _same_digits(gold: Node, answer: Node) -> bool:
+    """Digits in a base; where only one side names the base, the digits count."""
+    ours, theirs = (
+        tree.text.partition("_") if tree.head == "digits" else (_plain_digits(tree), "", "") for tree in (gold, answer)
+    )
+    return ours[0] == theirs[0] and (not ours[2] or not theirs[2] or ours[2] == theirs[2])
+
+
+def _plain_digits(tree: Node) -> str:
+    if is_number(tree) and tree.value.denominator == 1:
+        return str(tree.value)
+    return tree.text.upper() if tree.head == "symbol" else "?"

@@ -1,0 +1,94 @@
+"""Reads a text as a mathematical answer, or as words."""
+
+import re
+from functools import lru_cache
+
+from trainer_core.rewards.mathematics import atoms
+from trainer_core.rewards.mathematics.characters import ascii_mathematics
+from trainer_core.rewards.mathematics.stream import Stream
+from trainer_core.rewards.mathematics.structures import Structures
+from trainer_core.rewards.mathematics.tokens import Token, plain, tokens
+from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node, product, symbol
+
+_DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
+_NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
+_AROUND = {".", ",", ";", '"', "`", "!", "\\"}
+_BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
+
+
+@lru_cache(maxsize=8_192)
+def read(text: str) -> Node:
+    """The answer that ``text`` is.
+
+    Raises:
+        UnreadableError: it is none in this grammar.
+    """
+    if match := _DIGITS.fullmatch(ascii_mathematics(text.strip().strip("$").strip())):
+        base = _NAMED_BASES.get(match[2] or "", match[2] or match[3])
+        return node("digits", [], f"{match[1].upper()}_{base}")
+    found = _trimmed(tokens(text))
+    if not found:
+        raise UnreadableError("nothing")
+    if _is_text(found):
+        return _words(found)
+    return Structures(Stream(found)).answer()
+
+
+def _trimmed(found: list[Token]) -> list[Token]:
+    """``found`` without punctuation at its ends, and without quotation marks and emphasis."""
+    found = [token for token in found if not (token.kind == "sign" and token.text in ('"', "`", "#"))]
+    start, end = 0, len(found)
+    while start < end and found[start].kind == "sign" and found[start].text in (".", ",", ";", "=", ":"):
+        start += 1
+    while start < end and _is_stop(found[end - 1]):
+        end -= 1
+    while end - start > 3 and all(token.text == "*" for token in (*found[start : start + 2], *found[end - 2 : end])):
+        start, end = start + 2, end - 2
+    return found[start:end]
+
+
+def _is_stop(token: Token) -> bool:
+    return (token.kind == "sign" and token.text in (".", ",", ";")) or (token.kind == "command" and token.text == "\\")
+
+
+def _is_text(found: list[Token]) -> bool:
+    words = [token for token in found if token.kind == "word" and token.text.casefold() not in atoms.SEPARATORS]
+    if not words:
+        return False
+    if len(found) == 1:
+        return len(words[0].text) > 1
+    letters = [token for token in found if token.kind == "letter"]
+    if letters and not any(word.in_text or len(word.text) > 2 for word in words):
+        return False
+    if [token.text for token in found if token.kind == "sign" and token.text in "()"] and len(words[0].text) == 1:
+        return False
+    return all(
+        token.kind in ("word", "letter") or (token.kind == "sign" and token.text in _BETWEEN_WORDS) for token in found
+    )
+
+
+def _words(found: list[Token]) -> Node:
+    """Words, or a list of them where commas or "and" stand between."""
+    parts: list[list[Token]] = [[]]
+    how = ","
+    for token in found:
+        if token.text in (",", ";") and token.kind == "sign":
+            parts.append([])
+        elif token.kind == "word" and (separator := atoms.SEPARATORS.get(token.text.casefold())):
+            how = separator
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    items = [_phrase(part) for part in parts if part]
+    if not items:
+        raise UnreadableError("nothing but separators")
+    return items[0] if len(items) == 1 else node("list", items, how)
+
+
+def _phrase(part: list[Token]) -> Node:
+    only = part[0]
+    if len(part) == 1 and (only.kind == "letter" or len(only.text) == 1):
+        return symbol(only.text)
+    if len(part) == 1 and not only.in_text and len(only.text) <= 6:
+        return node("words", [product([symbol(letter) for letter in only.text])], plain(part))
+    return node("words", [], plain(part))

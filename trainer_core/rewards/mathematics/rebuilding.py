@@ -1,0 +1,136 @@
+"""Trees built anew with other parts: signs that are not settled, inequalities and conditions as sets."""
+
+from collections.abc import Callable, Sequence
+
+from trainer_core.rewards.mathematics.tree import (
+    EMPTY,
+    INFINITY,
+    Node,
+    call,
+    negative,
+    node,
+    power,
+    product,
+    symbol,
+    symbols,
+    total,
+    walk,
+)
+
+_REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+REALS = symbol("reals")
+
+
+def expanded(tree: Node) -> list[Node]:
+    """``tree`` once with each upper sign of its ±, once with the lower; alone where it has none."""
+    if not any(one.head == "pm" for one in walk(tree)):
+        return [tree]
+    return [_signed(tree, 1), _signed(tree, -1)]
+
+
+def _signed(tree: Node, sign: int) -> Node:
+    if tree.head == "pm":
+        inner = _signed(tree.parts[0], sign)
+        return negative(inner) if (sign < 0) != (tree.text == "-") else inner
+    return with_parts(tree, [_signed(part, sign) for part in tree.parts])
+
+
+_BUILDERS: dict[str, Callable[[Sequence[Node]], Node]] = {
+    "sum": total,
+    "product": product,
+    "power": lambda parts: power(parts[0], parts[1]),
+}
+
+
+def with_parts(tree: Node, parts: Sequence[Node]) -> Node:
+    """A node as ``tree``, with other parts."""
+    if not tree.parts or tree.head == "number":
+        return tree
+    if tree.head in _BUILDERS:
+        return _BUILDERS[tree.head](parts)
+    if tree.head == "call":
+        return call(tree.text, parts)
+    return node(tree.head, parts, tree.text)
+
+
+def as_set(tree: Node) -> Node:
+    """An inequality, a condition or what a variable lies in as the interval or set that it describes; else ``tree``."""
+    if tree.head == "builder":
+        variable, condition = tree.parts
+        found = as_set(condition)
+        if found.key != condition.key:
+            return found
+        if condition.head == "relation" and condition.text == "=" and condition.parts[0].key == variable.key:
+            return node("set", [condition.parts[1]])
+        return tree
+    if tree.head == "list" and tree.text == "or":
+        parts = [as_set(part) for part in tree.parts]
+        if all(part.head in ("tuple", "union") for part in parts):
+            flat = [inner for part in parts for inner in (part.parts if part.head == "union" else (part,))]
+            return node("union", sorted(flat, key=lambda part: part.key))
+        return tree
+    if tree.head == "relation":
+        return _interval(tree)
+    if tree.head == "difference" and tree.parts[0].key == REALS.key and tree.parts[1].head == "set":
+        return _without_points(tree)
+    return tree
+
+
+def _interval(tree: Node) -> Node:
+    operators = tree.text.split(" ")
+    if operators == ["in"] and tree.parts[0].head == "symbol":
+        return as_set(tree.parts[1])
+    if operators == ["!="] and tree.parts[0].head == "symbol":
+        return as_set(node("difference", [REALS, node("set", [tree.parts[1]])]))
+    if len(operators) == 1 and operators[0] in _REVERSED and operators[0] not in ("=", "!="):
+        left, right = tree.parts
+        operator = operators[0]
+        if right.head == "symbol" and not _is_variable(left):
+            left, right, operator = right, left, _REVERSED[operator]
+        if not _is_variable(left) or left.text in symbols(right):
+            return tree
+        closed = operator.endswith("=")
+        if operator.startswith("<"):
+            return node("tuple", [negative(INFINITY), right], "(]" if closed else "()")
+        return node("tuple", [right, INFINITY], "[)" if closed else "()")
+    if len(operators) == 2 and _is_variable(tree.parts[1]):
+        low, _, high = tree.parts
+        if all(one.startswith(">") for one in operators):
+            low, high, operators = high, low, [_REVERSED[one] for one in reversed(operators)]
+        if all(one.startswith("<") for one in operators):
+            return node("tuple", [low, high], ("[" if "=" in operators[0] else "(") + ("]" if "=" in operators[1] else ")"))
+    return tree
+
+
+def _is_variable(tree: Node) -> bool:
+    return tree.head == "symbol" and tree.text not in ("infinity", "pi", "e", "i")
+
+
+def _without_points(tree: Node) -> Node:
+    """All real numbers but some rational ones, as a union of intervals."""
+    points = sorted(tree.parts[1].parts, key=lambda point: point.value)
+    if not points or any(point.head != "number" for point in points):
+        return tree
+    ends = [negative(INFINITY), *points, INFINITY]
+    pieces = [node("tuple", [low, high], "()") for low, high in zip(ends, ends[1:], strict=False)]
+    return node("union", sorted(pieces, key=lambda piece: piece.key))
+
+
+def named(tree: Node) -> tuple[str | None, Node]:
+    """Name and value of "x = 5"; (None, the tree) of what has none. The name is empty for words such as "answer"."""
+    if tree.head != "relation" or tree.text != "=":
+        return None, tree
+    left, right = tree.parts
+    if left.head == "words":
+        return "", right
+    if left.head == "symbol" and left.text not in symbols(right) and not _is_constant(left):
+        return left.text, right
+    if left.head == "call" and left.text.startswith("of "):
+        return left.key, right
+    if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
+        return left.key, right
+    return None, tree
+
+
+def _is_constant(tree: Node) -> bool:
+    return tree.text in ("infinity", "pi", "e", "i", "emptyset", "reals") or tree.key == EMPTY.key

@@ -1,0 +1,139 @@
+"""Reads what stands around expressions: relations, unions, ratios, congruences, lists."""
+
+from trainer_core.rewards.mathematics import atoms
+from trainer_core.rewards.mathematics.expressions import Expressions
+from trainer_core.rewards.mathematics.tokens import Token
+from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node
+
+_SAYING = ("is", "are", "是", "为", "等于")
+_MODULO = ("\\pmod", "\\mod", "\\bmod")
+
+
+class Structures(Expressions):
+    """Whole answers, read from a stream."""
+
+    def answer(self) -> Node:
+        """All that is left, as one answer."""
+        items, how = self.inside()
+        if not self.stream.ended:
+            raise UnreadableError(f"{self.stream.peek().text[:20]!r} is left over")
+        if not items:
+            raise UnreadableError("nothing")
+        return items[0] if len(items) == 1 else node("list", items, how)
+
+    def inside(self) -> tuple[list[Node], str]:
+        """Items up to a bracket that closes, or the end; and "," or "or" or "and" for what separates them."""
+        items: list[Node] = []
+        how = ","
+        if self._closes():
+            return items, how
+        while True:
+            items.append(self._relation())
+            separator = self._separator()
+            if separator is None:
+                return items, how
+            how = separator if separator != "," else how
+            if self._closes():  # a comma behind the last
+                return items, how
+
+    def _closes(self) -> bool:
+        stream = self.stream
+        if stream.ended or stream.at(")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil"):
+            return True
+        return bool(stream.open) and stream.open[-1] in ("|", "\\vert", "\\|") and stream.at(stream.open[-1])
+
+    def _separator(self) -> str | None:
+        """Take what separates items: a comma, a semicolon, a word, or several; None where nothing does."""
+        found = None
+        while True:
+            token = self.stream.peek()
+            if self.stream.at(",", ";"):
+                found = found or ","
+            elif token.kind == "word" and token.text.casefold() in atoms.SEPARATORS:
+                found = atoms.SEPARATORS[token.text.casefold()]
+            elif self.stream.at("\\lor", "\\vee", "\\land", "\\wedge"):
+                found = "or" if token.text in ("lor", "vee") else "and"
+            else:
+                return found
+            self.stream.take()
+
+    def _relation(self) -> Node:
+        label, colon = self._label()
+        if label is not None and colon:
+            return node("relation", [label, self._relation()], "=")
+        sides, operators = [self._union() if label is None else label], []
+        while self.stream.at(*atoms.RELATIONS) or self._negated():
+            operators.append(self._operator())
+            sides.append(self._union())
+        found = sides[0]
+        if operators:
+            found = node("relation", sides, " ".join(operators))
+        if self.stream.at(*_MODULO) or self.at_modulus():
+            found = self._congruence(found)
+        return found
+
+    def _negated(self) -> bool:
+        return self.stream.at("\\not", "!") and self.stream.at("=", ahead=1)
+
+    def _operator(self) -> str:
+        if self.stream.skip("\\not", "!"):
+            self.stream.take()
+            return "!="
+        token = self.stream.take()
+        written = token.text if token.kind == "sign" else f"\\{token.text}"
+        if written in ("<", ">") and self.stream.skip("="):
+            return f"{written}="
+        return atoms.RELATIONS[written]
+
+    def _label(self) -> tuple[Node | None, bool]:
+        """Words in front of "=" or ":", and whether a colon follows, which is taken."""
+        ahead = 0
+        while _is_name(self.stream.peek(ahead)):
+            ahead += 1
+        if not ahead:
+            return None, False
+        says = self.stream.peek(ahead - 1).text.casefold().endswith(_SAYING) and not self.stream.at("", ahead=ahead)
+        if not says and not self.stream.at("=", ":", ahead=ahead):
+            return None, False
+        words = [self.stream.take().text for _ in range(ahead)]
+        colon = self.stream.skip(":") or (says and not self.stream.at("="))
+        return node("words", [], " ".join(words).casefold()), colon
+
+    def _congruence(self, value: Node) -> Node:
+        stream = self.stream
+        bracketed = stream.skip("(")
+        stream.take()
+        modulus = self.operand()
+        if bracketed:
+            stream.expect(")")
+        if value.head == "relation" and value.text == "=mod":
+            value = value.parts[1]
+        return node("congruence", [value, modulus])
+
+    def _union(self) -> Node:
+        found = self._ratio()
+        while self.stream.at(*atoms.SETS):
+            token = self.stream.take()
+            head = atoms.SETS[f"\\{token.text}"]
+            more = self._ratio()
+            if head == "difference":
+                found = node(head, [found, more])
+            else:
+                parts = [*_parts(head, found), *_parts(head, more)]
+                found = node(head, sorted(parts, key=lambda part: part.key))
+        return found
+
+    def _ratio(self) -> Node:
+        parts = [self.sum()]
+        while self.stream.at(":") and (not self.stream.open or self.stream.open[-1] != "\\{"):
+            self.stream.take()
+            parts.append(self.sum())
+        return parts[0] if len(parts) == 1 else node("ratio", parts)
+
+
+def _is_name(token: Token) -> bool:
+    return token.kind == "word" and token.text.casefold() not in atoms.SEPARATORS
+
+
+def _parts(head: str, tree: Node) -> tuple[Node, ...]:
+    return tree.parts if tree.head == head else (tree,)
