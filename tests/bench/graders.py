@@ -8,8 +8,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.report import Figure, show
-from trainer_core.rewards.graders import latex
+
 from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.graders.math_gold import gold_answers
+from trainer_core.rewards.mathematics.reading import read
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 
@@ -24,8 +26,8 @@ def main() -> None:
         golds = [json.loads(line)["answer"] for line in Path(sys.argv[1]).read_text().splitlines()]
     grader, jail, times, wrong = MathGrader(), JailPool(), [], 0
     for _ in range(ROUNDS):
-        latex.normal.cache_clear()
-        latex.number.cache_clear()
+        read.cache_clear()
+        gold_answers.cache_clear()
         for gold in golds:
             text = rf"So the answer is $\boxed{{{gold}}}$."
             sample = Sample(output_text=text, thinking_text=None, answer_text=text, completion_tokens=1)

@@ -16,7 +16,15 @@ from worker.sandbox.slot import STANDARD_MODULES, Loaded, Slot
 
 TRIES = 2
 _MATH = Loaded(
-    preload=(*STANDARD_MODULES, "math_verify", "sympy.parsing.latex", "sympy.physics.units.util"), packages=True
+    preload=(
+        *STANDARD_MODULES,
+        "math_verify",
+        "sympy.parsing.latex",
+        "sympy.physics.units.util",
+        "worker.sandbox.algebra",
+        "trainer_core.rewards.mathematics.comparing",
+    ),
+    packages=True,
 )
 _TESTS = Loaded(libraries=("numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py"))
 T = TypeVar("T")
@@ -76,9 +84,9 @@ class JailPool:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
         return self._one("math" if packages else "solution", {"role": "plugin", **job}, limits)
 
-    def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
+    def equal(self, comparison: Mapping[str, Any], limits: Limits) -> Outcome:
         """Implements ``trainer_core.rewards.graders.jail.Jail``."""
-        return self._one("math", {"role": "math", "gold": gold, "answer": answer}, limits)
+        return self._one("math", {"role": "math", **comparison}, limits)
 
     def assertions(
         self,

@@ -42,8 +42,7 @@ def play(job: dict[str, Any]) -> int:
         case "plugin":
             return _answer(plugins.values(job))
         case "math":
-            equal = symbolic.compare(job["gold"], job["answer"], lambda understood: _tell({"gold": understood}))
-            return _answer({"equal": equal})
+            return _answer(symbolic.verdict(job, lambda understood: _tell({"gold": understood})))
     raise ValueError(f"no role {job['role']!r}")
 
 

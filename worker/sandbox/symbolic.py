@@ -1,11 +1,71 @@
-"""Equality of two LaTeX answers by math-verify and SymPy, whose parsers may evaluate: only ever called in the jail."""
+"""Equality of two answers that needs calculation, as a job of the jail: of trees by their values, and of LaTeX that
+the product's own grammar does not read by math-verify and SymPy, whose parsers may evaluate."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
+
+_AGAIN_S = 0.2
+"""Processor time after which a comparison that has swallowed its end is ended again."""
+
+
+class _Late(BaseException):
+    """A comparison has used its processor time. No ``Exception``: libraries that catch everything must not catch it."""
+
+
+def verdict(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
+    """``{"equal": bool}``, or ``{"unfinished": why}`` where these means or the processor time do not suffice.
+
+    Args:
+        job: ``trees``, two of ``mathematics.tree.to_json`` and ``units_required``, or ``latex``, two texts; ``cpu_s``.
+        tell: hears before the comparison whether the gold answer is mathematics.
+    """
+    try:
+        with _limited(job["cpu_s"]):
+            if "latex" in job:
+                return {"equal": compare(*job["latex"], tell)}
+            tell(True)
+            return _trees(job)
+    except _Late:
+        return {"unfinished": f"it took more than {job['cpu_s']:g} s of processor time"}
+    except MemoryError:
+        return {"unfinished": "it took more memory than it may have"}
+    except RecursionError:
+        return {"unfinished": "it is nested too deeply"}
+
+
+def _trees(job: Mapping[str, Any]) -> dict[str, Any]:
+    from trainer_core.rewards.mathematics.comparing import same
+    from trainer_core.rewards.mathematics.tree import UnreadableError, from_json
+    from worker.sandbox import algebra
+
+    gold, answer = map(from_json, job["trees"])
+    try:
+        return {"equal": same(gold, answer, algebra.equal, job["units_required"])}
+    except algebra.UndecidedError as error:
+        return {"unfinished": str(error)}
+    except UnreadableError:  # such as a difference of things that cannot be subtracted
+        return {"equal": False}
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _Late
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def compare(gold: str, answer: str, tell: Callable[[bool], None] = lambda understood: None) -> bool:
-    """Whether both are understood, and the same. ``tell`` hears before the answer is read whether the gold one was."""
+    """Whether math-verify understands both, and finds them the same. ``tell`` hears before the answer is read whether
+    the gold one was understood."""
     from math_verify import parse, verify  # type: ignore[import-untyped]
 
     # What is no formula comes back as the text itself.

@@ -61,8 +61,8 @@ class Jails:
     def plugin(self, job: Mapping[str, Any], packages: bool, limits: Limits) -> Outcome:
         return self._use(lambda jail, bounded: jail.plugin(job, packages, bounded), limits)
 
-    def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
-        return self._use(lambda jail, bounded: jail.equal(gold, answer, bounded), limits)
+    def equal(self, comparison: Mapping[str, Any], limits: Limits) -> Outcome:
+        return self._use(lambda jail, bounded: jail.equal(comparison, bounded), limits)
 
     def close(self) -> None:
         """End the jails."""

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 KEY = "sk-very-secret-0123456789"
 TAGS = {"start": "<think>", "end": "</think>"}
-MATH = {"name": "right", "grader": {"type": "math"}}
+MATH = {"name": "right", "grader": {"type": "math", "extraction": "boxed"}}
 OWN = {"name": "own", "grader": {"type": "python", "source": "def grade(sample, item):\n    return item['points']"}}
 RUBRIC = {
     "name": "style",

@@ -10,7 +10,9 @@ from trainer_core.rewards.answers import Finding, findings, group_facts, reading
 from trainer_core.spec.generation.thinking import NoThinking, TaggedThinking, Thinking
 from trainer_core.trajectory import FinishReason, Group, Trajectory
 
-MATH = RewardDefinition.model_validate({"components": [{"name": "right", "grader": {"type": "math"}}]})
+MATH = RewardDefinition.model_validate(
+    {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
+)
 TAGS = TaggedThinking(start="<think>", end="</think>")
 
 

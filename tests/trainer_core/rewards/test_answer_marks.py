@@ -26,6 +26,7 @@ from trainer_core.rewards.answers.marks import TELLS, marks
         ("ends_in_number", "She has 1,000.5 $.", "She has 18 dollars"),
         ("ends_in_number", "x = 3/4**", "3 apples"),
         ("number", "18 dollars", "eighteen dollars"),
+        ("final_answer", "So it is 5.", "I do not know."),
         ("empty", " \n", "."),
     ],
 )
@@ -48,7 +49,9 @@ def definition(*graders: dict[str, Any]) -> RewardDefinition:
 @pytest.mark.parametrize(
     ("grader", "place", "has", "found", "lacks"),
     [
-        ({"type": "math"}, "\\boxed{}", "\\boxed{1} or \\boxed{2}", "2", "2"),
+        ({"type": "math"}, "final answer", "It is 2.", "2", "two"),
+        ({"type": "math"}, "final answer", "\\boxed{1} or \\boxed{2}", "1, 2", "\\boxed{2"),
+        ({"type": "math", "extraction": "boxed"}, "\\boxed{}", "\\boxed{1}. No: \\boxed{2}", "2", "2"),
         ({"type": "math", "extraction": "last_number"}, "last number", "1 and 2", "2", "two"),
         ({"type": "math", "extraction": "tagged"}, "<answer> … </answer>", "<answer> 2 </answer>", "2", "\\boxed{2}"),
         ({"type": "numeric"}, "last number", "#### 72", "72", "none"),
@@ -70,7 +73,7 @@ def test_graders_of_the_whole_answer_read_no_place(grader: dict[str, Any]) -> No
 
 
 def test_graders_inside_others_are_found() -> None:
-    inner = {"right": {"type": "math"}, "same": {"type": "exact"}}
+    inner = {"right": {"type": "math", "extraction": "boxed"}, "same": {"type": "exact"}}
     [reading] = readings(definition({"type": "multi", "graders": inner, "calculate_output": "right + same"}))
     assert (reading.component, reading.mark) == ("part0", "boxed")
 
@@ -85,7 +88,8 @@ def test_graders_inside_others_are_found() -> None:
     ],
 )
 def test_a_reason_for_each_grade(text: str, reason: str) -> None:
-    assert reasons(definition({"type": "math"}), sample(text), {"answer": "72"}, {"part0": 0.0}) == {"part0": reason}
+    grader = {"type": "math", "extraction": "boxed"}
+    assert reasons(definition(grader), sample(text), {"answer": "72"}, {"part0": 0.0}) == {"part0": reason}
 
 
 def test_a_part_that_failed_has_no_reason() -> None:
@@ -93,5 +97,6 @@ def test_a_part_that_failed_has_no_reason() -> None:
 
 
 def test_a_long_text_is_cut_in_a_reason() -> None:
-    told = reasons(definition({"type": "math"}), sample("\\boxed{" + "1" * 900 + "}"), {"answer": 1}, {"part0": 0.0})
+    grader = definition({"type": "math", "extraction": "boxed"})
+    told = reasons(grader, sample("\\boxed{" + "1" * 900 + "}"), {"answer": 1}, {"part0": 0.0})
     assert told == {"part0": f"Reads “{'1' * 199}…” from the \\boxed{{}}; the row's answer is “1”."}

@@ -110,8 +110,8 @@ def test_a_number_too_long_to_read_is_none_and_never_read_in_part(text: str) -> 
 
 HUGE = {
     "digits": ("9" * 1_000_000, None),
-    "commas": ("1," * 500_000, 1),
-    "wrong separators": ("1,111" * 200_000, 111),
+    "commas": ("1," * 500_000, None),
+    "wrong separators": ("1,111" * 200_000, None),
     "separators": ("1" + ",111" * 250_000, None),
     "fractions": ("1/" * 500_001, 1),
     "signs": ("-" * 1_000_000, None),

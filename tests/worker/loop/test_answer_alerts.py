@@ -16,7 +16,9 @@ from worker.messages.ticket import Batch, Ticket
 
 Text = Callable[[int, int], tuple[str, float]]
 """(text, reward) of the answer of a group and a place in it."""
-MATH = RewardDefinition.model_validate({"components": [{"name": "right", "grader": {"type": "math"}}]})
+MATH = RewardDefinition.model_validate(
+    {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
+)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from trainer_core.link.rehearsal import RehearsalResult
 from worker.cluster import actors as ray_cluster
 from worker.rehearsal.work import RehearsalWork
 
-BOXED = {"components": [{"name": "right", "grader": {"type": "math"}}]}
+BOXED = {"components": [{"name": "right", "grader": {"type": "math", "extraction": "boxed"}}]}
 
 
 class RehearsalPlatform:

@@ -5,7 +5,18 @@ from typing import Final, Literal
 
 from trainer_core.rewards.graders import code_blocks, extract
 
-Mark = Literal["boxed", "answer_tags", "hashes", "answer_line", "choice", "code", "ends_in_number", "number", "empty"]
+Mark = Literal[
+    "boxed",
+    "answer_tags",
+    "hashes",
+    "answer_line",
+    "choice",
+    "code",
+    "ends_in_number",
+    "number",
+    "final_answer",
+    "empty",
+]
 
 TELLS: Final[dict[Mark, str]] = {
     "boxed": "hold a \\boxed{}",
@@ -16,6 +27,7 @@ TELLS: Final[dict[Mark, str]] = {
     "code": "hold a fenced code block",
     "ends_in_number": "end in a number",
     "number": "hold a number",
+    "final_answer": "hold a final answer",
     "empty": "are empty",
 }
 """What a number of answers with each mark do, as a sentence goes on."""
@@ -36,6 +48,8 @@ def marks(text: str) -> frozenset[Mark]:
         found.add("boxed")
     if extract.tagged(text, "<answer>", "</answer>") is not None:
         found.add("answer_tags")
+    if extract.final_answer(text) is not None:
+        found.add("final_answer")
     if _HASHES.search(text):
         found.add("hashes")
     if _ANSWER_LINE.search(text):

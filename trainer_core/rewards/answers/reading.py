@@ -95,7 +95,7 @@ def _reading(component: str, grader: GraderModel) -> Reading | None:
         return Reading(component, "last number", "number", extract.last_number_text, advice, grader.reference)
     if isinstance(grader, MagistralFormatGrader):
         if grader.answer == "boxed":
-            return Reading(component, "\\boxed{}", "boxed", _last_box, _ASK_BOX)
+            return Reading(component, "\\boxed{}", "boxed", extract.boxed_answer, _ASK_BOX)
         return Reading(component, "fenced code block", "code", _fenced, _ASK_FENCE)
     if isinstance(grader, CodeTestsGrader):
         return Reading(component, "fenced code block", "code", _fenced, _ASK_FENCE)
@@ -104,13 +104,14 @@ def _reading(component: str, grader: GraderModel) -> Reading | None:
 
 def _math(component: str, grader: MathGrader) -> Reading | None:
     match grader.extraction:
+        case "auto":
+            find = extract.final_answer
+            return Reading(component, "final answer", "final_answer", find, _ASK_ANSWER, grader.reference)
         case "boxed":
-            return Reading(component, "\\boxed{}", "boxed", _last_box, _ASK_BOX, grader.reference)
+            return Reading(component, "\\boxed{}", "boxed", extract.boxed_answer, _ASK_BOX, grader.reference)
         case "last_number":
-            find = extract.last_number_text
-            return Reading(
-                component, "last number", "number", find, "Ask for a number in the prompt.", grader.reference
-            )
+            advice = "Ask for a number in the prompt."
+            return Reading(component, "last number", "number", extract.last_number_text, advice, grader.reference)
         case "tagged":
             start, end = grader.tag_start, grader.tag_end
             advice = f"Ask in the prompt for the final answer between {start} and {end}."
@@ -123,12 +124,11 @@ _ASK_BOX = (
     "Ask for it in the prompt (“Put your final answer in \\boxed{}.”), or have the grader read what the answers hold, "
     "such as extraction: last_number."
 )
+_ASK_ANSWER = (
+    "Ask in the prompt for a final answer (“Put your final answer in \\boxed{}.”): none stands in a box, in answer tags, "
+    "behind “the answer is” or #### or in the last line."
+)
 _ASK_FENCE = "Ask in the prompt for the program in a fenced code block."
-
-
-def _last_box(text: str) -> str | None:
-    boxes = extract.boxed(text)
-    return boxes[-1] if boxes else None
 
 
 def _fenced(text: str) -> str | None:

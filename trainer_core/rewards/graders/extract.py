@@ -1,36 +1,125 @@
 """Finds the final answer in a text. Linear time, whatever the text."""
 
 import re
+from dataclasses import dataclass
 
+from trainer_core.rewards.graders import latex_numbers
 from trainer_core.rewards.graders.numeric import NUMBER
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
+_UNBRACED = re.compile(r"[^\s{}$\\]+")
+_JOINING_WORD = re.compile(r"(?:and|or|和|或|、|;|&)")
+_JOIN = re.compile(
+    r"(?:[\s$,;&、]|\\[()\[\],; ]|\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|和|或|[A-Za-z](?:_\w)?\s*=)*"
+)
+_NAME = re.compile(r"(?<![A-Za-z\\])([A-Za-z](?:_\w)?)\s*=\s*\$?\s*$")
+_STATEMENT = re.compile(
+    r"\b(?:final\s+)?answers?\**\s*(?:is\b|are\b|:|=)[:*\s]*|(?:最终)?答案(?:是|为|[:：])+\s*", re.IGNORECASE
+)
+_LONGEST_STATEMENT = 2_000
+_SENTENCE_END = re.compile(r"(?<=[^\s.])\.\s+(?=[A-Z])|,?\s+(?:because|since|as|so|where|which)\b|。")
+_FORMULA_AT_END = re.compile(r"\$([^$]+)\$$|\\\(((?:(?!\\\().)+?)\\\)$|\\\[((?:(?!\\\[).)+?)\\\]$")
+_COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]*\})?")
+_PROSE = re.compile(r"[A-Za-z]{2,}|[^\W\d_a-zA-Z]{2,}")
+_FORBIDDEN = re.compile(
+    r"__|[\"`#@;\x00-\x08]|[A-Za-z_]\.[A-Za-z_]|\b(?:import|lambda|exec|eval|open|globals|locals|getattr)\b",
+    re.IGNORECASE,
+)
 _MAX_TEXT = 400_000
 
 
 def boxed(text: str) -> list[str]:
     """Contents of every closed ``\\boxed{…}`` outside other boxes, in order. ``\\boxed 5`` counts too."""
+    return [box.content for box in _boxes(text[-_MAX_TEXT:])]
+
+
+def boxed_answer(text: str) -> str | None:
+    """The last box, or several of them as one list where only commas, "and" and the like stand between; None where
+    there is none."""
     text = text[-_MAX_TEXT:]
-    found, position = [], 0
-    while match := _BOX.search(text, position):
-        position = match.end()
-        if position < len(text) and text[position] == "{":
-            end = _closing(text, position)
-            if end < 0:
-                break  # never closed: no later box is outside of it
-            found.append(text[position + 1 : end].strip())
-            position = end + 1
-        elif word := re.compile(r"[^\s{}$\\]+").match(text, position):
-            found.append(word.group())
-    return found
+    boxes = _boxes(text)
+    if not boxes:
+        return None
+    last = [boxes[-1]]
+    for box in reversed(boxes[:-1]):
+        if not _joins(text[box.end : last[0].start]):
+            break
+        last.insert(0, box)
+    if len(last) == 1:
+        return last[0].content
+    named = [f"{_name(text, box.start)}{box.content}" for box in last]
+    return ", ".join(dict.fromkeys(named))
+
+
+def unwrapped(text: str) -> str:
+    """The final answer of a text that is one: its last boxes, or what follows GSM8K's four hashes, or all of it."""
+    boxes = boxed_answer(text)
+    return boxes if boxes is not None else text.rpartition("####")[2].strip()
+
+
+def final_answer(text: str) -> str | None:
+    """The final answer where prompts ask for it: the first that is there of the last boxes, ``<answer>`` tags, GSM8K's
+    hashes, "the answer is …", and a formula or number in the last line. A box that is never closed holds none."""
+    text = text[-_MAX_TEXT:]
+    boxes = boxed_answer(text)
+    if boxes is not None or _BOX.search(text):
+        return boxes
+    inner = tagged(text, "<answer>", "</answer>")
+    if inner is not None:
+        return inner
+    hashes = text.rpartition("####")
+    if hashes[1] and hashes[2].strip():
+        return hashes[2].strip().splitlines()[0].strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return _stated(text) or (_ending(lines[-1]) if lines else None)
+
+
+def plain(text: str) -> str:
+    """``text`` in which neither case nor the amount of spacing counts, nor a full stop at the end."""
+    return " ".join(text.split()).rstrip(".").strip("$ ").casefold() if len(text) > 1 else text
+
+
+def is_safe(text: str) -> bool:
+    """Whether SymPy's parser may see ``text``: nothing in it that Python could run."""
+    return _FORBIDDEN.search(text) is None
+
+
+def _stated(text: str) -> str | None:
+    """What stands behind the last "the answer is"."""
+    stated = None
+    for match in _STATEMENT.finditer(text):
+        stated = match
+    if stated is None:
+        return None
+    behind = text[stated.end() : stated.end() + _LONGEST_STATEMENT].strip()
+    line = behind.splitlines()[0].strip() if behind else ""
+    line = _SENTENCE_END.split(line.strip("* "), maxsplit=1)[0].strip("* ")
+    return _ending(line) or line or None
+
+
+def _ending(line: str) -> str | None:
+    """The formula that ends ``line``, or all of it if it is one, or its last number."""
+    bare = line.rstrip(" .*")
+    if formula := _FORMULA_AT_END.search(bare):
+        return next(part for part in formula.groups() if part is not None).strip()
+    if not _PROSE.search(_COMMAND.sub("", bare)) and any(sign.isalnum() for sign in bare):
+        return bare
+    return last_number_text(line)
+
+
+def _joins(between: str) -> bool:
+    return _JOIN.fullmatch(between) is not None and ("," in between or _JOINING_WORD.search(between) is not None)
+
+
+def _name(text: str, start: int) -> str:
+    match = _NAME.search(text[max(0, start - 40) : start])
+    return f"{match[1]} = " if match else ""
 
 
 def last_number_text(text: str) -> str | None:
-    """The last number as it stands in ``text``."""
-    last = None
-    for match in NUMBER.finditer(text[-_MAX_TEXT:]):
-        last = match
-    return None if last is None else last.group()
+    """The last number as it stands in ``text``: with the LaTeX that it is a part of."""
+    found = latex_numbers.last(text[-_MAX_TEXT:], NUMBER)
+    return None if found is None else found.rstrip(".")
 
 
 def tagged(text: str, start: str, end: str) -> str | None:
@@ -47,6 +136,28 @@ def tagged_once(text: str, start: str, end: str) -> str | None:
     before, closed, _ = text.rpartition(end)
     _, opened, inner = before.rpartition(start)
     return inner.strip() if opened and closed else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    start: int
+    end: int
+    content: str
+
+
+def _boxes(text: str) -> list[_Box]:
+    found, position = [], 0
+    while match := _BOX.search(text, position):
+        position = match.end()
+        if position < len(text) and text[position] == "{":
+            end = _closing(text, position)
+            if end < 0:
+                break  # never closed: no later box is outside of it
+            found.append(_Box(match.start(), end + 1, text[position + 1 : end].strip()))
+            position = end + 1
+        elif word := _UNBRACED.match(text, position):
+            found.append(_Box(match.start(), word.end(), word.group()))
+    return found
 
 
 def _closing(text: str, opening: int) -> int:

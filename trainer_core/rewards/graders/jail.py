@@ -115,9 +115,17 @@ class Jail(Protocol):
             packages: whether the installed packages can be imported.
         """
 
-    def equal(self, gold: str, answer: str, limits: Limits) -> Outcome:
-        """Compare two LaTeX answers; ``result`` is ``{"gold": bool}``, whether the gold one is mathematics, as soon as
-        that is known, and on the next line ``{"equal": bool}``."""
+    def equal(self, comparison: Mapping[str, Any], limits: Limits) -> Outcome:
+        """Compare two mathematical answers.
+
+        Args:
+            comparison: ``trees``, two of ``mathematics.tree.to_json`` with ``units_required``, or ``latex``, two texts;
+                and ``cpu_s``, the processor time that it may take.
+            limits: what ends the whole job, more generous than ``cpu_s``.
+
+        ``result`` is ``{"gold": bool}``, whether the gold one is mathematics, as soon as that is known, and on the next
+        line ``{"equal": bool}`` or ``{"unfinished": why}``.
+        """
 
 
 def require(jail: Jail | None) -> Jail:

@@ -1,36 +1,65 @@
-"""Mathematical equality with the gold answer: plain forms first, then math-verify and SymPy in the jail."""
+"""Mathematical equality with the gold answer: by form where that decides, else by calculation in the jail."""
 
 import json
-import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel, Tool
-from trainer_core.rewards.graders import extract, latex
+from trainer_core.rewards.graders import extract
 from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
+from trainer_core.rewards.graders.math_gold import Gold, gold_answers
 from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.mathematics import choices
+from trainer_core.rewards.mathematics.comparing import AlgebraNeededError, same
+from trainer_core.rewards.mathematics.kinds import KINDS, AnswerKind, taken_as
+from trainer_core.rewards.mathematics.reading import read
+from trainer_core.rewards.mathematics.tokens import LONGEST
+from trainer_core.rewards.mathematics.tree import Node, UnreadableError, to_json
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
-_WORDS = re.compile(r"[^\W\d_][\w.,:;'’&/()?!-]*")
+WALL_S = 60.0
+"""Wall clock that a comparison may take at least, whatever its processor time: machines are busy."""
+_WALL_FOR_CPU = 20.0
+_MEMORY_MB = 1024
 
 
 class MathGrader(GraderModel):
-    """1 if the final answer equals one of the gold answers mathematically, else 0."""
+    """1 if the final answer equals one of the gold answers mathematically, else 0.
+
+    Whole numbers and fractions are compared exactly. A decimal of six significant digits or more also stands for what
+    it is rounded or cut from. Order counts in tuples, not in sets and lists; brackets tell intervals, tuples and sets
+    apart. A comparison that cannot be finished is an error, never a 0.
+    """
 
     tool: ClassVar[Tool | None] = "jail"
     type: Literal["math"] = "math"
     reference: str = field("answer", min_length=1, max_length=200)
-    """Field of the dataset row that holds the gold answer, as LaTeX or a number, or a list of accepted ones."""
-    extraction: Literal["boxed", "last_number", "tagged", "whole"] = "boxed"
-    """Where the final answer stands: the last ``\\boxed{}``, the last number (DAPO), between tags, or all of it."""
+    """Field of the dataset row that holds the gold answer, as LaTeX or a number, or a list of accepted ones. All boxes
+    of a gold answer count: "\\boxed{2}, \\boxed{3}" is a list of two."""
+    extraction: Literal["auto", "boxed", "last_number", "tagged", "whole"] = "auto"
+    """Where the final answer stands: wherever prompts ask for it (auto), the last ``\\boxed{}``, the last number (DAPO),
+    between tags, or all of it. Auto takes the first that is there of: the last box, ``<answer>`` tags, GSM8K's ``####``,
+    "the answer is …", a number in the last line."""
     tag_start: str = field("<answer>", min_length=1, max_length=64)
     """Opening tag, for ``tagged``."""
     tag_end: str = field("</answer>", min_length=1, max_length=64)
     """Closing tag, for ``tagged``."""
+    answer_type: AnswerKind = "any"
+    """Kind of the answers. With another than ``any``, an answer of another kind is wrong, and a gold answer of another
+    kind an error. ``(1,2)`` is an interval as well as a tuple, and only this tells which. Letters of a ``choice`` count
+    whatever their case, and ``text`` is compared as text."""
+    answer_type_field: str | None = field(None, min_length=1, max_length=200)
+    """Field of the dataset row that names its kind; rows without it have ``answer_type``."""
+    units: Literal["optional", "required"] = "optional"
+    """Whether an answer may leave the gold answer's unit out. Where both have one, they must be the same after
+    conversion: 1 km is 1000 m, and 5 km is not 5 m. A unit that only the answer has is always allowed. A percentage
+    equals its share, 50% = 0.5, and, where units are optional, the bare number of per cent; a gold number above 1 may
+    be answered with a percent sign."""
     timeout_s: float = field(2.0, gt=0.0, le=30.0, unit="s")
-    """An answer that takes longer to compare is wrong; a gold answer that takes longer to read is an error."""
+    """Processor time that a comparison may take; one that takes more is an error."""
 
     @property
     def needs_packages(self) -> bool:
@@ -41,70 +70,130 @@ class MathGrader(GraderModel):
         """1.0 or 0.0.
 
         Raises:
-            GraderError: the gold answer cannot be read, or is neither mathematics nor words.
-            JailError: only SymPy can decide, and there is no jail.
+            GraderError: the gold answer cannot be read, is of another kind than the row says, or a comparison could not
+                be finished.
+            JailError: only calculation can decide, and there is no jail.
         """
-        golds = [_bare(gold) for gold in _golds(item, self.reference)]
+        kind = self._kind(item)
+        golds = [gold for text in _texts(item, self.reference) for gold in gold_answers(text, kind)]
         answer = self._answer(sample.answer_text)
         if not answer:
             return 0.0
-        return float(any(self._equal(gold, answer, jail) for gold in golds))
+        comparison = _Comparison(answer, kind, self, jail)
+        failure: GraderError | None = None
+        for gold in golds:
+            try:
+                if comparison.equals(gold):
+                    return 1.0
+            except JailError:
+                raise
+            except GraderError as error:  # another gold answer may be the one
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return 0.0
+
+    def _kind(self, item: Mapping[str, Any]) -> AnswerKind:
+        named = None if self.answer_type_field is None else item.get(self.answer_type_field)
+        if named is None:
+            return self.answer_type
+        for kind in KINDS:
+            if named == kind:
+                return kind
+        raise GraderError(f"the field {self.answer_type_field!r} holds {str(named)[:40]!r}; kinds are {', '.join(KINDS)}")
 
     def _answer(self, text: str) -> str | None:
         match self.extraction:
+            case "auto":
+                return extract.final_answer(text)
             case "boxed":
-                boxes = extract.boxed(text)
-                return boxes[-1] if boxes else None
+                return extract.boxed_answer(text)
             case "last_number":
                 return extract.last_number_text(text)
             case "tagged":
                 return extract.tagged(text, self.tag_start, self.tag_end)
             case "whole":
-                return _bare(text)
+                return extract.unwrapped(text)
 
-    def _equal(self, gold: str, answer: str, jail: Jail | None) -> bool:
-        plain_gold, plain_answer = latex.normal(gold), latex.normal(answer)
-        if plain_gold == plain_answer:
-            return True
-        gold_number, answer_number = latex.number(plain_gold), latex.number(plain_answer)
-        if gold_number is not None and answer_number is not None:
-            return gold_number == answer_number
-        gold_digits, answer_digits = latex.in_base(plain_gold), latex.in_base(plain_answer)
-        if gold_digits is not None and answer_digits is not None:
-            return gold_digits == answer_digits  # math-verify does not look at the base
-        if not latex.is_safe(gold):
-            return _same_words(plain_gold, plain_answer)
-        if not plain_answer or not latex.is_safe(answer):
-            return False
-        outcome = require(jail).equal(gold, answer, Limits(wall_s=self.timeout_s, memory_mb=1024))
-        lines = outcome.result.splitlines()
-        if not lines and not outcome.ok:
-            raise GraderError(f"the gold answer {gold[:60]!r} cannot be read in {self.timeout_s:g} s and 1 GiB")
+
+class _Comparison:
+    """An answer, which may be compared with several gold ones."""
+
+    def __init__(self, text: str, kind: AnswerKind, grader: MathGrader, jail: Jail | None) -> None:
+        self._text, self._kind, self._grader, self._jail = text, kind, grader, jail
+
+    @cached_property
+    def _tree(self) -> Node | None:
+        """The answer, as one of its kind; None where it is none that can be read."""
         try:
-            understood = json.loads(lines[0])["gold"] is True
-            # What SymPy cannot digest in time and memory is no answer.
-            equal = outcome.ok and json.loads(lines[1])["equal"] is True
+            return taken_as(self._kind, read(self._text))
+        except UnreadableError:
+            return None
+
+    def equals(self, gold: Gold) -> bool:
+        """Whether the answer is ``gold``."""
+        if gold.plain == extract.plain(self._text):
+            return True
+        if gold.letter is not None and (letter := self._letter()) is not None:
+            return letter == gold.letter
+        if self._kind == "choice" or (gold.tree is None and gold.is_text):
+            return False
+        if gold.tree is None:
+            return self._by_math_verify(gold)
+        if self._tree is None:
+            return False
+        try:
+            return same(gold.tree, self._tree, units_required=self._grader.units == "required")
+        except AlgebraNeededError:
+            trees = [to_json(gold.tree), to_json(self._tree)]
+            required = self._grader.units == "required"
+            return self._ask(gold.text, {"trees": trees, "units_required": required})[1]
+        except UnreadableError:
+            return False
+
+    def _letter(self) -> str | None:
+        found = choices.alone(self._text)
+        if found is not None:
+            return found if self._kind == "choice" or found in self._text else None
+        before = choices.in_front(self._text)
+        return None if before is None else before[0]
+
+    def _by_math_verify(self, gold: Gold) -> bool:
+        """What the grammar does not know, such as integrals, is left to math-verify and SymPy."""
+        if not gold.is_safe:
+            raise GraderError(f"the gold answer {gold.text[:60]!r} is neither mathematics nor words")
+        if len(self._text) > LONGEST or not extract.is_safe(self._text):
+            return False
+        understood, equal = self._ask(gold.text, {"latex": [gold.text, self._text]})
+        if not understood:
+            raise GraderError(f"the gold answer {gold.text[:60]!r} is neither mathematics nor words")
+        return equal
+
+    def _ask(self, gold: str, comparison: dict[str, Any]) -> tuple[bool, bool]:
+        """(whether the gold answer is mathematics, whether they are equal)."""
+        cpu_s = self._grader.timeout_s
+        limits = Limits(wall_s=max(WALL_S, cpu_s * _WALL_FOR_CPU), memory_mb=_MEMORY_MB)
+        outcome = require(self._jail).equal({**comparison, "cpu_s": cpu_s}, limits)
+        lines = outcome.result.splitlines()
+        if not outcome.ok:
+            what = "cannot be read" if not lines else "cannot be compared with the answer"
+            how = {"wall": f"in {limits.wall_s:g} s", "memory": f"in {_MEMORY_MB} MiB"}.get(outcome.end, "to the end")
+            raise GraderError(f"the gold answer {gold[:60]!r} {what} {how}")
+        try:
+            verdict = json.loads(lines[-1])
+            understood = len(lines) > 1 and json.loads(lines[0])["gold"] is True
+            if "unfinished" in verdict:
+                what = "cannot be compared with the answer" if len(lines) > 1 else "cannot be read"
+                raise GraderError(f"the gold answer {gold[:60]!r} {what}: {verdict['unfinished']}")
+            return understood, verdict["equal"] is True
         except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise JailError(f"SymPy gave no verdict: {error}") from error
-        return equal or (not understood and _same_words(plain_gold, plain_answer))
+            raise JailError(f"the jail gave no verdict: {error}") from error
 
 
-def _golds(item: Mapping[str, Any], name: str) -> list[str]:
+def _texts(item: Mapping[str, Any], name: str) -> list[str]:
     value = item.get(name)
     if isinstance(value, list | tuple):
         if not value:
             raise GraderError(f"the field {name!r} lists no gold answer")
         return [reference_text({name: gold}, name) for gold in value]
     return [reference_text(item, name)]
-
-
-def _bare(text: str) -> str:
-    """The final answer of a gold text: its last box, or what follows GSM8K's four hashes, or all of it."""
-    boxes = extract.boxed(text)
-    return boxes[-1] if boxes else text.rpartition("####")[2].strip()
-
-
-def _same_words(gold: str, answer: str) -> bool:
-    if not _WORDS.fullmatch(gold):
-        raise GraderError(f"the gold answer {gold[:60]!r} is neither mathematics nor words")
-    return gold.casefold() == answer.casefold()

@@ -7,14 +7,22 @@ from typing import Any, Literal
 
 from trainer_core.rewards.errors import GraderError
 from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.graders import latex_numbers
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
 
+_CJK = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff01-\uff5e"
+"""Signs that stand beside numbers without a space."""
 NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>[-+−])?(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
-    r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}%)?"
+    rf"(?<![^\W{_CJK}])(?<![.])(?<!\d,)(?<!\{{,\}})"
+    r"(?P<sign>[-+−])?(?P<whole>\d+(?:(?:,|\{,\}|\\,|,?\\!)\d+)*)?"
+    r"(?:(?<=\d)(?:\.(?P<places>\d*))?|\.(?P<only>\d+))"
+    r"(?:[eE](?P<power>[-+]?\d+))?(?:\s{0,3}/\s{0,3}(?P<under>\d+))?(?P<percent>\s{0,3}\\?%)?"
 )
+_GROUPED = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>,|\{,\}|\\,|,?\\!)\d{3}(?:(?P=between)\d{3})*")
+"""Digits, or thousands with one kind of separator; ``0,111`` and ``1,2`` are neither, and no number is read there."""
+_SEPARATORS = re.compile(r"\D")
 _LONGEST = 4000
 """Characters of a number; longer ones are none. Python itself does not read more than 4300 digits."""
 _LARGEST_POWER = 400
@@ -48,19 +56,21 @@ class NumericGrader(GraderModel):
 def last_number(text: str) -> Fraction | None:
     """The last number in ``text``, exactly, or None. Division by zero is no number, nor is one above 4000 characters.
 
+    A number that is a part of LaTeX is read with the whole: ``\\frac{5}{6}`` and ``2^{10}``, and never 6 and 10.
     Takes linear time. The whole text is searched: a number that began before a window would be read in part.
     """
-    last = None
-    for match in NUMBER.finditer(text):
-        last = match
-    return None if last is None or len(last.group()) > _LONGEST else _parse(last.groupdict())
+    found = latex_numbers.last(text, NUMBER)
+    if found is None or len(found) > _LONGEST:
+        return None
+    match = NUMBER.fullmatch(found)
+    return latex_numbers.value(found) if match is None else _parse(match.groupdict())
 
 
 def _parse(parts: Mapping[str, str | None]) -> Fraction | None:
     power, under = int(parts["power"] or 0), int(parts["under"] or 1)
-    if abs(power) > _LARGEST_POWER or under == 0:
+    if abs(power) > _LARGEST_POWER or under == 0 or _GROUPED.fullmatch(parts["whole"] or "0") is None:
         return None
-    whole = (parts["whole"] or "0").replace(",", "")
+    whole = _SEPARATORS.sub("", parts["whole"] or "0")
     places = parts["places"] or parts["only"] or ""
     value = Fraction(int(whole + places), 10 ** len(places)) * Fraction(10) ** power / under
     if parts["percent"]:

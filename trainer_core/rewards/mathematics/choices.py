@@ -1,0 +1,76 @@
+"""Letters of multiple choice: alone, in front of their text, and in prose."""
+
+import re
+
+from trainer_core.rewards.mathematics.characters import ascii_mathematics
+
+LETTERS = "ABCDEFGHIJ"
+_WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mathbf|boxed|fbox|bf)\s*\{([^{}]*)\}")
+_LOOKS = re.compile(r"\*\*|__|`|\$|\\[()\[\]]|\\(?:left|right)(?![A-Za-z])|\\[,;:! ]")
+_ALONE = re.compile(r"\s*(?:option|choice|answer)?\s*[(\[]?\s*([A-Za-z])\s*[)\]]?\s*[.:]?\s*", re.IGNORECASE)
+_IN_FRONT = re.compile(r"\s*(?:[(\[]\s*([A-Z])\s*[)\]]|([A-Z])\s*[).:](?=\s))\s*(\S.*)", re.DOTALL)
+_NEGATION = re.compile(r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE)
+_STATED = re.compile(
+    r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
+    r"|\b(?:I\s+)?(?:choose|select|pick|go with|going with|it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
+    r"|答案(?:选|是|为|:|：)*|选择|故选|应选|选)\s*"
+    r"(?:(?:option|choice|letter|answer)\s+|选项)?",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
+_ANOTHER = re.compile(r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和)\s+|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])")
+_LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
+_LONGEST = 20_000
+
+
+def alone(text: str) -> str | None:
+    """The letter that ``text`` is, such as "(B)", "B." or ``\\text{b}``, as a capital; None if it is more, or no letter."""
+    match = _ALONE.fullmatch(_bare(text)) if len(text) < 100 else None
+    return match[1].upper() if match else None
+
+
+def in_front(text: str) -> tuple[str, str] | None:
+    """Letter and text of "(B) 42" and "B. 42"; None for anything else."""
+    match = _IN_FRONT.fullmatch(_bare(text)) if len(text) < _LONGEST else None
+    return (match[1] or match[2], match[3].strip()) if match else None
+
+
+def in_prose(text: str, letters: str = LETTERS) -> str | None:
+    """The letter that ``text`` settles on, None where it settles on none or on several.
+
+    The last box counts; else the last sentence that states an answer; else the last line, if a letter stands there.
+    "The answer is not B" states nothing, and "B or C" is no letter.
+    """
+    text = ascii_mathematics(text[-_LONGEST:]) if text.isascii() else text[-_LONGEST:].translate(_WIDE)
+    plain = _bare(text)
+    stated = _stated(plain)
+    if stated is not None:
+        return stated if stated in letters and stated else None
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    if lines and (match := _LINE.fullmatch(lines[-1])):
+        found = match[1] or match[2] or match[3]
+        return found if found in letters else None
+    return None
+
+
+_WIDE = str.maketrans({"（": "(", "）": ")", "：": ":", "。": ".", "，": ",", "【": "[", "】": "]"})
+
+
+def _bare(text: str) -> str:
+    """``text`` without what only changes how it looks."""
+    return _LOOKS.sub("", _WRAPPED.sub(r"\1", _WRAPPED.sub(r"\1", text)))
+
+
+def _stated(text: str) -> str | None:
+    """The letter of the last statement; empty where that is ambiguous; None where nothing is stated."""
+    found = None
+    for statement in _STATED.finditer(text):
+        match = _LETTER.match(text, statement.end())
+        if match is None or _NEGATION.search(text[max(0, statement.start() - 20) : statement.end()].rstrip()):
+            continue
+        letter = match[1] or match[2]
+        rest = text[match.end() :]
+        if match[2] in ("A", "I") and re.match(r"\s+[a-z]", rest):
+            continue  # "the answer is A number": an article
+        found = "" if _ANOTHER.match(rest) else letter
+    return found
