@@ -1,0 +1,81 @@
+"""The labelled suite of mathematical answers: what is right is paid, what is wrong is not, at any load."""
+
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.math_pairs import suite
+from tests.support.math_pairs.in_process import InProcess
+from tests.support.math_pairs.pair import Pair
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.graders.math import MathGrader
+from trainer_core.rewards.sample import Sample
+from worker.sandbox.pool import JailPool
+
+PAIRS = suite.stored()
+IN_JAIL = 60
+"""Every so many pairs one is graded in a jail as well."""
+
+
+def graded(pair: Pair, jail: Any) -> float:
+    sample = Sample(output_text=pair.text, thinking_text=None, answer_text=pair.text, completion_tokens=1)
+    return MathGrader(**pair.options).grade(sample, {"answer": pair.gold}, jail)
+
+
+def test_the_file_is_what_the_families_make() -> None:
+    assert list(suite.made()) == PAIRS
+    counts = Counter(pair.right for pair in PAIRS)
+    assert len(PAIRS) >= 1500 and counts[False] >= counts[True] >= 0.9 * counts[False]
+
+
+def test_every_pair_is_graded_as_it_is_labelled() -> None:
+    jail = InProcess()
+    wrong = [pair for pair in PAIRS if graded(pair, jail) != float(pair.right)]
+    assert wrong == []
+    assert jail.asked > 200, "the pairs that need calculation"
+
+
+def test_the_jail_says_the_same(jail: JailPool) -> None:
+    assert [pair for pair in PAIRS[::IN_JAIL] if graded(pair, jail) != float(pair.right)] == []
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    """Several processes for each core of this machine that compute without end."""
+    spinning = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(4 * (os.cpu_count() or 1))]
+    for process in spinning:
+        process.start()
+    yield
+    for process in spinning:
+        process.kill()
+        process.join()
+
+
+HARD = [
+    Pair("load", r"\int_0^1 x\,dx", r"\int_0^1 y\,dy", True),
+    Pair("load", "x^2+2x+1", "(x+1)^2", True),
+    Pair("load", r"\frac{\sin 2x}{2}", r"\sin x\cos x", True),
+    Pair("load", "2^{9000}", "2^{9000}+1", False),
+]
+
+
+def test_a_busy_machine_changes_no_verdict(jail: JailPool, busy: None) -> None:
+    assert [graded(pair, jail) for pair in HARD] == [float(pair.right) for pair in HARD]
+
+
+def test_what_cannot_be_finished_is_an_error_and_another_gold_answer_still_counts(jail: JailPool) -> None:
+    deep = "(" * 70 + "x" + ")" * 70
+    grader = MathGrader(timeout_s=0.3)
+    sample = Sample(output_text="", thinking_text=None, answer_text=r"\boxed{x+1}", completion_tokens=1)
+    with pytest.raises(GraderError, match=r"more than 0\.3 s of processor time"):
+        grader.grade(sample, {"answer": [deep, "7"]}, jail)
+    assert grader.grade(sample, {"answer": [deep, "1+x"]}, jail) == 1.0
