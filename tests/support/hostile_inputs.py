@@ -115,6 +115,14 @@ HOSTILE = (
         for sign in ("1", "1,", "1,111", "1,111x", ".", "-", "1.", "1e", "1 /", "1   ", "1_", "1%")
     ),
     *(
+        Hostile(f"numeric in LaTeX {sign!r}", {"type": "numeric"}, _repeated(sign))
+        for sign in ("\\frac1", "\\frac{1}{", "$1", "{1", "1^", "x_{1", "1{,}", "\\sqrt{1}", "2^{", "((1", "\\(1")
+    ),
+    *(
+        Hostile(f"choice {sign!r}", {"type": "choice"}, _repeated(sign), lambda n: {"answer": "A"})
+        for sign in ("answer is ", "the answer ", "A or ", "(", "\\boxed{", "\\text{", "so ", "A", "<answer>", "\n", "not ")
+    ),
+    *(
         Hostile(f"ifeval {name} {sign!r}", {"type": "ifeval"}, _repeated(sign, "x"), row)
         for name, given in _CHECKS.items()
         for row in [lambda n, name=name, given=given: {"instruction_id_list": [name], "kwargs": [given]}]

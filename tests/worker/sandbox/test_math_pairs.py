@@ -50,8 +50,8 @@ def _spin() -> None:
 
 @pytest.fixture
 def busy() -> Iterator[None]:
-    """Several processes for each core of this machine that compute without end."""
-    spinning = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(4 * (os.cpu_count() or 1))]
+    """Two processes for each core of this machine that compute without end."""
+    spinning = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(2 * (os.cpu_count() or 1))]
     for process in spinning:
         process.start()
     yield

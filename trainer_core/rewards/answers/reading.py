@@ -9,6 +9,7 @@ from trainer_core.rewards.answers.marks import Mark
 from trainer_core.rewards.definition import RewardDefinition
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import code_blocks, extract, leaves
+from trainer_core.rewards.graders.choice import ChoiceGrader, choices_letter
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.magistral_format import MagistralFormatGrader
 from trainer_core.rewards.graders.math import MathGrader
@@ -93,6 +94,9 @@ def _reading(component: str, grader: GraderModel) -> Reading | None:
     if isinstance(grader, NumericGrader):
         advice = "Ask for a number in the prompt, or grade with a grader that reads what the answers hold."
         return Reading(component, "last number", "number", extract.last_number_text, advice, grader.reference)
+    if isinstance(grader, ChoiceGrader):
+        find = partial(choices_letter, letters=grader.letters)
+        return Reading(component, "letter of a choice", "choice", find, _ASK_LETTER, grader.reference)
     if isinstance(grader, MagistralFormatGrader):
         if grader.answer == "boxed":
             return Reading(component, "\\boxed{}", "boxed", extract.boxed_answer, _ASK_BOX)
@@ -128,6 +132,7 @@ _ASK_ANSWER = (
     "Ask in the prompt for a final answer (“Put your final answer in \\boxed{}.”): none stands in a box, in answer tags, "
     "behind “the answer is” or #### or in the last line."
 )
+_ASK_LETTER = "Ask in the prompt for one letter (“End with: The answer is (X).”)."
 _ASK_FENCE = "Ask in the prompt for the program in a fenced code block."
 
 

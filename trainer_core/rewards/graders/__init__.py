@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trainer_core.rewards.grader_model import GraderModel
 from trainer_core.rewards.graders import composite, multi
+from trainer_core.rewards.graders.choice import ChoiceGrader
 from trainer_core.rewards.graders.code_tests import CodeTestsGrader
 from trainer_core.rewards.graders.composite import CompositeGrader
 from trainer_core.rewards.graders.exact import ExactGrader
@@ -37,6 +38,7 @@ GRADERS = members(
         ExactGrader,
         NumericGrader,
         MathGrader,
+        ChoiceGrader,
         CodeTestsGrader,
         PythonGrader,
         PluginGrader,

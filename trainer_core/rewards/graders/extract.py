@@ -74,11 +74,6 @@ def final_answer(text: str) -> str | None:
     return _stated(text) or (_ending(lines[-1]) if lines else None)
 
 
-def plain(text: str) -> str:
-    """``text`` in which neither case nor the amount of spacing counts, nor a full stop at the end."""
-    return " ".join(text.split()).rstrip(".").strip("$ ").casefold() if len(text) > 1 else text
-
-
 def is_safe(text: str) -> bool:
     """Whether SymPy's parser may see ``text``: nothing in it that Python could run."""
     return _FORBIDDEN.search(text) is None

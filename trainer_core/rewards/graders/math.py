@@ -15,7 +15,7 @@ from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.mathematics.comparing import AlgebraNeededError, same
 from trainer_core.rewards.mathematics.kinds import KINDS, AnswerKind, taken_as
 from trainer_core.rewards.mathematics.reading import read
-from trainer_core.rewards.mathematics.tokens import LONGEST
+from trainer_core.rewards.mathematics.tokens import LONGEST, canonical_text
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError, to_json
 from trainer_core.rewards.sample import Sample
 from trainer_core.spec.base import field
@@ -132,7 +132,7 @@ class _Comparison:
 
     def equals(self, gold: Gold) -> bool:
         """Whether the answer is ``gold``."""
-        if gold.plain == extract.plain(self._text):
+        if gold.text == self._text or gold.plain == canonical_text(self._text, gold.is_text):
             return True
         if gold.letter is not None and (letter := self._letter()) is not None:
             return letter == gold.letter

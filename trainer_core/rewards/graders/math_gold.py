@@ -8,7 +8,7 @@ from trainer_core.rewards.graders import extract
 from trainer_core.rewards.mathematics import choices
 from trainer_core.rewards.mathematics.kinds import AnswerKind, taken_as
 from trainer_core.rewards.mathematics.reading import read
-from trainer_core.rewards.mathematics.tokens import tokens
+from trainer_core.rewards.mathematics.tokens import canonical_text, tokens
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError
 
 
@@ -17,14 +17,17 @@ class Gold:
     """A gold answer."""
 
     text: str
-    plain: str
-    """The text without differences of spacing."""
     tree: Node | None
     """None where the grammar does not read it."""
     letter: str | None
     """The letter of a choice that it is, or may be."""
     is_text: bool
     """Whether it is text that is no mathematics: then only the same text equals it."""
+
+    @property
+    def plain(self) -> str:
+        """The text without differences of spacing, and of case where it is no mathematics."""
+        return _plain(self.text, self.is_text)
 
     @property
     def is_safe(self) -> bool:
@@ -46,11 +49,11 @@ def gold_answers(text: str, kind: AnswerKind) -> tuple[Gold, ...]:
         letter = letter or (before[0] if before else None)
         if letter is None:
             raise GraderError(f"the gold answer {text[:60]!r} is no letter of a choice")
-        return (Gold(answer, extract.plain(answer), None, letter, True),)
+        return (Gold(answer, None, letter, True),)
     if kind == "text":
-        return (Gold(answer, extract.plain(answer), None, None, True),)
+        return (Gold(answer, None, None, True),)
     if kind == "any" and letter is None and (before := choices.in_front(answer)) is not None:
-        return Gold(answer, extract.plain(answer), None, before[0], True), *gold_answers(before[1], kind)
+        return Gold(answer, None, before[0], True), *gold_answers(before[1], kind)
     is_letter = kind == "any" and letter is not None and letter in choices.LETTERS and letter in answer
     return (_gold(answer, kind, letter if is_letter else None),)
 
@@ -61,11 +64,16 @@ def _gold(answer: str, kind: AnswerKind, letter: str | None) -> Gold:
     except UnreadableError:
         if kind != "any":
             raise GraderError(f"the gold answer {answer[:60]!r} cannot be read as {kind}") from None
-        return Gold(answer, extract.plain(answer), None, letter, _is_text(answer))
+        return Gold(answer, None, letter, _is_text(answer))
     taken = taken_as(kind, tree)
     if taken is None:
         raise GraderError(f"the gold answer {answer[:60]!r} is no {kind}")
-    return Gold(answer, extract.plain(answer), taken, letter, False)
+    return Gold(answer, taken, letter, False)
+
+
+@lru_cache(maxsize=8_192)
+def _plain(text: str, is_text: bool) -> str:
+    return canonical_text(text, is_text)
 
 
 def _is_text(answer: str) -> bool:

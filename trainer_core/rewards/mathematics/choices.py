@@ -2,8 +2,6 @@
 
 import re
 
-from trainer_core.rewards.mathematics.characters import ascii_mathematics
-
 LETTERS = "ABCDEFGHIJ"
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mathbf|boxed|fbox|bf)\s*\{([^{}]*)\}")
 _LOOKS = re.compile(r"\*\*|__|`|\$|\\[()\[\]]|\\(?:left|right)(?![A-Za-z])|\\[,;:! ]")
@@ -13,7 +11,7 @@ _NEGATION = re.compile(r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|
 _STATED = re.compile(
     r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
     r"|\b(?:I\s+)?(?:choose|select|pick|go with|going with|it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
-    r"|答案(?:选|是|为|:|：)*|选择|故选|应选|选)\s*"
+    r"|答案(?:选|是|为|:|：)*|(?:选择|故选|应选|选)[:：]*)\s*"
     r"(?:(?:option|choice|letter|answer)\s+|选项)?",
     re.IGNORECASE,
 )
@@ -41,8 +39,7 @@ def in_prose(text: str, letters: str = LETTERS) -> str | None:
     The last box counts; else the last sentence that states an answer; else the last line, if a letter stands there.
     "The answer is not B" states nothing, and "B or C" is no letter.
     """
-    text = ascii_mathematics(text[-_LONGEST:]) if text.isascii() else text[-_LONGEST:].translate(_WIDE)
-    plain = _bare(text)
+    plain = _bare(text[-_LONGEST:].translate(_WIDE))
     stated = _stated(plain)
     if stated is not None:
         return stated if stated in letters and stated else None

@@ -77,9 +77,9 @@ class _Comparison:
         answer_name, answer_value = named(answer)
         if gold_name and answer_name and gold_name != answer_name:
             return gold, answer
-        if gold_name is None and gold.head == "relation" and gold.text != "in":
+        if gold_name is None and gold.head == "relation" and gold.text not in ("in", "~"):
             return gold, answer if answer_name else answer_value
-        if answer_name is None and answer.head == "relation" and answer.text != "in":
+        if answer_name is None and answer.head == "relation" and answer.text not in ("in", "~"):
             return gold if gold_name else gold_value, answer
         return gold_value, answer_value
 

@@ -22,6 +22,9 @@ from trainer_core.rewards.mathematics.tree import (
 
 _CLOSED_BY = {"|": "|", "\\lvert": "\\rvert", "\\vert": "\\vert", "\\|": "\\|"}
 _ROUNDED = {"\\lfloor": ("\\rfloor", "floor"), "\\lceil": ("\\rceil", "ceiling")}
+_OPENING = ("\\lvert", "\\lfloor", "\\lceil", "\\begin", "\\{", "\\langle")
+_FIGURES = ("angle", "triangle", "odot", "square", "measuredangle")
+"""Commands in front of the letters of a figure's points."""
 _APPLIED = frozenset("fghFGH")
 """Letters that a bracket right behind makes functions."""
 
@@ -53,7 +56,7 @@ class Operands:
             return True
         if token.kind == "word":
             return token.text.casefold() not in atoms.SEPARATORS and (not token.in_text or len(token.text) == 1)
-        if stream.at("(", "[", "{", "\\lvert", "\\lfloor", "\\lceil", "\\begin", "\\{", *atoms.CURRENCIES, "\\$"):
+        if stream.at("(", "[", "{", *_OPENING, *atoms.CURRENCIES, "\\$"):
             return not stream.at("(") or not self.at_modulus()
         if stream.at("|", "\\vert", "\\|"):
             return not stream.open or stream.open[-1] not in ("|", "\\vert", "\\|", "builder", "\\{")
@@ -62,6 +65,7 @@ class Operands:
             or token.text in atoms.GREEK
             or token.text in atoms.CONSTANTS
             or token.text in atoms.ACCENTS
+            or token.text in _FIGURES
             or token.text in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "binom", "dbinom", "tbinom", "mathbb", "mathcal")
         )
 
@@ -149,6 +153,12 @@ class Operands:
             return self._within("{", "}")
         if stream.at("\\{"):
             return self._set()
+        if stream.at("\\langle"):
+            stream.take()
+            inner = self._within("(", "\\rangle")
+            if inner.head != "list" or inner.text != ",":
+                raise UnreadableError("angle brackets around one thing")
+            return node("tuple", inner.parts, "()")
         if stream.at(*_CLOSED_BY):
             opening = stream.take()
             name = opening.text if opening.kind == "sign" else f"\\{opening.text}"
@@ -261,6 +271,8 @@ class Operands:
         if name in ACCENTED:
             inner = self.argument()
             return symbol(f"{ACCENTED[name]}({inner.key})" + self._subscript())
+        if name in _FIGURES and self.stream.peek().kind in ("word", "letter"):
+            return symbol(f"{name} {self.stream.take().text}")
         if name == "begin":
             return self._matrix()
         raise UnreadableError(f"the command {name[:20]!r}")
@@ -306,6 +318,8 @@ class Operands:
             while not stream.at("}"):
                 stream.take()
             stream.take()
+        if name == "cases":
+            return self._cases()
         if name not in atoms.MATRICES and name != "vmatrix":
             raise UnreadableError(f"the surroundings {name[:20]!r}")
         rows: list[list[Node]] = [[]]
@@ -324,6 +338,18 @@ class Operands:
             raise UnreadableError("a matrix with rows of several lengths")
         found = node("matrix", [node("row", row) for row in rows])
         return node("call", [found], "det") if name == "vmatrix" else found
+
+    def _cases(self) -> Node:
+        """Equations that hold together, one in each row."""
+        items: list[Node] = []
+        while not self.stream.at("\\end"):
+            row, _ = self.inside()
+            items += row
+            if not self.stream.skip("\\\\") and not self.stream.at("\\end"):
+                raise UnreadableError("cases with conditions")
+        self.stream.take()
+        self._name()
+        return node("list", items, "and")
 
     def _name(self) -> str:
         self.stream.expect("{")

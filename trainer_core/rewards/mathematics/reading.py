@@ -5,14 +5,16 @@ from functools import lru_cache
 
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.characters import ascii_mathematics
+from trainer_core.rewards.mathematics.rebuilding import REALS
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.structures import Structures
 from trainer_core.rewards.mathematics.tokens import Token, plain, tokens
-from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node, product, symbol
+from trainer_core.rewards.mathematics.tree import EMPTY, Node, UnreadableError, node, product, symbol
 
 _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
 _AROUND = {".", ",", ";", '"', "`", "!", "\\"}
+_PHRASES = {"all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY}
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
 
 
@@ -91,4 +93,5 @@ def _phrase(part: list[Token]) -> Node:
         return symbol(only.text)
     if len(part) == 1 and not only.in_text and len(only.text) <= 6:
         return node("words", [product([symbol(letter) for letter in only.text])], plain(part))
-    return node("words", [], plain(part))
+    phrase = plain(part)
+    return _PHRASES.get(phrase) or node("words", [], phrase)

@@ -21,6 +21,9 @@ _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 REALS = symbol("reals")
 
 
+_EVERYTHING = [negative(INFINITY).key, INFINITY.key]
+
+
 def expanded(tree: Node) -> list[Node]:
     """``tree`` once with each upper sign of its ±, once with the lower; alone where it has none."""
     if not any(one.head == "pm" for one in walk(tree)):
@@ -71,6 +74,8 @@ def as_set(tree: Node) -> Node:
         return tree
     if tree.head == "relation":
         return _interval(tree)
+    if tree.head == "tuple" and tree.text == "()" and [part.key for part in tree.parts] == _EVERYTHING:
+        return REALS
     if tree.head == "difference" and tree.parts[0].key == REALS.key and tree.parts[1].head == "set":
         return _without_points(tree)
     return tree
@@ -87,6 +92,9 @@ def _interval(tree: Node) -> Node:
         operator = operators[0]
         if right.head == "symbol" and not _is_variable(left):
             left, right, operator = right, left, _REVERSED[operator]
+        if operator.startswith("<") and left.head == "call" and left.text == "abs" and right.head == "number":
+            brackets = "[]" if operator == "<=" else "()"
+            return node("tuple", [negative(right), right], brackets) if _is_variable(left.parts[0]) else tree
         if not _is_variable(left) or left.text in symbols(right):
             return tree
         closed = operator.endswith("=")
@@ -118,9 +126,11 @@ def _without_points(tree: Node) -> Node:
 
 def named(tree: Node) -> tuple[str | None, Node]:
     """Name and value of "x = 5"; (None, the tree) of what has none. The name is empty for words such as "answer"."""
-    if tree.head != "relation" or tree.text != "=":
+    if tree.head != "relation" or tree.text not in ("=", "~"):
         return None, tree
     left, right = tree.parts
+    if tree.text == "~" and not _is_variable(left):
+        return None, left
     if left.head == "words":
         return "", right
     if left.head == "symbol" and left.text not in symbols(right) and not _is_constant(left):

@@ -5,6 +5,7 @@ from trainer_core.rewards.mathematics.expressions import Expressions
 from trainer_core.rewards.mathematics.tokens import Token
 from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node
 
+_CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end")
 _SAYING = ("is", "are", "是", "为", "等于")
 _MODULO = ("\\pmod", "\\mod", "\\bmod")
 
@@ -38,7 +39,7 @@ class Structures(Expressions):
 
     def _closes(self) -> bool:
         stream = self.stream
-        if stream.ended or stream.at(")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil"):
+        if stream.ended or stream.at(*_CLOSING):
             return True
         return bool(stream.open) and stream.open[-1] in ("|", "\\vert", "\\|") and stream.at(stream.open[-1])
 

@@ -86,6 +86,19 @@ def plain(found: list[Token]) -> str:
     return " ".join(token.text.casefold().strip(".") for token in found if token.text != ".").strip()
 
 
+def canonical_text(text: str, fold: bool = False) -> str:
+    """``text`` without differences of spacing, delimiters and fonts; with ``fold`` without those of case too."""
+    try:
+        found = tokens(text)
+    except UnreadableError:
+        return " ".join(text.split())
+    if fold:
+        return plain(found)
+    while found and found[-1].kind == "sign" and found[-1].text == ".":
+        found.pop()
+    return " ".join(token.text for token in found)
+
+
 def _without_dollars(text: str) -> str:
     """``text`` without the dollars around formulas; one that stands alone is a currency's."""
     bare = text.replace("\\$", "")

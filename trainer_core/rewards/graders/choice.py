@@ -1,0 +1,58 @@
+"""The letter of a multiple choice, in a box or read from prose."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from trainer_core.rewards.errors import GraderError
+from trainer_core.rewards.grader_model import GraderModel
+from trainer_core.rewards.graders import extract
+from trainer_core.rewards.graders.reference import reference_text
+from trainer_core.rewards.mathematics import choices
+from trainer_core.rewards.sample import Sample
+from trainer_core.spec.base import field
+
+
+class ChoiceGrader(GraderModel):
+    """1 if the answer settles on the gold letter, else 0.
+
+    The last ``\\boxed{}`` counts where there is one, else ``<answer>`` tags, else the last "the answer is (B)", else a
+    letter in the last line. An answer that names several letters, or says what the answer is not, settles on none.
+    """
+
+    type: Literal["choice"] = "choice"
+    reference: str = field("answer", min_length=1, max_length=200)
+    """Field of the dataset row that holds the gold letter, such as B or (B), or the number of the choice, from 0; or a
+    list of accepted ones."""
+    letters: str = field("ABCDEFGHIJ", min_length=2, max_length=10, pattern="^[A-J]+$")
+    """Letters of the choices; no other counts as an answer."""
+
+    def grade(self, sample: Sample, item: Mapping[str, Any]) -> float:
+        """1.0 or 0.0. Raises GraderError where the gold answer is no letter of the choices."""
+        value = item.get(self.reference)
+        rows = [{self.reference: one} for one in value] if isinstance(value, list | tuple) else [item]
+        if not rows:
+            raise GraderError(f"the field {self.reference!r} lists no gold answer")
+        golds = [self._gold(row) for row in rows]
+        return float(choices_letter(sample.answer_text, self.letters) in golds)
+
+    def _gold(self, row: Mapping[str, Any]) -> str:
+        text = extract.unwrapped(reference_text(row, self.reference))
+        if text.isdigit() and int(text) < len(self.letters):
+            return self.letters[int(text)]
+        before = choices.in_front(text)
+        letter = choices.alone(text) or (before[0] if before else None)
+        if letter is None or letter not in self.letters:
+            raise GraderError(f"the gold answer {text[:60]!r} is none of the letters {self.letters}")
+        return letter
+
+
+def choices_letter(text: str, letters: str = choices.LETTERS) -> str | None:
+    """The letter that an answer settles on, None where it settles on none or on several."""
+    inner = extract.boxed_answer(text)
+    if inner is None:
+        inner = extract.tagged(text, "<answer>", "</answer>")
+    if inner is None:
+        return choices.in_prose(text, letters)
+    before = choices.in_front(inner)
+    found = choices.alone(inner) or (before[0] if before else None) or choices.in_prose(inner, letters)
+    return found if found is not None and found in letters else None
