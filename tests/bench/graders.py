@@ -11,7 +11,7 @@ from tests.bench.report import Figure, show
 
 from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.graders.math_gold import gold_answers
-from trainer_core.rewards.mathematics.reading import read
+from trainer_core.rewards.mathematics.reading import forget
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 
@@ -26,7 +26,7 @@ def main() -> None:
         golds = [json.loads(line)["answer"] for line in Path(sys.argv[1]).read_text().splitlines()]
     grader, jail, times, wrong = MathGrader(), JailPool(), [], 0
     for _ in range(ROUNDS):
-        read.cache_clear()
+        forget()
         gold_answers.cache_clear()
         for gold in golds:
             text = rf"So the answer is $\boxed{{{gold}}}$."

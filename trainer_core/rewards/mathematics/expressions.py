@@ -132,7 +132,8 @@ class Expressions(Operands):
             scale /= 100
         found = quantity(value, name, scale)
         if self.stream.peek().kind == "number":  # 5 ft 3 in
-            more = self._term()
+            with self.stream.deeper():
+                more = self._term()
             if more.head != "quantity" or more.text != name or not (is_number(value) and is_number(more.parts[0])):
                 raise UnreadableError("a number behind a unit")
             base = value.value * scale + more.parts[0].value * more.parts[1].value

@@ -133,6 +133,10 @@ class Operands:
         return self._bare()
 
     def _bare(self) -> Node:
+        with self.stream.deeper():
+            return self._one()
+
+    def _one(self) -> Node:
         stream, token = self.stream, self.stream.peek()
         if token.kind == "number":
             return self._number(stream.take())

@@ -13,18 +13,27 @@ from trainer_core.rewards.mathematics.tree import EMPTY, Node, UnreadableError, 
 
 _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
-_AROUND = {".", ",", ";", '"', "`", "!", "\\"}
+_KEPT = 300
+"""Characters of the longest texts whose trees are kept."""
 _PHRASES = {"all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY}
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
 
 
-@lru_cache(maxsize=8_192)
 def read(text: str) -> Node:
     """The answer that ``text`` is.
 
     Raises:
         UnreadableError: it is none in this grammar.
     """
+    return _read_once(text) if len(text) <= _KEPT else _read(text)
+
+
+@lru_cache(maxsize=8_192)
+def _read_once(text: str) -> Node:
+    return _read(text)
+
+
+def _read(text: str) -> Node:
     if match := _DIGITS.fullmatch(ascii_mathematics(text.strip().strip("$").strip())):
         base = _NAMED_BASES.get(match[2] or "", match[2] or match[3])
         return node("digits", [], f"{match[1].upper()}_{base}")
@@ -95,3 +104,7 @@ def _phrase(part: list[Token]) -> Node:
         return node("words", [product([symbol(letter) for letter in only.text])], plain(part))
     phrase = plain(part)
     return _PHRASES.get(phrase) or node("words", [], phrase)
+
+
+forget = _read_once.cache_clear
+"""Forget all trees that are kept, for measurements."""

@@ -1,6 +1,7 @@
 """Tokens read one after another, and the brackets that are open."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 
 from trainer_core.rewards.mathematics.tokens import Token
@@ -16,6 +17,7 @@ class Stream:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = list(tokens)
         self.place = 0
+        self._depth = 0
         self.open: list[str] = []
         """Brackets that are open here, the innermost last."""
 
@@ -50,6 +52,15 @@ class Stream:
         if not self.at(*texts):
             raise UnreadableError(f"{texts[0]!r} is missing before {self.peek().text[:20]!r}")
         return self.take()
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """What is read meanwhile lies one level deeper. Raises UnreadableError where that is too deep."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise UnreadableError("nested too deeply")
+        yield
+        self._depth -= 1
 
     def enter(self, bracket: str) -> None:
         """A bracket opens. Raises UnreadableError where too many are open."""

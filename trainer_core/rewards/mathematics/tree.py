@@ -8,6 +8,7 @@ from typing import Any
 
 _LARGEST_BITS = 12_000
 """Size of exact numbers; larger ones stay powers."""
+_DEEPEST = 120
 
 
 class UnreadableError(Exception):
@@ -30,17 +31,23 @@ class Node:
     """Value of one unit in the last place of a number that is written as a decimal; None for exact numbers."""
     key: str = ""
     """Text that is the same for equal trees."""
+    depth: int = 0
 
 
 def node(head: str, parts: Iterable[Node] = (), text: str = "") -> Node:
-    """A node with its key."""
+    """A node with its key. Raises UnreadableError where it is nested too deeply."""
     parts = tuple(parts)
-    return Node(head, parts, text, key=f"{head}:{text}({','.join(part.key for part in parts)})")
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > _DEEPEST:
+        raise UnreadableError("nested too deeply")
+    return Node(head, parts, text, key=f"{head}:{text}({','.join(part.key for part in parts)})", depth=depth)
 
 
 def number(value: Fraction | int, unit_in_last_place: Fraction | None = None) -> Node:
-    """An exact number, or one that is written as a decimal."""
+    """An exact number, or one that is written as a decimal. Raises UnreadableError where it is too large."""
     value = Fraction(value)
+    if _bits(value) > _LARGEST_BITS:
+        raise UnreadableError("a number that is too large")
     written = "" if unit_in_last_place is None else f"~{unit_in_last_place}"
     return Node("number", (), "", value, unit_in_last_place, f"{value}{written}")
 
@@ -50,7 +57,12 @@ def symbol(name: str) -> Node:
     return Node("symbol", (), name, key=f"${name}")
 
 
-ONE, MINUS_ONE, PI, INFINITY, I, E = number(1), number(-1), symbol("pi"), symbol("infinity"), symbol("i"), symbol("e")
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+ONE, MINUS_ONE = number(1), number(-1)
+PI, INFINITY = symbol("pi"), symbol("infinity")
 EMPTY = symbol("emptyset")
 
 
@@ -89,7 +101,7 @@ def total(terms: Sequence[Node]) -> Node:
     constant, others = Fraction(0), []
     for term in _flat("sum", terms):
         if term.head == "number":
-            constant += term.value
+            constant = number(constant + term.value).value
         else:
             others.append(_arithmetic(term))
     if constant or not others:
@@ -109,11 +121,9 @@ def product(factors: Sequence[Node]) -> Node:
     decimals = [factor for factor in factors if factor.unit_in_last_place is not None]
     for factor in _flat("product", factors):
         if factor.head == "number":
-            coefficient *= factor.value
+            coefficient = number(coefficient * factor.value).value
         else:
             others.append(_arithmetic(factor))
-    if _bits(coefficient) > _LARGEST_BITS:
-        raise UnreadableError("a number that is too large")
     if not others and len(decimals) == 1 and decimals[0].value:
         scale = coefficient / decimals[0].value
         if _is_power_of_ten(abs(scale)) and decimals[0].unit_in_last_place is not None:
@@ -215,10 +225,6 @@ def _exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
         if over * over == base.numerator and under * under == base.denominator:
             return Fraction(over, under) ** exponent.numerator
     return None
-
-
-def _bits(value: Fraction) -> int:
-    return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
 def _is_power_of_ten(value: Fraction) -> bool:
