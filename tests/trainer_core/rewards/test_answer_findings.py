@@ -66,6 +66,18 @@ def test_too_few_answers_say_nothing() -> None:
     assert found([[answer("", 0.0)] * 7]) == []
 
 
+def test_answers_that_mostly_lack_the_box_although_some_are_paid() -> None:
+    groups = [[answer(f"It is {n * 10 + k}.", 0.0) for k in range(8)] for n in range(8)]
+    groups[0][:2] = [right(1), wrong(2)]
+    [finding] = found(groups)
+    assert (finding.kind, finding.message) == (
+        "no_place",
+        "2 of 64 answers hold a \\boxed{}, 62 end in a number. The part “right” of the reward reads the \\boxed{}.",
+    )
+    groups[1][:5] = [right(3), wrong(4), right(5), wrong(6), right(7)]
+    assert found(groups) == []
+
+
 def test_answers_without_the_box_that_the_reward_reads() -> None:
     groups = [[answer(f"It is {n * 10 + k}.", 0.0) for k in range(8)] for n in range(40)]
     groups[0] = [answer("I do not know", 0.0) for _ in range(8)]

@@ -17,6 +17,7 @@ FindingKind = Literal[
     "same_answer",
     "constant_reward",
     "no_signal",
+    "no_place",
 ]
 KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
 
@@ -66,7 +67,8 @@ def findings(groups: Sequence[GroupFacts], places: Sequence[Reading], limit: int
         _constant(answers, places),
         _no_signal(groups, answers, places),
     ]
-    return [finding for finding in found if finding is not None]
+    told = [finding for finding in found if finding is not None]
+    return told or _no_place(answers, places)  # the others tell of it themselves
 
 
 def no_generation_prompt(template: str) -> Finding:
@@ -122,6 +124,17 @@ def _lacking(answers: Sequence[AnswerFacts], place: Reading, with_place: int) ->
     if cut > HALF * len(answers):
         return f"{told}: {cut} are cut at the limit.", _MORE_ROOM
     return f"{told}. The part “{place.component}” of the reward reads the {place.place}.", place.advice
+
+
+def _no_place(answers: Sequence[AnswerFacts], places: Sequence[Reading]) -> list[Finding]:
+    """Told where some rewards differ all the same: a few answers have the place, or another part of the reward pays."""
+    for place in places:
+        with_place = sum(place.component in answer.read for answer in answers)
+        if with_place <= FEW * len(answers):
+            message, advice = _lacking(answers, place, with_place)
+            share = 1.0 - with_place / len(answers)
+            return [Finding("no_place", "Answers lack what the reward reads", message, advice, share)]
+    return []
 
 
 def _tells(place: Reading) -> str:
