@@ -72,7 +72,7 @@ def test_answers_that_mostly_lack_the_box_although_some_are_paid() -> None:
     [finding] = found(groups)
     assert (finding.kind, finding.message) == (
         "no_place",
-        "2 of 64 answers hold a \\boxed{}, 62 end in a number. The part “right” of the reward reads the \\boxed{}.",
+        "2 of 64 answers hold a \\boxed{}, 64 end in a number. The part “right” of the reward reads the \\boxed{}.",
     )
     groups[1][:5] = [right(3), wrong(4), right(5), wrong(6), right(7)]
     assert found(groups) == []
@@ -160,5 +160,5 @@ def test_the_same_answer_for_every_prompt() -> None:
     same = [[answer("I cannot  help\nwith that.", float(k)) for k in range(4)] for _ in range(4)]
     [finding] = found(same)
     assert finding.message == "16 of 16 answers to 4 prompts are the same text."
-    assert kinds([same[0] * 4]) == [], "one prompt may have one answer"
+    assert kinds([same[0] * 4]) == ["no_place"], "one prompt may have one answer"
     assert kinds([*same[:3], HEALTHY[0]]) == []
