@@ -2,32 +2,54 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from tests.support.math_pairs import numbers, structures, words
+from tests.support.math_pairs import chosen, numbers, structures, words
 from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
-FAMILIES: tuple[Family, ...] = (
+PLAIN: tuple[Family, ...] = (
     numbers.integers, numbers.decimals, numbers.fractions, numbers.mixed_numbers, numbers.percentages, numbers.precision,
     numbers.constants, structures.intervals, structures.sets, structures.tuples, structures.lists, structures.expressions,
     structures.equations, structures.matrices, words.units, words.choices, words.texts, words.scripts, words.latex,
-    words.completions,
+    chosen.exclusive,
 )  # fmt: skip
+"""Families of boxed answers under the grader's defaults."""
+WHOLE: Mapping[Family, Mapping[str, Any]] = {
+    words.completions: {},
+    chosen.last_numbers: {"extraction": "last_number"},
+}
+"""Families of whole completions, with their options."""
+CHOSEN: Mapping[Family, Mapping[str, Any]] = {
+    chosen.typed_intervals: {"answer_type": "interval"},
+    chosen.typed_sets: {"answer_type": "set"},
+    chosen.typed_tuples: {"answer_type": "tuple"},
+    chosen.typed_equations: {"answer_type": "equation"},
+    chosen.typed_choices: {"answer_type": "choice"},
+    chosen.typed_text: {"answer_type": "text"},
+    chosen.written_out_units: {"units": "required"},
+}
+"""Families of boxed answers, with their options."""
 
 
 def made() -> Iterator[Pair]:
     """All pairs, each once. A pair that two families make with both labels is a fault of theirs."""
-    known: dict[tuple[str, str], bool] = {}
-    for family in FAMILIES:
-        whole = family is words.completions
+    known: dict[str, bool] = {}
+    for family, options, whole in (
+        *((family, {}, False) for family in PLAIN),
+        *((family, options, True) for family, options in WHOLE.items()),
+        *((family, options, False) for family, options in CHOSEN.items()),
+    ):
         for gold, answer, right in family(random.Random(family.__name__)):
-            if (gold, answer) in known:
-                assert known[gold, answer] == right, (gold, answer)
-                continue
-            known[gold, answer] = right
-            yield Pair(family.__name__, gold, answer, right, whole=whole)
+            key = json.dumps([gold, answer, dict(options), whole])
+            assert known.setdefault(key, right) == right, key
+            pair = Pair(family.__name__, gold, answer, right, dict(options), whole)
+            if known.get(f"made {key}") is None:
+                known[f"made {key}"] = True
+                yield pair
 
 
 def stored() -> list[Pair]:
@@ -37,15 +59,7 @@ def stored() -> list[Pair]:
 
 def write() -> None:
     """Write the file."""
-    lines = [
-        json.dumps(
-            {
-                "family": pair.family, "gold": pair.gold, "answer": pair.answer, "right": pair.right, "whole": pair.whole
-            },
-            ensure_ascii=False,
-        )
-        for pair in made()
-    ]  # fmt: skip
+    lines = [json.dumps(asdict(pair), ensure_ascii=False) for pair in made()]
     FILE.write_text("".join(f"{line}\n" for line in lines))
 
 
