@@ -19,6 +19,8 @@ _STATEMENT = re.compile(
 _LONGEST_STATEMENT = 2_000
 _SENTENCE_END = re.compile(r"(?<=[^\s.])\.\s+(?=[A-Z])|,?\s+(?:because|since|as|so|where|which)\b|。")
 _FORMULA_AT_END = re.compile(r"\$([^$]+)\$$|\\\(((?:(?!\\\().)+?)\\\)$|\\\[((?:(?!\\\[).)+?)\\\]$")
+_HEDGE = re.compile(r"(?<![\w.,])[-−]?\d[\d.,/]{0,40}\s*(?:,|or|,\s{0,3}or)\s*[-−]?\d[\d.,/]{0,40}\b(?=\D{0,40}$)")
+"""Two numbers at the end between which the answer does not decide."""
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]*\})?")
 _PROSE = re.compile(r"[A-Za-z]{2,}|[^\W\d_a-zA-Z]{2,}")
 _FORBIDDEN = re.compile(
@@ -99,6 +101,8 @@ def _ending(line: str) -> str | None:
         return next(part for part in formula.groups() if part is not None).strip()
     if not _PROSE.search(_COMMAND.sub("", bare)) and any(sign.isalnum() for sign in bare):
         return bare
+    if hedge := _HEDGE.search(bare):
+        return hedge.group().strip()
     return last_number_text(line)
 
 

@@ -6,7 +6,8 @@ LETTERS = "ABCDEFGHIJ"
 _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mathbf|boxed|fbox|bf)\s*\{([^{}]*)\}")
 _LOOKS = re.compile(r"\*\*|__|`|\$|\\[()\[\]]|\\(?:left|right)(?![A-Za-z])|\\[,;:! ]")
 _ALONE = re.compile(r"\s*(?:option|choice|answer)?\s*[(\[]?\s*([A-Za-z])\s*[)\]]?\s*[.:]?\s*", re.IGNORECASE)
-_IN_FRONT = re.compile(r"\s*(?:[(\[]\s*([A-Z])\s*[)\]]|([A-Z])\s*[).:](?=\s))\s*(\S.*)", re.DOTALL)
+_IN_FRONT = re.compile(r"\s*(?:[(\[]\s*([A-J])\s*[)\]]|([A-J])\s*[).:](?=\s))\s*(\S.*)", re.DOTALL)
+_SEVERAL = re.compile(r"(?:or|and|,|/|&|;|或|和)|.*[(\[]\s*[A-J]\s*[)\]]", re.DOTALL)
 _NEGATION = re.compile(r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE)
 _STATED = re.compile(
     r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
@@ -28,9 +29,11 @@ def alone(text: str) -> str | None:
 
 
 def in_front(text: str) -> tuple[str, str] | None:
-    """Letter and text of "(B) 42" and "B. 42"; None for anything else."""
+    """Letter and text of "(B) 42" and "B. 42"; None for anything else, such as "(B) or (C)"."""
     match = _IN_FRONT.fullmatch(_bare(text)) if len(text) < _LONGEST else None
-    return (match[1] or match[2], match[3].strip()) if match else None
+    if match is None or _SEVERAL.match(match[3]):
+        return None
+    return match[1] or match[2], match[3].strip()
 
 
 def in_prose(text: str, letters: str = LETTERS) -> str | None:

@@ -79,9 +79,9 @@ class _Comparison:
         answer_name, answer_value = named(answer)
         if gold_name and answer_name and gold_name != answer_name:
             return gold, answer
-        if gold_name is None and gold.head == "relation" and gold.text not in ("in", "~"):
+        if gold_name is None and gold_value.head == "relation" and gold_value.text != "in":
             return gold, answer if answer_name else answer_value
-        if answer_name is None and answer.head == "relation" and answer.text not in ("in", "~"):
+        if answer_name is None and answer_value.head == "relation" and answer_value.text != "in":
             return gold if gold_name else gold_value, answer
         return gold_value, answer_value
 
@@ -239,11 +239,11 @@ def _unit_in_letters(tree: Node, other: Node) -> Node | None:
 
 
 def _same_digits(gold: Node, answer: Node) -> bool:
-    """Digits in a base; where only one side names the base, the digits count."""
+    """Digits in a base. An answer may leave the gold answer's base out; it may name base ten on its own only."""
     ours, theirs = (
         tree.text.partition("_") if tree.head == "digits" else (_plain_digits(tree), "", "") for tree in (gold, answer)
     )
-    return ours[0] == theirs[0] and (not ours[2] or not theirs[2] or ours[2] == theirs[2])
+    return ours[0] == theirs[0] and theirs[2] in ("", ours[2] or "10")
 
 
 def _plain_digits(tree: Node) -> str:

@@ -57,6 +57,8 @@ class Expressions(Operands):
             elif stream.at("\\bmod") or (stream.at("\\mod") and is_number(factors[-1])):
                 stream.take()
                 factors = [_remainder(_all(factors), self.operand())]
+            elif (multiplier := self._multiplier()) is not None:
+                factors.append(number(multiplier))
             elif self._at_unit():
                 factors = [self._with_unit(_all(factors))]
             elif self.starts():
@@ -106,9 +108,17 @@ class Expressions(Operands):
             factors.append(self.operand())
         return _all(factors)
 
+    def _multiplier(self) -> int | None:
+        """Take "thousand" behind a number, if it stands here."""
+        token = self.stream.peek()
+        found = units.MULTIPLIERS.get(token.text.casefold().removesuffix("s")) if token.kind == "word" else None
+        if found is not None:
+            self.stream.take()
+        return found
+
     def _at_unit(self) -> bool:
         token = self.stream.peek()
-        if token.kind != "word" or token.text.casefold() in _STOPS:
+        if token.kind != "word" or token.text.casefold() in _STOPS | units.NO_UNITS:
             return False
         if token.in_text:
             return True

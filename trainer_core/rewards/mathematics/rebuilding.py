@@ -126,6 +126,9 @@ def _without_points(tree: Node) -> Node:
 
 def named(tree: Node) -> tuple[str | None, Node]:
     """Name and value of "x = 5"; (None, the tree) of what has none. The name is empty for words such as "answer"."""
+    if tree.head != "relation":
+        return None, tree
+    tree = _without_steps(tree)
     if tree.head != "relation" or tree.text not in ("=", "~"):
         return None, tree
     left, right = tree.parts
@@ -140,6 +143,16 @@ def named(tree: Node) -> tuple[str | None, Node]:
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
         return left.key, right
     return None, tree
+
+
+def _without_steps(tree: Node) -> Node:
+    """``x = 2 + 3 = 5`` as ``x = 5``, and ``2 + 3 = 5`` as 5; what says that unequal numbers are equal stays."""
+    if set(tree.text.split(" ")) != {"="}:
+        return tree
+    parts = list(tree.parts)
+    while len(parts) > 1 and parts[-1].head == parts[-2].head == "number" and parts[-1].value == parts[-2].value:
+        del parts[-2]
+    return parts[0] if len(parts) == 1 else node("relation", parts, " ".join(["="] * (len(parts) - 1)))
 
 
 def _is_constant(tree: Node) -> bool:

@@ -7,6 +7,7 @@ from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node
 
 _CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end")
 _SAYING = ("is", "are", "是", "为", "等于")
+_DENYING = {"not", "isn't", "aren't", "never", "wrong", "incorrect"}
 _MODULO = ("\\pmod", "\\mod", "\\bmod")
 
 
@@ -97,6 +98,8 @@ class Structures(Expressions):
         if not says and not self.stream.at("=", ":", ahead=ahead):
             return None, False
         words = [self.stream.take().text for _ in range(ahead)]
+        if any(word.casefold() in _DENYING or "不" in word for word in words):
+            raise UnreadableError("what an answer is not")
         colon = self.stream.skip(":") or (says and not self.stream.at("="))
         return node("words", [], " ".join(words).casefold()), colon
 

@@ -32,6 +32,17 @@ _OTHERS: Final = (
     "celsius °C", "fahrenheit °F", "unit units", "person people persons", "child children", "man men", "woman women",
     "mph", "year years yr yrs", "month months", "am a.m", "pm p.m",
 )  # fmt: skip
+MULTIPLIERS: Final = {
+    "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12,
+    "百": 100, "千": 1000, "万": 10**4, "亿": 10**8,
+}  # fmt: skip
+"""Words that multiply the number before them; they are no units."""
+NO_UNITS: Final = {
+    "factorial", "minus", "plus", "times", "over", "half", "halves", "third", "thirds", "quarter", "quarters", "fifths",
+    "tenth", "tenths", "not", "through", "modulo", "mod", "base", "choose", "divided", "multiplied", "by", "less", "more",
+    "than", "about", "negative", "imaginary", "pi",
+}  # fmt: skip
+"""Words behind a number that make it another one."""
 SHORT: Final = {"cm", "km", "mm", "dm", "nm", "ft", "yd", "mi", "kg", "mg", "lb", "lbs", "oz", "mL", "ml", "hr", "hrs",
                 "sec", "min", "mph", "deg", "rad", "USD", "Hz", "Pa", "mol", "pm", "am", "inch", "inches"}  # fmt: skip
 """Units of two letters or more that need not stand in ``\\text{}``."""
@@ -93,6 +104,9 @@ def canonical(powers: Mapping[str, int]) -> tuple[str, Fraction]:
         scale *= unit.scale**exponent
     if bases.get("degree") == 1 and ("c" in bases or "f" in bases):
         return ("celsius" if "c" in bases else "fahrenheit"), Fraction(1)
+    for name in ("celsius", "fahrenheit"):
+        if bases in ({"degree": 1, name: 1}, {name: 1}):
+            return name, Fraction(1)
     if bases == {"mph": 1}:
         return "m*s^-1", Fraction(201168, 125) / 3600
     told = "*".join(f"{base}^{power}" if power != 1 else base for base, power in sorted(bases.items()) if power)
