@@ -43,9 +43,8 @@ def equal(gold: Node, answer: Node) -> bool:
     Raises:
         UndecidedError: the gold one has a value at none of the points.
     """
-    if gold.head == "relation":
-        return _same_relation(gold, answer)
-    return _same_values(gold, answer)
+    with mp.workdps(_DIGITS):
+        return _same_relation(gold, answer) if gold.head == "relation" else _same_values(gold, answer)
 
 
 def _same_relation(gold: Node, answer: Node) -> bool:
@@ -151,7 +150,12 @@ def _stands_for(decimal: Node, other: Node, complex_numbers: bool) -> bool:
         value = _Evaluation({}, complex_numbers, _DIGITS).value(other)
     except _Undefined:
         return False
-    return not mpmath.im(value) and stands_for(decimal, _fraction(mpmath.re(value)))
+    if mpmath.im(value):
+        return False
+    exact_value = _fraction(mpmath.re(value))
+    if abs(exact_value - decimal.value) * 10 ** (_DIGITS - _SPARE) <= max(abs(exact_value), Fraction(1)):
+        return True
+    return stands_for(decimal, exact_value)
 
 
 def _close(one: Any, other: Any, largest: Any, digits: int) -> bool:
@@ -160,7 +164,7 @@ def _close(one: Any, other: Any, largest: Any, digits: int) -> bool:
 
 
 def _fraction(value: Any) -> Fraction:
-    sign, mantissa, exponent, _ = mpmath.mpf(value)._mpf_
+    sign, mantissa, exponent, _ = value._mpf_
     found = Fraction(int(mantissa)) * Fraction(2) ** exponent
     return -found if sign else found
 

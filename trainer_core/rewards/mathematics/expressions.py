@@ -16,6 +16,7 @@ from trainer_core.rewards.mathematics.tree import (
     product,
     quantity,
     total,
+    with_unit_of,
 )
 
 _PER = ("per", "每")
@@ -65,11 +66,14 @@ class Expressions(Operands):
                 if self.literal and stream.peek().kind == "number":
                     factors[-1] = self._mixed(factors[-1])
                 elif self.literal and stream.at("\\frac", "\\dfrac", "\\tfrac"):
-                    fraction = self.operand()
-                    if is_number(fraction) and 0 < fraction.value < 1:
-                        factors[-1] = number(factors[-1].value + fraction.value)
-                    else:
+                    whole, fraction = factors[-1].value, self.operand()
+                    inner = fraction.parts[0] if fraction.head == "quantity" else fraction
+                    if not is_number(inner) or not 0 < inner.value < 1:
                         factors.append(fraction)
+                    elif inner is fraction:
+                        factors[-1] = number(whole + inner.value)
+                    else:  # 33 1/3 per cent
+                        factors[-1] = with_unit_of(fraction, number(whole + inner.value))
                 elif stream.peek().kind == "number" and not stream.peek(-1).text.endswith((")", "]", "}")):
                     raise UnreadableError("a number behind another thing without a sign between them")
                 else:

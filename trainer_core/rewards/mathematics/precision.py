@@ -9,7 +9,7 @@
 
 from fractions import Fraction
 
-from trainer_core.rewards.mathematics.tree import Node
+from trainer_core.rewards.mathematics.tree import Node, number
 
 LEAST_DIGITS = 6
 """Significant digits from which a decimal may be rounded."""
@@ -18,32 +18,29 @@ _FLOAT_DIGITS = 16
 
 def same_numbers(gold: Node, answer: Node) -> bool:
     """Whether two numbers are the same, by the rule of this file."""
-    first, second = _float(gold), _float(answer)
-    if first == second:
+    gold, answer = _of_float(gold), _of_float(answer)
+    if gold.value == answer.value:
         return True
-    if answer.unit_in_last_place is not None and gold.unit_in_last_place is None:
-        return stands_for(answer, first)
     if gold.unit_in_last_place is None:
-        return False
+        return stands_for(answer, gold.value)
     place = answer.unit_in_last_place
     if place is not None and place > gold.unit_in_last_place:
         return False
-    return stands_for(gold, second)
+    return stands_for(gold, answer.value)
 
 
 def stands_for(decimal: Node, value: Fraction) -> bool:
     """Whether a decimal with enough digits is ``value`` rounded or cut at its last place."""
+    decimal = _of_float(decimal)
     place = decimal.unit_in_last_place
-    if place is None or significant_digits(decimal) < LEAST_DIGITS:
+    if place is None or significant_digits(decimal) < LEAST_DIGITS or (decimal.value < 0) != (value < 0):
         return False
     whole, scaled = abs(decimal.value / place), abs(value / place)
-    if (decimal.value < 0) != (value < 0):
-        return False
     return whole in (scaled.numerator // scaled.denominator, _rounded(scaled))
 
 
 def significant_digits(decimal: Node) -> int:
-    """Digits of a decimal from its first that is not 0."""
+    """Digits of a decimal from its first that is not 0; 0 for what is no decimal."""
     if decimal.unit_in_last_place is None:
         return 0
     whole = abs(decimal.value / decimal.unit_in_last_place)
@@ -54,10 +51,11 @@ def _rounded(value: Fraction) -> int:
     return int((2 * value + 1) // 2)
 
 
-def _float(one: Node) -> Fraction:
-    """The value, where it is written with more digits than a float holds, as the float means it."""
+def _of_float(one: Node) -> Node:
+    """A number that is written with more digits than a float holds, rounded to what a float is sure of."""
     digits = significant_digits(one)
     if digits < _FLOAT_DIGITS or one.unit_in_last_place is None:
-        return one.value
+        return one
     place = one.unit_in_last_place * Fraction(10) ** (digits - _FLOAT_DIGITS + 1)
-    return _rounded(abs(one.value) / place) * place * (1 if one.value > 0 else -1)
+    sign = 1 if one.value > 0 else -1
+    return number(_rounded(abs(one.value) / place) * place * sign, place)

@@ -9,13 +9,16 @@ from trainer_core.rewards.mathematics.rebuilding import REALS
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.structures import Structures
 from trainer_core.rewards.mathematics.tokens import Token, plain, tokens
-from trainer_core.rewards.mathematics.tree import EMPTY, Node, UnreadableError, node, product, symbol
+from trainer_core.rewards.mathematics.tree import EMPTY, INFINITY, Node, UnreadableError, negative, node, product, symbol
 
 _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
 _KEPT = 300
 """Characters of the longest texts whose trees are kept."""
-_PHRASES = {"all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY}
+_PHRASES = {
+    "all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY, "infinity": INFINITY,
+    "negative infinity": negative(INFINITY),
+}  # fmt: skip
 _BETWEEN_WORDS = {",", ";", "-", "'", ".", "!", "?", "&", "/", "(", ")"}
 
 

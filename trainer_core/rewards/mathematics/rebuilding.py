@@ -140,9 +140,20 @@ def named(tree: Node) -> tuple[str | None, Node]:
         return left.text, right
     if left.head == "call" and left.text.startswith("of "):
         return left.key, right
+    if _is_derivative(left):
+        return left.key, right
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
         return left.key, right
     return None, tree
+
+
+def _is_derivative(tree: Node) -> bool:
+    """Whether ``tree`` is ``dy/dx`` of some letters."""
+    if tree.head != "product" or len(tree.parts) != 3:
+        return False
+    letters = [part for part in tree.parts if part.head == "symbol"]
+    under = next((part.parts[0] for part in tree.parts if part.head == "power"), tree)
+    return len(letters) == 2 and any(one.text == "d" for one in letters) and "d" in symbols(under) and under is not tree
 
 
 def _without_steps(tree: Node) -> Node:
