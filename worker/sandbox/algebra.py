@@ -11,8 +11,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-import mpmath
-from mpmath import mp
+import mpmath  # type: ignore[import-untyped]
 
 from trainer_core.rewards.mathematics.precision import stands_for
 from trainer_core.rewards.mathematics.tree import Node, product, symbols, total, walk
@@ -43,7 +42,7 @@ def equal(gold: Node, answer: Node) -> bool:
     Raises:
         UndecidedError: the gold one has a value at none of the points.
     """
-    with mp.workdps(_DIGITS):
+    with mpmath.workdps(_DIGITS):
         return _same_relation(gold, answer) if gold.head == "relation" else _same_values(gold, answer)
 
 
@@ -159,7 +158,7 @@ def _stands_for(decimal: Node, other: Node, complex_numbers: bool) -> bool:
 
 
 def _close(one: Any, other: Any, largest: Any, digits: int) -> bool:
-    with mp.workdps(digits):
+    with mpmath.workdps(digits):
         return bool(abs(one - other) <= mpmath.mpf(10) ** (_SPARE - digits) * max(largest, mpmath.mpf(10) ** -10))
 
 
@@ -204,7 +203,7 @@ class _Evaluation:
 
     def value(self, tree: Node) -> Any:
         """The value of ``tree``. Raises _Undefined where it has none."""
-        with mp.workdps(self._digits):
+        with mpmath.workdps(self._digits):
             try:
                 found = self._any(tree)
             except (ValueError, ZeroDivisionError, OverflowError, TypeError, mpmath.libmp.NoConvergence) as error:

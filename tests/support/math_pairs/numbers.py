@@ -114,7 +114,7 @@ def percentages(chance: random.Random) -> Made:
 
 def precision(chance: random.Random) -> Made:
     """Decimals that stand for other values: from six digits on, if they are rounded or cut."""
-    from mpmath import mp
+    from mpmath import mp  # type: ignore[import-untyped]
 
     mp.dps = 40
     values = [(rf"\frac{{{a}}}{{{b}}}", mp.mpf(a) / b) for a, b in ((1, 3), (2, 3), (5, 7), (10, 11), (4, 9), (22, 13))]
