@@ -102,7 +102,8 @@ class Operands:
         if stream.at("!") and not stream.at("=", ahead=1):
             stream.take()
             return call("factorial", [base])
-        if stream.skip("%", "\\%"):
+        if stream.at("%", "\\%") and base.head != "quantity":
+            stream.take()
             return quantity(base, "percent", Fraction(1, 100))
         if stream.skip("\\degree"):
             return quantity(base, "degree")

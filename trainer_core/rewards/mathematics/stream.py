@@ -80,7 +80,7 @@ class Stream:
 
     def split_digit(self) -> None:
         """Make the next token, a number of several digits, its first digit and the rest, as LaTeX reads it."""
-        token = self._tokens[self.place]
+        token = self.peek()
         if token.kind == "number" and token.text.isdigit() and len(token.text) > 1:
             first, rest = token.text[0], token.text[1:]
             self._tokens[self.place : self.place + 1] = [
