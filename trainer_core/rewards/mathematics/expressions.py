@@ -49,7 +49,7 @@ class Expressions(Operands):
     def _term(self) -> Node:
         factors, stream = [self.operand()], self.stream
         while True:
-            if stream.at(*atoms.TIMES):
+            if stream.at(*atoms.TIMES) or self._at_ten_to_a_power():
                 stream.take()
                 factors.append(self._factor())
             elif stream.at(*atoms.OVER):
@@ -80,6 +80,11 @@ class Expressions(Operands):
                     factors.append(self.operand())
             else:
                 return _all(factors)
+
+    def _at_ten_to_a_power(self) -> bool:
+        """Whether the x of ``3x10^5`` stands here."""
+        sign, ten, raised = (self.stream.peek(ahead) for ahead in range(3))
+        return self.stream.peek(-1).kind == "number" and (sign.text, ten.text, raised.text) == ("x", "10", "^")
 
     def _factor(self) -> Node:
         sign = 1

@@ -89,6 +89,9 @@ class Operands:
 
     def _behind(self, base: Node) -> Node | None:
         stream = self.stream
+        if stream.at("*") and stream.at("*", ahead=1) and not stream.peek(1).gap:  # as in Python
+            stream.place += 2
+            return power(base, self.script())
         if stream.skip("^"):
             if self._degree():
                 return quantity(base, "degree")
