@@ -1,8 +1,8 @@
 """Agreement of mathematical graders with labelled pairs: ``python scripts/grade_pairs.py [--peers PYTHON] [--write]``.
 
 PYTHON is the interpreter of a throwaway environment in which other graders are installed, such as
-``pip install "math-verify[antlr4_13_2]" mathruler``. Prints a table, and each pair that ours grades otherwise than it is
-labelled; ``--write`` puts the table into docs/math-verification.md.
+``pip install "math-verify[antlr4_13_2]" mathruler pylatexenc tqdm``. Prints a table, and each pair that ours grades
+otherwise than it is labelled; ``--write`` puts the table into docs/math-verification.md.
 """
 
 import argparse

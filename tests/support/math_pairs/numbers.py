@@ -150,7 +150,7 @@ def constants(chance: random.Random) -> Made:
         (r"-\frac{1}{3}", r"-0.\overline{3}"), ("1", r"0.\overline{9}"), (r"2^{100}", r"4^{50}"), ("1", r"\tan 45^\circ"),
         (r"5\sqrt{2}", r"\sqrt{50}"), (r"\frac{3\sqrt{5}}{5}", r"\frac{3}{\sqrt{5}}"), ("e^2", r"\exp(2)"), ("0", r"\sin\pi"),
         (r"-8", r"(-2)^3"), (r"(1+i)^2", "2i"), (r"\sqrt{3}i", r"i\sqrt{3}"), (r"10^{-3}", "0.001"), ("1.2\\times10^{3}", "1200"),
-    ]  # fmt: skip
+    ]
     wrong = [
         (r"\frac{\sqrt{2}}{2}", r"\sqrt{2}"), (r"2\sqrt{3}", r"3\sqrt{2}"), ("1", r"e^{i\pi}"), ("1", "i^2"),
         (r"\sin 30^\circ", r"\sin 30"), (r"\frac{1}{2}", r"\cos\frac{\pi}{6}"), ("8", r"\log_2 8"), ("16", r"\sqrt{16}"),
@@ -160,7 +160,7 @@ def constants(chance: random.Random) -> Made:
         (r"5\sqrt{2}", r"5+\sqrt{2}"), (r"\frac{3\sqrt{5}}{5}", r"\frac{3}{5}"), (r"\pi", r"\frac{22}{7}"), ("7", "x_{7}"),
         ("8", r"(-2)^3"), (r"2i", "-2i"), (r"10^{3}", "10^{-3}"), ("1.2\\times10^{3}", "120"), (r"\sqrt{2}", r"-\sqrt{2}"),
         (r"e", r"\pi"), (r"\cos 60", r"\cos 60^\circ"), ("0", r"\cos\pi"),
-    ]  # fmt: skip
+    ]
     yield from ((gold, answer, True) for gold, answer in right)
     yield from ((gold, answer, False) for gold, answer in wrong)
     for k, m in ((2, 3), (3, 5), (4, 7), (5, 6), (7, 2), (6, 11), (9, 10)):

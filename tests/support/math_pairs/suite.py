@@ -16,7 +16,7 @@ PLAIN: tuple[Family, ...] = (
     numbers.constants, structures.intervals, structures.sets, structures.tuples, structures.lists, structures.expressions,
     structures.equations, structures.matrices, words.units, words.choices, words.texts, words.scripts, words.latex,
     chosen.exclusive,
-)  # fmt: skip
+)
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {
     words.completions: {},

@@ -166,11 +166,12 @@ def _decimal(digits: int, places: int) -> str:
 
 
 PIECES = (
-    "1", "23", "0.5", "x", "ab", "f(", "(", ")", "[", "]", "{", "}", "\\{", "\\}", "|", ",", ";", ":", "=", "<", "\\le ", "+",
-    "-", "/", "^", "_", "!", "%", "\\%", "'", " ", "\\,", "$", "&", "\\\\", "\\frac", "\\sqrt", "\\sin ", "\\log_", "\\pm ", "\\pi ",
-    "\\infty ", "\\cup ", "\\in ", "\\mid ", "\\text{", "cm", "\\mathrm{km}", "^\\circ ", "\\pmod ", "\\begin{pmatrix}",
-    "\\end{pmatrix}", "\\begin{cases}", "\\binom", "\\lfloor ", "\\rfloor ", "\\langle ", "\\rangle ", "or", "\\boxed{", "\\overline", "...",
-    "元", "是", "\u200b", "½", "²", "\\mathbb{R}", "\\setminus ", "thousand", "\\left", "\\angle ", "1,234", "14{,}9", "e", "i", "1e9",
+    "1", "23", "0.5", "x", "ab", "f(", "(", ")", "[", "]", "{", "}", "\\{", "\\}", "|", ",", ";", ":", "=", "<",
+    "\\le ", "+", "-", "/", "^", "_", "!", "%", "\\%", "'", " ", "\\,", "$", "&", "\\\\", "\\frac", "\\sqrt",
+    "\\sin ", "\\log_", "\\pm ", "\\pi ", "\\infty ", "\\cup ", "\\in ", "\\mid ", "\\text{", "cm", "\\mathrm{km}",
+    "^\\circ ", "\\pmod ", "\\begin{pmatrix}", "\\end{pmatrix}", "\\begin{cases}", "\\binom", "\\lfloor ",
+    "\\rfloor ", "\\langle ", "\\rangle ", "or", "\\boxed{", "\\overline", "...", "元", "是", "\u200b", "½", "²",
+    "\\mathbb{R}", "\\setminus ", "thousand", "\\left", "\\angle ", "1,234", "14{,}9", "e", "i", "1e9",
 )  # fmt: skip
 
 

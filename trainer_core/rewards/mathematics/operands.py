@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.stream import Stream
+from trainer_core.rewards.mathematics.surroundings import Surroundings
 from trainer_core.rewards.mathematics.tokens import Token
 from trainer_core.rewards.mathematics.tree import (
     EMPTY,
@@ -29,21 +30,13 @@ _APPLIED = frozenset("fghFGH")
 """Letters that a bracket right behind makes functions."""
 
 
-class Operands:
+class Operands(Surroundings):
     """Operands, read from a stream. What stands in brackets is read by ``inside`` of the class that completes it."""
 
     def __init__(self, stream: Stream) -> None:
-        self.stream = stream
+        super().__init__(stream)
         self.literal = False
         """Whether the operand that was read last is a whole number as it was written."""
-
-    def inside(self) -> tuple[list[Node], str]:
-        """What stands in brackets: its items, and what separates them."""
-        raise NotImplementedError
-
-    def sum(self) -> Node:
-        """A sum."""
-        raise NotImplementedError
 
     def juxtaposed(self) -> Node:
         """The argument of a function that has no brackets."""
@@ -282,7 +275,7 @@ class Operands:
         if name in _FIGURES and self.stream.peek().kind in ("word", "letter"):
             return symbol(f"{name} {self.stream.take().text}")
         if name == "begin":
-            return self._matrix()
+            return self.matrix()
         raise UnreadableError(f"the command {name[:20]!r}")
 
     def _root(self) -> Node:
@@ -318,54 +311,6 @@ class Operands:
             argument = self._bare()
             return list(argument.parts) if argument.head in ("tuple", "list") else [argument]
         return [self.juxtaposed()]
-
-    def _matrix(self) -> Node:
-        stream = self.stream
-        name = self._name()
-        if name == "array" and stream.at("{"):
-            while not stream.at("}"):
-                stream.take()
-            stream.take()
-        if name == "cases":
-            return self._cases()
-        if name not in atoms.MATRICES and name != "vmatrix":
-            raise UnreadableError(f"the surroundings {name[:20]!r}")
-        rows: list[list[Node]] = [[]]
-        stream.enter("matrix")
-        while not stream.at("\\end"):
-            if stream.skip("\\\\"):
-                rows.append([])
-            elif not stream.skip("&", "\\hline"):
-                rows[-1].append(self.sum())
-        stream.leave()
-        stream.take()
-        if self._name() != name:
-            raise UnreadableError("a matrix that is not closed")
-        rows = [row for row in rows if row]
-        if not rows or len({len(row) for row in rows}) != 1:
-            raise UnreadableError("a matrix with rows of several lengths")
-        found = node("matrix", [node("row", row) for row in rows])
-        return node("call", [found], "det") if name == "vmatrix" else found
-
-    def _cases(self) -> Node:
-        """Equations that hold together, one in each row."""
-        items: list[Node] = []
-        while not self.stream.at("\\end"):
-            row, _ = self.inside()
-            items += row
-            if not self.stream.skip("\\\\") and not self.stream.at("\\end"):
-                raise UnreadableError("cases with conditions")
-        self.stream.take()
-        self._name()
-        return node("list", items, "and")
-
-    def _name(self) -> str:
-        self.stream.expect("{")
-        name = ""
-        while not self.stream.at("}"):
-            name += self.stream.take().text
-        self.stream.take()
-        return name
 
 
 ACCENTED = {name: {"overrightarrow": "vec", "widehat": "hat", "bar": "overline"}.get(name, name) for name in atoms.ACCENTS}
