@@ -13,8 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.support.math_pairs.pair import Pair
 from tests.support.math_pairs.suite import stored
@@ -23,6 +22,7 @@ from trainer_core.rewards.graders.math import MathGrader
 from trainer_core.rewards.sample import Sample
 from worker.sandbox.pool import JailPool
 
+ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "math-verification.md"
 START, END = "<!-- the table of scripts/grade_pairs.py -->", "<!-- its end -->"
 Verdicts = Sequence[bool | None]
@@ -30,7 +30,8 @@ Verdicts = Sequence[bool | None]
 
 def ours(pairs: Sequence[Pair]) -> Verdicts:
     """Verdicts of the product's grader, its calculations in the jail; None for errors."""
-    jail, found = JailPool(), []
+    jail = JailPool()
+    found: list[bool | None] = []
     for pair in pairs:
         sample = Sample(output_text=pair.text, thinking_text=None, answer_text=pair.text, completion_tokens=1)
         try:

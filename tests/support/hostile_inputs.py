@@ -120,7 +120,19 @@ HOSTILE = (
     ),
     *(
         Hostile(f"choice {sign!r}", {"type": "choice"}, _repeated(sign), lambda n: {"answer": "A"})
-        for sign in ("answer is ", "the answer ", "A or ", "(", "\\boxed{", "\\text{", "so ", "A", "<answer>", "\n", "not ")
+        for sign in (
+            "answer is ",
+            "the answer ",
+            "A or ",
+            "(",
+            "\\boxed{",
+            "\\text{",
+            "so ",
+            "A",
+            "<answer>",
+            "\n",
+            "not ",
+        )
     ),
     *(
         Hostile(f"ifeval {name} {sign!r}", {"type": "ifeval"}, _repeated(sign, "x"), row)

@@ -25,7 +25,8 @@ def verdict(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, A
     try:
         with _limited(job["cpu_s"]):
             if "latex" in job:
-                return {"equal": compare(*job["latex"], tell)}
+                gold, answer = job["latex"]
+                return {"equal": compare(gold, answer, tell)}
             tell(True)
             return _trees(job)
     except _Late:

@@ -119,16 +119,38 @@ def expressions(chance: random.Random) -> Made:
         yield f"{a}x^{k}", f"{a}x^{{{k + 1}}}", False
         yield f"{a}x^{k}", f"{a}^{k}x^{k}", False
     right = [
-        ("2x", "x+x"), ("|x-2|", "|2-x|"), (r"\sqrt{x^2}", "|x|"), (r"\frac{a}{b}+\frac{c}{d}", r"\frac{ad+bc}{bd}"),
-        ("e^{x+y}", "e^xe^y"), (r"\sin 2x", r"2\sin x\cos x"), ("n!", r"n\cdot(n-1)!"), (r"2^{n+1}", r"2\cdot 2^n"),
-        (r"\pi r^2", r"r^2\pi"), ("(-1)^n", r"\cos(n\pi)"), (r"x_1+x_2", r"x_2+x_1"), (r"\frac{n(n+1)}{2}", r"\frac{n^2+n}{2}"),
-        (r"\alpha+\beta", r"\beta+\alpha"), (r"\tan x", r"\frac{\sin x}{\cos x}"), (r"\cos^2 x-\sin^2 x", r"\cos 2x"),
+        ("2x", "x+x"),
+        ("|x-2|", "|2-x|"),
+        (r"\sqrt{x^2}", "|x|"),
+        (r"\frac{a}{b}+\frac{c}{d}", r"\frac{ad+bc}{bd}"),
+        ("e^{x+y}", "e^xe^y"),
+        (r"\sin 2x", r"2\sin x\cos x"),
+        ("n!", r"n\cdot(n-1)!"),
+        (r"2^{n+1}", r"2\cdot 2^n"),
+        (r"\pi r^2", r"r^2\pi"),
+        ("(-1)^n", r"\cos(n\pi)"),
+        (r"x_1+x_2", r"x_2+x_1"),
+        (r"\frac{n(n+1)}{2}", r"\frac{n^2+n}{2}"),
+        (r"\alpha+\beta", r"\beta+\alpha"),
+        (r"\tan x", r"\frac{\sin x}{\cos x}"),
+        (r"\cos^2 x-\sin^2 x", r"\cos 2x"),
     ]
     wrong = [
-        ("2x", "x^2"), ("|x-2|", "x-2"), (r"\sqrt{x^2}", "x"), (r"\frac{a}{b}+\frac{c}{d}", r"\frac{a+c}{b+d}"),
-        ("e^{x+y}", "e^x+e^y"), (r"\sin 2x", r"2\sin x"), ("n!", r"n\cdot n!"), (r"2^{n+1}", r"2^n+1"),
-        (r"\pi r^2", r"2\pi r"), ("(-1)^n", r"1^n"), (r"x_1+x_2", r"x_1+x_3"), (r"\frac{n(n+1)}{2}", r"\frac{n(n-1)}{2}"),
-        ("x", "x+10^{-30}"), (r"\tan x", r"\frac{\cos x}{\sin x}"), (r"\cos^2 x-\sin^2 x", r"\sin 2x"),
+        ("2x", "x^2"),
+        ("|x-2|", "x-2"),
+        (r"\sqrt{x^2}", "x"),
+        (r"\frac{a}{b}+\frac{c}{d}", r"\frac{a+c}{b+d}"),
+        ("e^{x+y}", "e^x+e^y"),
+        (r"\sin 2x", r"2\sin x"),
+        ("n!", r"n\cdot n!"),
+        (r"2^{n+1}", r"2^n+1"),
+        (r"\pi r^2", r"2\pi r"),
+        ("(-1)^n", r"1^n"),
+        (r"x_1+x_2", r"x_1+x_3"),
+        (r"\frac{n(n+1)}{2}", r"\frac{n(n-1)}{2}"),
+        ("x", "x+10^{-30}"),
+        (r"\tan x", r"\frac{\cos x}{\sin x}"),
+        (r"\cos^2 x-\sin^2 x", r"\sin 2x"),
     ]
     yield from ((gold, answer, True) for gold, answer in right)
     yield from ((gold, answer, False) for gold, answer in wrong)

@@ -12,9 +12,25 @@ from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
 PLAIN: tuple[Family, ...] = (
-    numbers.integers, numbers.decimals, numbers.fractions, numbers.mixed_numbers, numbers.percentages, numbers.precision,
-    numbers.constants, structures.intervals, structures.sets, structures.tuples, structures.lists, structures.expressions,
-    structures.equations, structures.matrices, words.units, words.choices, words.texts, words.scripts, words.latex,
+    numbers.integers,
+    numbers.decimals,
+    numbers.fractions,
+    numbers.mixed_numbers,
+    numbers.percentages,
+    numbers.precision,
+    numbers.constants,
+    structures.intervals,
+    structures.sets,
+    structures.tuples,
+    structures.lists,
+    structures.expressions,
+    structures.equations,
+    structures.matrices,
+    words.units,
+    words.choices,
+    words.texts,
+    words.scripts,
+    words.latex,
     chosen.exclusive,
 )
 """Families of boxed answers under the grader's defaults."""

@@ -48,7 +48,18 @@ def choices(chance: random.Random) -> Made:
 
 def texts(chance: random.Random) -> Made:
     """Words: neither case nor spacing counts, each word does."""
-    words = ["Evelyn", "Monday", "parallel", "no solution", "Infinitely many", "square", "odd", "even", "red", "increasing"]
+    words = [
+        "Evelyn",
+        "Monday",
+        "parallel",
+        "no solution",
+        "Infinitely many",
+        "square",
+        "odd",
+        "even",
+        "red",
+        "increasing",
+    ]
     for word in words:
         other = chance.choice([one for one in words if one != word])
         yield rf"\text{{{word}}}", word, True

@@ -129,8 +129,8 @@ _ASK_BOX = (
     "such as extraction: last_number."
 )
 _ASK_ANSWER = (
-    "Ask in the prompt for a final answer (“Put your final answer in \\boxed{}.”): none stands in a box, in answer tags, "
-    "behind “the answer is” or #### or in the last line."
+    "Ask in the prompt for a final answer (“Put your final answer in \\boxed{}.”): none stands in a box, in answer "
+    "tags, behind “the answer is” or #### or in the last line."
 )
 _ASK_LETTER = "Ask in the prompt for one letter (“End with: The answer is (X).”)."
 _ASK_FENCE = "Ask in the prompt for the program in a fenced code block."

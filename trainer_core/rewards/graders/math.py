@@ -40,9 +40,9 @@ class MathGrader(GraderModel):
     """Field of the dataset row that holds the gold answer, as LaTeX or a number, or a list of accepted ones. All boxes
     of a gold answer count: "\\boxed{2}, \\boxed{3}" is a list of two."""
     extraction: Literal["auto", "boxed", "last_number", "tagged", "whole"] = "auto"
-    """Where the final answer stands: wherever prompts ask for it (auto), the last ``\\boxed{}``, the last number (DAPO),
-    between tags, or all of it. Auto takes the first that is there of: the last box, ``<answer>`` tags, GSM8K's ``####``,
-    "the answer is …", a number in the last line."""
+    """Where the final answer stands: wherever prompts ask for it (auto), the last ``\\boxed{}``, the last number
+    (DAPO), between tags, or all of it. Auto takes the first that is there of: the last box, ``<answer>`` tags, GSM8K's
+    ``####``, "the answer is …", a number in the last line."""
     tag_start: str = field("<answer>", min_length=1, max_length=64)
     """Opening tag, for ``tagged``."""
     tag_end: str = field("</answer>", min_length=1, max_length=64)
@@ -100,7 +100,9 @@ class MathGrader(GraderModel):
         for kind in KINDS:
             if named == kind:
                 return kind
-        raise GraderError(f"the field {self.answer_type_field!r} holds {str(named)[:40]!r}; kinds are {', '.join(KINDS)}")
+        raise GraderError(
+            f"the field {self.answer_type_field!r} holds {str(named)[:40]!r}; kinds are {', '.join(KINDS)}"
+        )
 
     def _answer(self, text: str) -> str | None:
         match self.extraction:

@@ -3,14 +3,14 @@
 from typing import Final
 
 FUNCTIONS: Final = {
-    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "arccot", "sinh", "cosh", "tanh", "ln", "log",
-    "lg", "exp", "gcd", "lcm", "min", "max", "det", "Re", "Im", "arg",
+    "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "arccot", "sinh", "cosh", "tanh", "ln",
+    "log", "lg", "exp", "gcd", "lcm", "min", "max", "det", "Re", "Im", "arg",
 }  # fmt: skip
 INVERSE: Final = {"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot"}
 GREEK: Final = {
     "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta", "theta", "vartheta", "iota", "kappa",
-    "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma", "Delta",
-    "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "ell", "hbar",
+    "lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "upsilon", "phi", "varphi", "chi", "psi", "omega", "Gamma",
+    "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega", "ell", "hbar",
 }  # fmt: skip
 CONSTANTS: Final = {
     "pi": "pi", "infty": "infinity", "emptyset": "emptyset", "varnothing": "emptyset", "imath": "i", "R": "reals",

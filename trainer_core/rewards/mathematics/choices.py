@@ -8,7 +8,9 @@ _LOOKS = re.compile(r"\*\*|__|`|\$|\\[()\[\]]|\\(?:left|right)(?![A-Za-z])|\\[,;
 _ALONE = re.compile(r"\s*(?:option|choice|answer)?\s*[(\[]?\s*([A-Za-z])\s*[)\]]?\s*[.:]?\s*", re.IGNORECASE)
 _IN_FRONT = re.compile(r"\s*(?:[(\[]\s*([A-J])\s*[)\]]|([A-J])\s*[).:](?=\s))\s*(\S.*)", re.DOTALL)
 _SEVERAL = re.compile(r"(?:or|and|,|/|&|;|或|和)|.*[(\[]\s*[A-J]\s*[)\]]", re.DOTALL)
-_NEGATION = re.compile(r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE
+)
 _STATED = re.compile(
     r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
     r"|\b(?:I\s+)?(?:choose|select|pick|go with|going with|it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
@@ -23,7 +25,7 @@ _LONGEST = 20_000
 
 
 def alone(text: str) -> str | None:
-    """The letter that ``text`` is, such as "(B)", "B." or ``\\text{b}``, as a capital; None if it is more, or no letter."""
+    """The letter that ``text`` is, such as "(B)" or ``\\text{b}``, as a capital; None if it is more, or no letter."""
     match = _ALONE.fullmatch(_bare(text)) if len(text) < 100 else None
     return match[1].upper() if match else None
 

@@ -5,7 +5,17 @@ from fractions import Fraction
 
 from trainer_core.rewards.mathematics.precision import same_numbers
 from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
-from trainer_core.rewards.mathematics.tree import PI, Node, is_number, is_scalar, node, number, product, quantity, symbols
+from trainer_core.rewards.mathematics.tree import (
+    PI,
+    Node,
+    is_number,
+    is_scalar,
+    node,
+    number,
+    product,
+    quantity,
+    symbols,
+)
 from trainer_core.rewards.mathematics.units import canonical
 
 Algebra = Callable[[Node, Node], bool]
@@ -227,7 +237,7 @@ def _in_base_units(quantity: Node) -> Node:
 
 
 def _unit_in_letters(tree: Node, other: Node) -> Node | None:
-    """"5m", written without ``\\text{}``, as a quantity, where the other side is one of the same kind."""
+    """ "5m", written without ``\\text{}``, as a quantity, where the other side is one of the same kind."""
     if tree.head != "product":
         return None
     for letter in tree.parts:

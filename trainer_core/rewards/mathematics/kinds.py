@@ -5,9 +5,7 @@ from typing import Final, Literal, get_args
 from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
 from trainer_core.rewards.mathematics.tree import Node, is_scalar, node, symbols
 
-AnswerKind = Literal[
-    "any", "number", "interval", "set", "tuple", "expression", "equation", "matrix", "choice", "text"
-]
+AnswerKind = Literal["any", "number", "interval", "set", "tuple", "expression", "equation", "matrix", "choice", "text"]
 KINDS: Final[tuple[AnswerKind, ...]] = get_args(AnswerKind)
 _CONSTANTS = {"pi", "e", "i"}
 

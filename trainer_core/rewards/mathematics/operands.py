@@ -59,7 +59,8 @@ class Operands(Surroundings):
             or token.text in atoms.CONSTANTS
             or token.text in atoms.ACCENTS
             or token.text in _FIGURES
-            or token.text in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "binom", "dbinom", "tbinom", "mathbb", "mathcal")
+            or token.text
+            in ("frac", "dfrac", "tfrac", "cfrac", "sqrt", "binom", "dbinom", "tbinom", "mathbb", "mathcal")
         )
 
     def at_modulus(self) -> bool:
@@ -172,7 +173,9 @@ class Operands(Surroundings):
             return quantity(self.operand(), unit)
         if token.kind == "command":
             return self._command(stream.take().text)
-        raise UnreadableError(f"{token.text[:20]!r} where a number or a letter belongs" if token.text else "it ends early")
+        raise UnreadableError(
+            f"{token.text[:20]!r} where a number or a letter belongs" if token.text else "it ends early"
+        )
 
     def _within(self, opening: str, closing: str) -> Node:
         self.stream.enter(opening)
@@ -313,7 +316,9 @@ class Operands(Surroundings):
         return [self.juxtaposed()]
 
 
-ACCENTED = {name: {"overrightarrow": "vec", "widehat": "hat", "bar": "overline"}.get(name, name) for name in atoms.ACCENTS}
+ACCENTED = {
+    name: {"overrightarrow": "vec", "widehat": "hat", "bar": "overline"}.get(name, name) for name in atoms.ACCENTS
+}
 
 
 def _primed(base: Node) -> Node:

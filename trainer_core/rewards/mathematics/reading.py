@@ -9,7 +9,16 @@ from trainer_core.rewards.mathematics.rebuilding import REALS
 from trainer_core.rewards.mathematics.stream import Stream
 from trainer_core.rewards.mathematics.structures import Structures
 from trainer_core.rewards.mathematics.tokens import Token, plain, tokens
-from trainer_core.rewards.mathematics.tree import EMPTY, INFINITY, Node, UnreadableError, negative, node, product, symbol
+from trainer_core.rewards.mathematics.tree import (
+    EMPTY,
+    INFINITY,
+    Node,
+    UnreadableError,
+    negative,
+    node,
+    product,
+    symbol,
+)
 
 _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}

@@ -1,6 +1,7 @@
 """Trees built anew with other parts: signs that are not settled, inequalities and conditions as sets."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from trainer_core.rewards.mathematics.tree import (
     EMPTY,
@@ -106,7 +107,9 @@ def _interval(tree: Node) -> Node:
         if all(one.startswith(">") for one in operators):
             low, high, operators = high, low, [_REVERSED[one] for one in reversed(operators)]
         if all(one.startswith("<") for one in operators):
-            return node("tuple", [low, high], ("[" if "=" in operators[0] else "(") + ("]" if "=" in operators[1] else ")"))
+            return node(
+                "tuple", [low, high], ("[" if "=" in operators[0] else "(") + ("]" if "=" in operators[1] else ")")
+            )
     return tree
 
 
@@ -120,7 +123,7 @@ def _without_points(tree: Node) -> Node:
     if not points or any(point.head != "number" for point in points):
         return tree
     ends = [negative(INFINITY), *points, INFINITY]
-    pieces = [node("tuple", [low, high], "()") for low, high in zip(ends, ends[1:], strict=False)]
+    pieces = [node("tuple", [low, high], "()") for low, high in pairwise(ends)]
     return node("union", sorted(pieces, key=lambda piece: piece.key))
 
 

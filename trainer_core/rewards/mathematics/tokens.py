@@ -60,8 +60,8 @@ _TEXT_RUN = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*(?:(?<=\.[A-Za-z])\.)?"
 _OTHER_RUN = re.compile(r"[^\W\d_A-Za-z]+")
 KNOWN_WORDS = {
     "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "ln", "log", "exp",
-    "sqrt", "pi", "theta", "alpha", "beta", "gamma", "lambda", "phi", "omega", "infty", "gcd", "lcm", "min", "max", "det",
-    "pm", "cdot", "times", "frac", "arccot", "mod",
+    "sqrt", "pi", "theta", "alpha", "beta", "gamma", "lambda", "phi", "omega", "infty", "gcd", "lcm", "min", "max",
+    "det", "pm", "cdot", "times", "frac", "arccot", "mod",
 }  # fmt: skip
 """Names that are commands without their backslash as well."""
 _SAME = {"infinity": "infty", "inf": "infty", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
@@ -139,9 +139,7 @@ def _scan(text: str, in_text: bool, depth: int) -> Iterator[Token]:
 def _with_gap(found: Iterator[Token], gap: bool) -> Iterator[Token]:
     for token in found:
         if gap and not token.gap:
-            token = Token(
-                token.kind, token.text, True, token.in_text, token.value, token.place, token.groups
-            )
+            token = Token(token.kind, token.text, True, token.in_text, token.value, token.place, token.groups)
         yield token
         gap = False
 
@@ -166,7 +164,8 @@ def closing(text: str, opening: int) -> int:
 
 
 def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
-    position, groups = start, ()
+    position = start
+    groups: tuple[int, ...] = ()
     whole = _WHOLE.match(text, start)
     if whole is not None and not (within > 0 and whole["first"] in (",", " ")):
         digits, position = re.sub(r"\D", "", whole.group()), whole.end()
@@ -176,9 +175,8 @@ def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
         plain_digits = _DIGITS.match(text, start)
         digits, position = (plain_digits.group(), plain_digits.end()) if plain_digits else ("", start)
     places, repeating, written = "", "", False
-    if match := _PLACES.match(text, position):
-        places, position, written = match[1], match.end(), True
-    elif not groups and (match := _DECIMAL_COMMA.match(text, position)) and _is_decimal_comma(digits, match[1]):
+    match = _PLACES.match(text, position) or (None if groups else _decimal_comma(text, position, digits))
+    if match is not None:
         places, position, written = match[1], match.end(), True
     if (written or text.startswith(".", position)) and (match := _REPEATING.match(text, position)):
         repeating, position, written = match[1] or match[2], match.end(), True
@@ -200,9 +198,12 @@ def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
     return Token("number", text[start:position], gap, False, value, place, groups), position
 
 
-def _is_decimal_comma(digits: str, places: str) -> bool:
-    """Whether ``digits{,}places`` can only be a decimal: three places might be thousands."""
-    return len(places) != 3 or digits.startswith("0") or len(digits) > 3
+def _decimal_comma(text: str, position: int, digits: str) -> re.Match[str] | None:
+    """``{,}`` and places behind ``digits``, where they can only be a decimal's: three places might be thousands."""
+    match = _DECIMAL_COMMA.match(text, position)
+    if match is None or (len(match[1]) == 3 and not digits.startswith("0") and len(digits) <= 3):
+        return None
+    return match
 
 
 def _repeated(places: str) -> str:

@@ -252,4 +252,3 @@ def from_json(document: list[Any]) -> Node:
     if head == "symbol":
         return symbol(text)
     return node(head, [from_json(part) for part in parts], text)
-

@@ -39,8 +39,8 @@ MULTIPLIERS: Final = {
 """Words that multiply the number before them; they are no units."""
 NO_UNITS: Final = {
     "factorial", "minus", "plus", "times", "over", "half", "halves", "third", "thirds", "quarter", "quarters", "fifths",
-    "tenth", "tenths", "not", "through", "modulo", "mod", "base", "choose", "divided", "multiplied", "by", "less", "more",
-    "than", "about", "negative", "imaginary", "pi",
+    "tenth", "tenths", "not", "through", "modulo", "mod", "base", "choose", "divided", "multiplied", "by", "less",
+    "more", "than", "about", "negative", "imaginary", "pi",
 }  # fmt: skip
 """Words behind a number that make it another one."""
 SHORT: Final = {"cm", "km", "mm", "dm", "nm", "ft", "yd", "mi", "kg", "mg", "lb", "lbs", "oz", "mL", "ml", "hr", "hrs",
@@ -61,8 +61,8 @@ def _table() -> dict[str, _Unit]:
             for one in (name, *others.split()):
                 found[one] = _Unit(base, Fraction(scale))
     for line in _OTHERS:
-        first, *others = line.split()
-        for one in (first, *others):
+        first, *more = line.split()
+        for one in (first, *more):
             found[one] = _Unit(first, Fraction(1))
     return found
 
