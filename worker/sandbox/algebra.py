@@ -59,11 +59,11 @@ def _same_relation(gold: Node, answer: Node) -> bool:
     ratios = []
     for point in _points(names):
         try:
-            first = _Evaluation(point, complex_numbers, _DIGITS).value(ours)
+            first = _PointValues(point, complex_numbers, _DIGITS).value(ours)
         except _Undefined:
             continue
         try:
-            second = _Evaluation(point, complex_numbers, _DIGITS).value(theirs)
+            second = _PointValues(point, complex_numbers, _DIGITS).value(theirs)
             ratios.append(second / first)
         except (_Undefined, ZeroDivisionError):
             return False
@@ -110,7 +110,7 @@ def _same_at(
 ) -> tuple[bool, int] | None:
     """Whether the values at a point agree, and the digits by which the smallest part would be seen; None where the gold
     expression has no value. The answer must have a value wherever the gold one has."""
-    ours, theirs = _Evaluation(point, complex_numbers, digits), _Evaluation(point, complex_numbers, digits)
+    ours, theirs = _PointValues(point, complex_numbers, digits), _PointValues(point, complex_numbers, digits)
     try:
         value = ours.value(gold)
     except _Undefined:
@@ -146,7 +146,7 @@ def _same_constants(gold: Node, answer: Node, complex_numbers: bool) -> bool:
 
 def _stands_for(decimal: Node, other: Node, complex_numbers: bool) -> bool:
     try:
-        value = _Evaluation({}, complex_numbers, _DIGITS).value(other)
+        value = _PointValues({}, complex_numbers, _DIGITS).value(other)
     except _Undefined:
         return False
     if mpmath.im(value):
@@ -186,7 +186,7 @@ def _points(names: list[str]) -> Iterator[dict[str, Fraction]]:
         yield {name: Fraction(chance.randrange(2, 12)) for name in names}
 
 
-class _Evaluation:
+class _PointValues:
     """Values of trees at one point, and how large their parts were."""
 
     def __init__(self, point: Mapping[str, Fraction], complex_numbers: bool, digits: int) -> None:

@@ -82,7 +82,7 @@ def is_safe(text: str) -> bool:
 
 
 def _stated(text: str) -> str | None:
-    """What stands behind the last "the answer is"."""
+    """The answer behind the last "the answer is"."""
     stated = None
     for match in _STATEMENT.finditer(text):
         stated = match

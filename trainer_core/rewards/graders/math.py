@@ -79,7 +79,7 @@ class MathGrader(GraderModel):
         answer = self._answer(sample.answer_text)
         if not answer:
             return 0.0
-        comparison = _Comparison(answer, kind, self, jail)
+        comparison = _ReadAnswer(answer, kind, self, jail)
         failure: GraderError | None = None
         for gold in golds:
             try:
@@ -118,7 +118,7 @@ class MathGrader(GraderModel):
                 return extract.unwrapped(text)
 
 
-class _Comparison:
+class _ReadAnswer:
     """An answer, which may be compared with several gold ones."""
 
     def __init__(self, text: str, kind: AnswerKind, grader: MathGrader, jail: Jail | None) -> None:
@@ -161,7 +161,7 @@ class _Comparison:
         return None if before is None else before[0]
 
     def _by_math_verify(self, gold: Gold) -> bool:
-        """What the grammar does not know, such as integrals, is left to math-verify and SymPy."""
+        """Whether math-verify and SymPy say so of what the grammar does not know, such as integrals."""
         if not gold.is_safe:
             raise GraderError(f"the gold answer {gold.text[:60]!r} is neither mathematics nor words")
         if len(self._text) > LONGEST or not extract.is_safe(self._text):

@@ -116,7 +116,7 @@ class Operands(Surroundings):
         return False
 
     def script(self) -> Node:
-        """What stands raised or lowered: a group, or one operand with its sign."""
+        """A raised or lowered part: a group, or one operand with its sign."""
         if self.stream.skip("-"):
             return product([number(-1), self._bare()])
         return self._bare()

@@ -55,7 +55,7 @@ class Stream:
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
-        """What is read meanwhile lies one level deeper. Raises UnreadableError where that is too deep."""
+        """Count what is read meanwhile as one level deeper. Raises UnreadableError where that is too deep."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UnreadableError("nested too deeply")

@@ -12,7 +12,7 @@ class Surroundings:
         self.stream = stream
 
     def inside(self) -> tuple[list[Node], str]:
-        """What stands in brackets: its items, and what separates them."""
+        """Items up to a closing bracket, and what separates them."""
         raise NotImplementedError
 
     def sum(self) -> Node:
@@ -20,7 +20,7 @@ class Surroundings:
         raise NotImplementedError
 
     def matrix(self) -> Node:
-        """What stands between ``begin`` and ``end``: a matrix, a determinant, or cases."""
+        """Contents of ``begin`` and ``end``: a matrix, a determinant, or cases."""
         stream = self.stream
         name = self._name()
         if name == "array" and stream.at("{"):

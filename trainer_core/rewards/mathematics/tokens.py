@@ -145,7 +145,7 @@ def _with_gap(found: Iterator[Token], gap: bool) -> Iterator[Token]:
 
 
 def closing(text: str, opening: int) -> int:
-    """Where the brace that opens at ``opening`` is closed.
+    """Position at which the brace that opens at ``opening`` is closed.
 
     Raises:
         UnreadableError: nowhere.
