@@ -354,7 +354,8 @@ def test_golds_are_graded_at_once() -> None:
     row = rows("references/gsm8k/test.jsonl")[0]
     mapped = recognise(row).convert(row)
     for document, right, wrong in (
-        ({"type": "math"}, f"So \\boxed{{{mapped['answer']}}}.", f"So {mapped['answer']}."),
+        ({"type": "math"}, f"So {mapped['answer']}.", "So it is, as \\boxed{0} shows."),
+        ({"type": "math", "extraction": "boxed"}, f"So \\boxed{{{mapped['answer']}}}.", f"So {mapped['answer']}."),
         ({"type": "math", "extraction": "last_number"}, f"So {mapped['answer']} dollars.", "So 0."),
         ({"type": "numeric"}, f"So {mapped['answer']}.00 dollars.", "So."),
     ):
