@@ -1,7 +1,7 @@
 """Reward definitions: weighted sums of graders."""
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 from pydantic import model_validator
 
@@ -24,9 +24,16 @@ class Component(SpecModel):
     """The part's grade is multiplied by this and added to the reward."""
     grader: Grader
     """How the part is graded."""
+    row_field: str | None = field(None, min_length=1, max_length=200)
+    """Field that a dataset row must hold for this part: where it is missing or null, the part is neither graded nor
+    added. So rows with an answer and rows for a judge may stand in one run. Empty: the part is for every row."""
     on_error: Literal["exclude", "zero", "stop"] = "exclude"
     """When the grader fails: leave the sample out, count this part as 0, or leave it out and ask for the run to stop.
     Each is shown and counted."""
+
+    def concerns(self, item: Mapping[str, Any]) -> bool:
+        """Whether the part is for the dataset row ``item``."""
+        return self.row_field is None or item.get(self.row_field) is not None
 
 
 class RewardDefinition(SpecModel):

@@ -19,10 +19,14 @@ def mismatches(spec: RunSpec, definition: RewardDefinition) -> Iterator[tuple[Pa
     if not isinstance(advantage, GDPOAdvantage):
         return
     parts = part_names(spec, definition)
+    partial = {one.name: one.row_field for one in definition.components if one.row_field is not None}
     for name in advantage.weights:
         if name not in parts:
             known = ", ".join(parts)
             yield ("advantage", "weights", name), f"the reward has no part {name!r}; its parts are {known}"
+        elif name in partial:
+            message = f"the part {name!r} is for rows that hold {partial[name]!r} alone: a batch may have none of them"
+            yield ("advantage", "weights", name), message
 
 
 def _watched(spec: RunSpec, definition: RewardDefinition) -> Iterator[tuple[Path, str]]:

@@ -53,7 +53,11 @@ def score(
     """
     parts: dict[str, float] = {}
     error, stop, forgiven = None, False, []
-    for component in definition.components:
+    concerned = [component for component in definition.components if component.concerns(item)]
+    if not concerned:
+        fields = ", ".join(sorted({str(component.row_field) for component in definition.components}))
+        return Score(reward=None, error=f"no part of the reward is for this row: it holds none of {fields}")
+    for component in concerned:
         try:
             value = grade(component.grader, sample, item, tools)
             if not math.isfinite(value):

@@ -57,9 +57,10 @@ class LengthWatch:
         for trajectory in (t for group in groups if group.reward_ref == self._ref for t in group.trajectories):
             parts, name = trajectory.reward_parts, self._watch.component
             forgiven = any(error.startswith(f"{name}: ") for error in trajectory.reward_forgiven)
-            if trajectory.reward is None or trajectory.reward_error is not None or forgiven:
+            missing = trajectory.reward is None or trajectory.reward_error is not None or name not in parts
+            if missing or forgiven:
                 continue  # a grade that is not there, or that counts as 0 because the judge failed
-            rules = sum(weight * parts[part] for part, weight in self._weights.items() if part != name)
+            rules = sum(weight * parts.get(part, 0.0) for part, weight in self._weights.items() if part != name)
             self._fresh.append((parts[name], trajectory.length, rules))
             self._take_off(trajectory, self._bias(trajectory.length))
 

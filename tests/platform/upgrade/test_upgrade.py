@@ -50,6 +50,7 @@ NEW_KEYS = {
     "pipeline_parallel_size",
     "placed_on",
     "provider",
+    "row_field",
     "scopes",
     "second_factor_due",
     "second_factor_missing",

@@ -87,6 +87,14 @@ def test_a_failed_reward_is_left_out_and_a_missing_part_refused() -> None:
         advantages.compute(GDPOAdvantage(), torch.zeros(1, 2), torch.ones(1, 2, dtype=torch.bool))
 
 
+def test_a_part_that_is_not_for_a_groups_row_tells_nothing_there() -> None:
+    both = [parted({"a": 1, "b": 0}, {"a": 0, "b": 0}), parted({"b": 1}, {"b": 0})]
+    alone = [parted({"a": 1, "b": 0}, {"a": 0, "b": 0}), parted({"a": 0, "b": 1}, {"a": 0, "b": 0})]
+    for groups in (both, alone):
+        assign(GDPOAdvantage(), groups)
+    assert found(both) == found(alone)
+
+
 def test_shaping_that_did_not_concern_a_sample_has_taken_nothing_from_it() -> None:
     shaped = parted({"a": 1, "length_shaping": -1}, {"a": 1}, {"a": 0})
     assign(GDPOAdvantage(epsilon=0.0), [shaped])

@@ -41,5 +41,15 @@ def test_each_unknown_part_is_named_where_it_stands() -> None:
     assert list(mismatches(shaped, DEFINITION)) == []
 
 
+def test_a_part_that_a_batch_may_lack_has_no_weight() -> None:
+    document = DEFINITION.model_dump()
+    document["components"][1]["row_field"] = "rubric"
+    definition = RewardDefinition.model_validate(document)
+    assert list(mismatches(gdpo({"right": 2.0}), definition)) == []
+    [(path, message)] = mismatches(gdpo({"right": 2.0, "tidy": 1.0}), definition)
+    assert path == ("advantage", "weights", "tidy")
+    assert message == "the part 'tidy' is for rows that hold 'rubric' alone: a batch may have none of them"
+
+
 def test_other_advantages_name_no_parts() -> None:
     assert list(mismatches(spec(), DEFINITION)) == []

@@ -39,6 +39,17 @@ def test_trouble_with_one_part_is_an_error_of_the_whole() -> None:
     assert found.parts == {"form": 1.0}
 
 
+def test_a_part_for_other_rows_is_neither_graded_nor_added() -> None:
+    checked, told = {**CORRECT, "row_field": "answer"}, {**EXACT, "row_field": "gold"}
+    both = definition(checked, told, FORM)
+    answer = sample("<think>a</think>24")
+    assert score(both, answer, {"answer": "24"}) == Score(2.5, {"correct": 1.0, "form": 1.0})
+    assert score(both, answer, {"gold": "24", "answer": None}) == Score(1.5, {"exact": 1.0, "form": 1.0})
+    alone = score(definition(checked, told), answer, {"text": "24"})
+    assert (alone.reward, alone.parts) == (None, {})
+    assert alone.error == "no part of the reward is for this row: it holds none of answer, gold"
+
+
 @pytest.mark.parametrize("grade", [float("nan"), float("inf"), -float("inf")])
 def test_a_grade_that_is_no_number_is_an_error(grade: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # No grader of today returns one; one of tomorrow might.

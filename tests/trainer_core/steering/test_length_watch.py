@@ -94,6 +94,18 @@ def test_other_reactions_change_no_reward(reaction: str) -> None:
     assert [t.reward for t in fresh[0].trajectories] == [t.reward for t in before[0].trajectories]
 
 
+def test_rows_that_the_judge_is_not_for_take_no_part() -> None:
+    made, judged = watch(), batch(0, 0.004)
+    for one in judged[0].trajectories[:32]:
+        one.reward_parts.pop("style")
+    for one in judged[0].trajectories[32:48]:
+        one.reward_parts.pop("right")
+    made.correct(judged)
+    assert made.close(1) == ({}, None), "32 of the 64 were judged"
+    made.correct(batch(1, 0.004, 32))
+    assert made.close(2)[0]["reward/length_bias"] > 0.5
+
+
 def test_it_rests_below_half_of_the_threshold() -> None:
     made = watch(reaction="normalise", threshold=0.5)
     made.correct(batch(1, 0.004))

@@ -114,13 +114,16 @@ def _parts(spec: GDPOAdvantage, groups: Sequence[Group], mask: Tensor) -> tuple[
         raise ValueError(f"GDPO: the rewards have no part {unknown[0]!r}" if unknown else "GDPO: no reward has parts")
     parts = torch.zeros(*mask.shape, len(names), dtype=torch.float64)
     for row, group in enumerate(groups):
+        # A part that is not for the group's row has nothing to tell its samples apart by.
+        held = {name for trajectory in group.trajectories for name in trajectory.reward_parts}
         for column, trajectory in enumerate(group.trajectories):
             if not mask[row, column] or trajectory.reward_error is not None:
                 # A failure that the run scores zero has zeros for parts, too.
                 continue
             for index, name in enumerate(names):
                 # Shaping that did not concern a sample has taken nothing from it; a grade must be there.
-                value = trajectory.reward_parts.get(name, 0.0 if name in SHAPING_PARTS else None)
+                absent = name in SHAPING_PARTS or name not in held
+                value = trajectory.reward_parts.get(name, 0.0 if absent else None)
                 if value is None:
                     raise ValueError(f"GDPO: {trajectory.trajectory_id} has no reward part {name!r}")
                 parts[row, column, index] = value
