@@ -51,8 +51,8 @@ function Contents({ explanation: { batch, bands, methods, remarks } }: { explana
         </Table.Tbody>
       </Table>
       <Text size="xs" c="dimmed" mt={4}>
-        {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)}{" "}
-        steps.
+        {formatCount(batch.updates)} updates on {formatCount(batch.samples)} samples in {formatCount(batch.steps)} steps
+        {batch.epochs > 1 && `, each batch passed over ${batch.epochs} times`}.
       </Text>
       {remarks.map(remark => (
         <Alert key={remark} color="yellow" variant="light" p="xs" mt={6}>
