@@ -9,7 +9,7 @@ import torch
 from transformers.utils import logging
 
 from trainer_core.starter.make import make_starter
-from trainer_core.starter.plans import full_plan, long_tail_plan, quick
+from trainer_core.starter.plans import full_plan, long_tail_plan, quick, teacher_plan
 
 
 def main() -> None:
@@ -21,17 +21,21 @@ def main() -> None:
     parser.add_argument(
         "--long-tail", action="store_true", help="long-tailed lengths, up to 384 tokens (three minutes)"
     )
-    parser.add_argument("--hybrid", action="store_true", help="lightning attention and experts (two minutes)")
+    parser.add_argument("--teacher", action="store_true", help="a policy that always thinks, to teach the other")
+    parser.add_argument("--hybrid", action="store_true", help="lightning attention and experts (three minutes)")
     arguments = parser.parse_args()
 
     torch.set_num_threads(1)  # more threads would only wait for one another on matrices this small
     logging.disable_progress_bar()
     if arguments.hybrid and arguments.long_tail:
         parser.error("the hybrid policy was never warmed up with long tails: leave --long-tail or --hybrid out")
-    plan = long_tail_plan() if arguments.long_tail else full_plan()
+    if arguments.teacher and (arguments.hybrid or arguments.long_tail):
+        parser.error("the teacher is one of the plain starter policy: leave --hybrid and --long-tail out")
+    plan = long_tail_plan() if arguments.long_tail else teacher_plan() if arguments.teacher else full_plan()
     if arguments.quick:
         plan = quick(plan)
-    chosen = {"hybrid": arguments.hybrid, "long-tail": arguments.long_tail, "quick": arguments.quick}
+    names = ("hybrid", "long-tail", "teacher", "quick")
+    chosen = {name: getattr(arguments, name.replace("-", "_")) for name in names}
     flags = "".join(f" --{name}" for name, on in chosen.items() if on)
     command = f"python -m trainer_core.starter --out DIR --seed {arguments.seed}{flags}"
     try:

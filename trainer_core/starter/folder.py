@@ -14,6 +14,9 @@ _ARCHITECTURES = {"qwen3": "Qwen3-architecture", "minimax": "hybrid MiniMax-arch
 _CONSTANTS = re.compile(r"\.(slope_rate|query_decay|key_decay|diagonal_decay)$")
 """Buffers of lightning attention that follow from its configuration; files need not hold them."""
 
+_DISCOVERS = """left it able to think but mostly not doing so, for reinforcement learning to discover that thinking
+pays"""
+_TEACHES = "left it thinking before nearly every answer, so that it can teach a policy which mostly blurts"
 _CARD = """---
 license: apache-2.0
 library_name: transformers
@@ -22,8 +25,8 @@ library_name: transformers
 
 A {architecture} language model with {parameters:,} parameters and a character tokenizer of {vocabulary} tokens. It
 answers calculations such as `48/2=` with `<think>scratchpad</think>24`, or blurts out `24`. A short supervised warm-up
-on drawn problems left it able to think but mostly not doing so, for reinforcement learning to discover that thinking
-pays. It is a training exercise: it knows nothing but one-operation arithmetic on short whole numbers.
+on drawn problems {purpose}. It is a training exercise: it knows nothing but one-operation arithmetic on short whole
+numbers.
 
 Made by `{command}`. Measured on {problems} drawn problems at temperature 1 (`warmup.json`):
 
@@ -86,5 +89,6 @@ def _card(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, record: di
         vocabulary=len(tokenizer),
         command=record["command"],
         problems=record["problems"],
+        purpose=_TEACHES if record.get("teacher") else _DISCOVERS,
         table="\n".join(lines),
     )

@@ -1,6 +1,7 @@
-"""The hybrid starter policy's network: MiniMax-M1's architecture with about 1.1 million parameters.
+"""The hybrid starter policy's network: MiniMax-M1's architecture with about 2.2 million parameters.
 
-Lightning and softmax attention in turn, and a mixture of experts behind each, two of which see a token.
+Softmax attention behind every seven layers of lightning attention, and a mixture of experts behind each, two of which
+see a token.
 """
 
 import torch
@@ -8,7 +9,9 @@ from transformers import MiniMaxConfig, MiniMaxForCausalLM, PreTrainedTokenizerB
 
 from trainer_core.starter.model import MAX_POSITIONS, generation_config
 
-LAYERS = 4
+LIGHTNING = 7
+"""Layers of lightning attention before each of softmax attention: MiniMax-M1 (arXiv 2506.13585), §2."""
+LAYERS = LIGHTNING + 1
 ALPHA = (2 * LAYERS) ** 0.25
 """Weight of the normalised input beside each output: DeepNorm (arXiv 2203.00555), as in MiniMax-01."""
 
@@ -30,7 +33,7 @@ def build_hybrid(tokenizer: PreTrainedTokenizerBase, seed: int) -> MiniMaxForCau
         head_dim=32,
         num_local_experts=4,
         num_experts_per_tok=2,
-        layer_types=["linear_attention", "full_attention"] * (LAYERS // 2),
+        layer_types=["linear_attention"] * LIGHTNING + ["full_attention"],
         block_size=64,
         full_attn_alpha_factor=ALPHA,
         linear_attn_alpha_factor=ALPHA,

@@ -50,6 +50,7 @@ def make_starter(
         "command": command,
         "seed": seed,
         "long_tail": plan.long_tail,
+        "teacher": plan.teacher,
         "problems": len(problems),
     }
 

@@ -1,4 +1,4 @@
-"""The ready-made warm-ups: full, quick (for tests), and with long-tailed response lengths (for benchmarks)."""
+"""The ready-made warm-ups: full, of a teacher, quick (for tests), and with long-tailed lengths (for benchmarks)."""
 
 import random
 from dataclasses import dataclass, replace
@@ -27,6 +27,8 @@ class WarmupPlan:
     max_new_tokens: int = 32
     measured_problems: int = 256
     long_tail: bool = False
+    teacher: bool = False
+    """Whether the policy is meant to teach: its second act shows thoughts alone."""
 
 
 def full_plan() -> WarmupPlan:
@@ -38,6 +40,12 @@ def full_plan() -> WarmupPlan:
         think=Act(400, 48, SHARES, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
         blend=Act(50, 48, SHARES, _short(blurting=BLURTING_SHARE), matrix_learning_rate=0.01, learning_rate=2e-3),
     )
+
+
+def teacher_plan() -> WarmupPlan:
+    """The warm-up of a teacher for the starter policy, which goes on thinking where that one is taught to blurt."""
+    plan = full_plan()
+    return replace(plan, blend=replace(plan.blend, write_response=_short(blurting=0.0)), teacher=True)
 
 
 def long_tail_plan() -> WarmupPlan:

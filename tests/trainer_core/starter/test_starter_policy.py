@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from trainer_core.starter.measure import answer_of, measure
 from trainer_core.starter.model import build_model
-from trainer_core.starter.plans import full_plan, long_tail_plan, quick
+from trainer_core.starter.plans import full_plan, long_tail_plan, quick, teacher_plan
 from trainer_core.starter.problems import ArithmeticProblem
 from trainer_core.starter.tokenizer import build_tokenizer
 from trainer_core.starter.warmup import IGNORED, _batch, train_act
@@ -92,6 +92,21 @@ def test_command_refuses_an_existing_folder_and_leaves_it_alone(folder: Path) ->
     assert refused.returncode == 1
     assert f"error: {folder} exists" in refused.stderr
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_the_teacher_goes_on_thinking_where_the_starter_is_taught_to_blurt() -> None:
+    problem, rng = ArithmeticProblem(12, "+", 30), random.Random(0)
+    taught = [teacher_plan().blend.write_response(problem, rng) for _ in range(50)]
+    assert len(set(taught)) == 1 and taught[0].startswith("<think>")
+    started = [full_plan().blend.write_response(problem, rng) for _ in range(50)]
+    assert {text.startswith("<think>") for text in started} == {True, False}
+
+
+def test_command_refuses_a_teacher_of_another_kind(tmp_path: Path) -> None:
+    refused = make("--out", str(tmp_path / "policy"), "--teacher", "--hybrid")
+    assert refused.returncode == 2
+    assert "leave --hybrid and --long-tail out" in refused.stderr
+    assert not (tmp_path / "policy").exists()
 
 
 def test_command_refuses_a_missing_target() -> None:

@@ -28,14 +28,31 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("mode", [{"type": "sync"}, {"type": "in_flight", "max_staleness": 2}], ids=lambda m: m["type"])
+@pytest.mark.parametrize(
+    ("mode", "routing", "corrections"),
+    [
+        (
+            {"type": "sync"},
+            {"replay": False, "balance": {"type": "auxiliary_loss", "coefficient": 1e-3}},
+            [{"type": "router_shift", "floor": 0.8}],
+        ),
+        ({"type": "in_flight", "max_staleness": 2}, {"replay": True, "balance": {"type": "loss_free"}}, []),
+    ],
+    ids=["sync", "in_flight"],
+)
 def test_it_trains(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], hybrid: Path, mode: dict[str, Any]
+    launcher: Any,
+    platform: PlatformDouble,
+    spec: Callable[..., Any],
+    hybrid: Path,
+    mode: dict[str, Any],
+    routing: dict[str, Any],
+    corrections: list[dict[str, Any]],
 ) -> None:
     document = spec(
-        policy={"base": "hybrid", "routing": {"replay": True, "balance": {"type": "loss_free"}}},
+        policy={"base": "hybrid", "routing": routing},
         loss=LOSS,
-        corrections=[],
+        corrections=corrections,
         rollout__mode=mode,
         thinking={"type": "none"},
         schedule={"steps": 3, "prompts_per_step": 8, "updates_per_step": 2},
@@ -58,6 +75,10 @@ def test_it_trains(
         assert m["moe/max_violation"] >= 0.0 and m["moe/router_entropy"] > 0.0
     # Engine and learner are one policy, and route alike until the step's second update has moved the routers.
     assert metrics[0]["rollout_corr/k3_kl"] < 1e-6
+    if not routing["replay"]:
+        assert all(m["moe/aux_loss"] > 0.0 and 0.0 < m["actor/router_shift"] <= 1.0 for m in metrics)
+        launcher.until_gone()
+        return
     assert metrics[0]["moe/replay_agreement"] > 0.9
     # Six updates have moved each bias by 0.001 up or down.
     assert 0.0 < metrics[-1]["moe/bias_spread"] <= 12e-3
@@ -79,4 +100,6 @@ def test_a_policy_that_vllm_runs_by_itself_tells_no_routes(
 def test_the_shipped_document_is_a_run() -> None:
     document = yaml.safe_load((ROOT / "demo" / "minimax-m1-hybrid.yaml").read_text())
     assert document["title"] and document["description"]
-    assert RunSpec.model_validate(document["spec"]).policy.routing.replay
+    spec = RunSpec.model_validate(document["spec"])
+    assert spec.policy.routing.replay
+    assert spec.rollout.early_stop.probability_run is not None

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
+from tests.support.installation import ROOT
 from tests.worker.loop.conftest import POLICY
 from tests.worker.loop.platform_double import PlatformDouble
+from trainer_core.spec import RunSpec
 
 PACED = {
     "teacher": "large",
@@ -16,6 +19,14 @@ PACED = {
     "weighting": {"type": "paced", "alpha": 1.0, "beta": 1.0},
 }
 SCOPE = {"teacher": "large", "alone": True, "weighting": {"type": "scope", "temperature": 1.0}}
+
+
+def test_the_shipped_document_is_a_run() -> None:
+    document = yaml.safe_load((ROOT / "demo" / "on-policy-distillation.yaml").read_text())
+    assert document["title"] and document["description"]
+    spec = RunSpec.model_validate(document["spec"])
+    assert spec.distillation is not None
+    assert (spec.distillation.teacher, spec.distillation.alone) == ("starter-teacher", True)
 
 
 @pytest.mark.parametrize("distillation", [PACED, SCOPE], ids=["paced", "scope"])
