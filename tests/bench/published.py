@@ -41,6 +41,9 @@ FILES = {
     "gsm8k-test": "references/gsm8k/test.jsonl",
     "dapo-math": "shapes/deepmath-roll.jsonl",
     "math-hard": "references/math500/test.jsonl",
+    "math-graded": "references/math500/test.jsonl",
+    "general": "shapes/ifeval.jsonl",
+    "questions": "shapes/ifeval.jsonl",
     "polaris": "references/math500/test.jsonl",
     "aime-2024": "references/math500/test.jsonl",
     "mbpp": "references/mbpp/sanitized-mbpp.json",
@@ -48,6 +51,8 @@ FILES = {
     "ifeval": "shapes/ifeval.jsonl",
 }
 """Rows of the same shape, or near it, that tiny runs are given for each dataset."""
+PASS_RATES = {"pass_rate_first": 0.5, "pass_rate_second": 0.5}
+"""Columns of a filter in two stages, which the rows lack."""
 SIGNAL = {
     "name": "signal",
     "weight": 0.1,
@@ -140,6 +145,9 @@ def scaled(recipe: Recipe) -> dict[str, Any]:
     spec["evaluation"] |= {"every_steps": STEPS, "max_prompts": 1, "samples_per_prompt": 1}
     spec["checkpoint"]["every_steps"] = STEPS
     spec["diagnosis"]["every_steps"] = 0
+    if spec["data"]["transition"]:
+        spec["data"]["transition"] |= {"start": 1, "end": 2}
+    reward["evolve"] = reward["length_bias"] = None
     return spec
 
 
@@ -148,6 +156,8 @@ def rows(slug: str) -> list[dict[str, Any]]:
     text = (ROOT / "tests" / "data" / FILES[slug]).read_text()
     found: Iterable[Any] = json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines())
     mapped = [recognise(row).convert(row) for row in found]
+    if slug == "math-graded":
+        mapped = [row | PASS_RATES for row in mapped]
     return sorted(mapped, key=lambda row: len(json.dumps(row.get("messages", row.get("prompt")))))[:ROWS]
 
 
@@ -158,8 +168,10 @@ def bundle(platform: PlatformDouble, recipe: Recipe, policy: Path) -> dict[str, 
     spec = scaled(recipe)
     named = {source["dataset"] for source in [*spec["data"]["sources"], *spec["evaluation"]["sources"]]}
     data = {name: rows(name.partition("@")[0]) for name in named}
+    # A tiny run has no judge to ask.
     rewards = {
-        slug: definition | {"components": [*definition["components"], SIGNAL]}
+        slug: definition
+        | {"components": [*(part for part in definition["components"] if part["grader"]["type"] != "rubric"), SIGNAL]}
         for slug, definition in needs(recipe).rewards.items()
     }
     return demo_bundle(platform, spec, policy, data, rewards)

@@ -81,7 +81,7 @@ def _row(recipe: Recipe, curves: Sequence[Curve]) -> str:
     cells = [
         recipe.name,
         mode,
-        f"{spec.schedule.updates_per_step} × {spec.optimizer.learning_rate:g}",
+        f"{spec.schedule.updates} × {spec.optimizer.learning_rate:g}",
         reached,
         f"{mean(c.held_out[0] for c in curves):.2f}",
         f"{mean(ends):.2f}{spread}",

@@ -15,6 +15,7 @@ PUBLISHED = {
     *("areal", "cispo", "dapo", "distillation", "dppo", "dr-grpo", "gdpo", "grpo", "gspo", "icepop", "l1", "magistral"),
     *("maxrl", "mc-grpo", "olmorl", "pipelinerl", "ppo-gae", "prorl", "reinforce", "reinforce-pp", "rloo", "sapo"),
     *("scalerl", "siri", "vapo", "vcpo", "vineppo"),
+    *("l1-max", "minpro", "ppo-epochs", "trpo", "vespo"),
 }
 
 

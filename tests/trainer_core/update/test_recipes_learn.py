@@ -1,4 +1,4 @@
-"""Every recipe learns: three steps of its own spec through the real learner, on made-up trajectories."""
+"""Every recipe learns: two steps of its own spec through the real learner, on made-up trajectories."""
 
 import math
 from pathlib import Path
@@ -15,7 +15,7 @@ from worker.loop.advantages import assign_advantages
 
 RECIPES = list_recipes()
 PARTS = {"correct": 1.0, "format": 0.1, "length": 0.1}
-STEPS = 3
+STEPS = 2
 PROMPTS = 8
 
 
@@ -60,7 +60,7 @@ def completion(rng: np.random.Generator, prompt: np.ndarray, temperature: float)
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_three_steps(recipe: Recipe, policy_dir: Path) -> None:
+def test_two_steps(recipe: Recipe, policy_dir: Path) -> None:
     spec = small(recipe)
     learner = Learner(policy_dir, spec, teacher=policy_dir)
     before = learner.weights()
