@@ -1,6 +1,6 @@
 """Every recipe runs: three steps of its own spec through the whole loop, on the starter policy and the demo's data.
 
-The same loop, kept warm, also shows what a run does whose checkpoints fail.
+The same loop, kept warm, also runs what no recipe asks for, and shows what a run does whose checkpoints fail.
 """
 
 import copy
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from tests.support import combinations
 from tests.support.warm_loop import WarmLoop, demo_bundle
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.methods.advantages.assign import assign
@@ -95,6 +96,38 @@ def assert_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble,
         assert_sampling(batch, spec)
         assert_advantages(batch, spec)
         assert_filters(batch, spec)
+
+
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("sync", {"actor/pg_clipfrac/epoch/2", "rollout_corr/opsm_masked_share", "reward_parts/length_shaping/mean"}),
+        ("async", {"actor/sft_loss", "reward_parts/length_shaping/mean", "staleness/mean"}),
+        ("in_flight", {"thinking/mean", "actor/ppo_kl"}),
+        ("critic", {"critic/vf_loss", "reward_parts/length_shaping/mean", "actor/smoothed_share"}),
+        ("masked", {"vine/states", "actor/ppo_kl"}),
+    ],
+)
+def test_what_no_recipe_asks_for_runs(
+    name: str, reported: set[str], loop: WarmLoop, platform: PlatformDouble, policy: Path
+) -> None:
+    document = combinations.document(name)
+    spec = RunSpec.model_validate(document)
+    sources = [*spec.data.sources, *spec.evaluation.sources]
+    data = {one.dataset: [row | combinations.COLUMNS for row in rows(one.dataset)] for one in sources}
+
+    seen = loop.run(platform, demo_bundle(platform, document, policy, data))
+
+    assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
+    assert not [event for event in platform.of("alert") if event["data"]["level"] == "error"]
+    assert platform.steps() == [1, 2]
+    metrics = [event["data"]["metrics"] for event in platform.of("step")]
+    assert all(math.isfinite(value) for m in metrics for value in m.values())
+    assert all(m["reward/error_share"] == 0.0 for m in metrics)
+    assert any(m.get("actor/grad_norm", 0.0) > 0.0 for m in metrics)
+    assert reported <= {key for m in metrics for key in m}
+    for batch, _ in seen:
+        assert (batch.spec.loss, batch.spec.proximal) == (spec.loss, spec.proximal)
 
 
 class Unsaved:

@@ -15,7 +15,9 @@ def test_run_prunes_and_enforces_its_budget(launcher: Any, platform: PlatformDou
                 "ngram_loop": {"size": 2, "repeats": 4},
                 "probability_run": {"tokens": 40},
             },
-            rollout__engine__concurrency={"type": "adaptive"},
+            rollout__engine__concurrency={"type": "adaptive", "kv_target": 0.8, "increase": 2, "decrease": 0.5},
+            rollout__engine__speculation="tail",
+            rollout__engine__cuda_graphs=False,
             thinking={"type": "tags", "budget": 4},
             schedule__steps=3,
         )

@@ -8,15 +8,15 @@ import pytest
 
 from tests.worker.loop.platform_double import PlatformDouble
 
-FP8 = {"type": "fp8", "activations": False}
+FP8 = {"type": "fp8", "activations": False, "scales": "block", "execution": "auto"}
 
 
 @pytest.mark.parametrize(
     ("engine", "precision", "dtype", "most"),
     [
-        ({"quantization": FP8}, "unified", "float32", 1e-7),
-        ({"dtype": "float16", "lm_head_dtype": "float32"}, "half", "float32", 1e-3),
-        ({"dtype": "bfloat16", "lm_head_dtype": "float32"}, "float32", "bfloat16", 1e-2),
+        ({"quantization": FP8}, {"type": "unified"}, "float32", 1e-7),
+        ({"dtype": "float16", "lm_head_dtype": "float32"}, {"type": "half", "dtype": "float16"}, "float32", 1e-3),
+        ({"dtype": "bfloat16", "lm_head_dtype": "float32"}, {"type": "float32"}, "bfloat16", 1e-2),
     ],
 )
 def test_run_in_other_formats(
@@ -24,11 +24,11 @@ def test_run_in_other_formats(
     platform: PlatformDouble,
     spec: Callable[..., Any],
     engine: dict[str, Any],
-    precision: str,
+    precision: dict[str, Any],
     dtype: str,
     most: float,
 ) -> None:
-    chosen = spec(precision={"type": precision}, schedule__steps=2, diagnosis={"every_steps": 1})
+    chosen = spec(precision=precision, schedule__steps=2, diagnosis={"every_steps": 1})
     chosen["rollout"]["engine"] |= engine
     chosen["policy"]["dtype"] = dtype
     launcher.prepare(chosen)
