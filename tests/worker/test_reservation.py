@@ -118,3 +118,23 @@ def test_a_run_waits_in_words_for_room_and_gives_it_back(cluster: None, monkeypa
     assert ray.get([engine.ready.remote() for engine in made], timeout=60) == [True, True]
     room.close()
     wait_until(lambda: ray.available_resources()["CPU"] == free, 30, lambda: str(ray.available_resources()))
+
+
+@pytest.mark.parametrize(("devices", "order"), [(1, ["learners", "engines"]), (2, ["engines", "learners"])])
+def test_engines_that_need_a_whole_node_reserve_it_before_ranks_do(
+    monkeypatch: pytest.MonkeyPatch, devices: int, order: list[str]
+) -> None:
+    class Granted:
+        def wait(self, seconds: float) -> bool:
+            return True
+
+    asked: list[str] = []
+
+    def reserve(bundles: list[dict[str, float]], strategy: str, name: str) -> Granted:
+        asked.append(name.removeprefix("run/"))
+        return Granted()
+
+    monkeypatch.setattr(reservation, "placement_group", reserve)
+    engines = Need("engine", 1, 1.0 * devices, devices=devices)
+    ReservedRoom("run", engines, Need("learner rank", 1, 0.5), 1, lambda *_: None).obtain(lambda: None)
+    assert asked == order

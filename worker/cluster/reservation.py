@@ -41,6 +41,8 @@ class Need:
     gpus: float = 0.0
     together: bool = False
     """Whether they are packed on as few nodes as can be, not spread."""
+    devices: int = 1
+    """Devices of each of them, which lie on one node."""
 
     @property
     def bundle(self) -> dict[str, float]:
@@ -160,8 +162,17 @@ class ReservedRoom:
     def _reserve_needed(self, together: bool) -> tuple[PlacementGroup, PlacementGroup]:
         learners, engines = self._learners, self._engines
         strategy = "PACK" if together else "SPREAD"
+
+        def of_engines() -> PlacementGroup:
+            return placement_group([engines.bundle] * self._least, "SPREAD", f"{self._name}/engines")
+
+        # Ray serves reservations in their order: a rank must not take a part of the only node that holds a wide engine.
+        if engines.devices > 1:
+            self._of_engines = of_engines()
         self._of_learners = placement_group([learners.bundle] * learners.count, strategy, f"{self._name}/learners")
-        self._of_engines = placement_group([engines.bundle] * self._least, "SPREAD", f"{self._name}/engines")
+        if engines.devices == 1:
+            self._of_engines = of_engines()
+        assert self._of_engines is not None
         return self._of_learners, self._of_engines
 
     def _tell_waiting(self) -> None:

@@ -242,7 +242,7 @@ class Startup:
     def _reservation(self, workers: int, least: int, judges: int) -> ReservedRoom:
         bundle, gpus, parallelism = self.bundle, self._placement.gpus, self.bundle.spec.parallelism
         each = self.bundle.spec.rollout.engine.devices
-        engines = Need("engine", workers, ENGINE_CPUS * each, gpus * each)
+        engines = Need("engine", workers, ENGINE_CPUS * each, gpus * each, devices=each)
         together = parallelism.learner_placement == "pack"
         learners = Need("learner rank", parallelism.learner_ranks, LEARNER_CPUS, gpus, together)
         needed = [replace(engines, count=least), learners, Need("judge", judges, SERVER_CPUS, gpus)]
