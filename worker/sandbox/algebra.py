@@ -57,6 +57,7 @@ def _same_relation(gold: Node, answer: Node) -> bool:
     names = sorted(_variables(ours) | _variables(theirs))
     complex_numbers = "i" in symbols(ours) | symbols(theirs)
     ratios = []
+    nothing = mpmath.mpf(10) ** (_SPARE - _DIGITS)
     for point in _points(names):
         try:
             first = _PointValues(point, complex_numbers, _DIGITS).value(ours)
@@ -64,16 +65,20 @@ def _same_relation(gold: Node, answer: Node) -> bool:
             continue
         try:
             second = _PointValues(point, complex_numbers, _DIGITS).value(theirs)
-            ratios.append(second / first)
-        except (_Undefined, ZeroDivisionError):
+        except _Undefined:
             return False
+        if abs(first) < nothing:  # the point lies on the gold relation: it must lie on the other as well
+            if abs(second) >= nothing:
+                return False
+            continue
+        ratios.append(second / first)
     if len(ratios) < _LEAST_POINTS and names:
         raise UndecidedError("the gold relation has a value at no point")
     if not ratios or abs(ratios[0]) < mpmath.mpf(10) ** -_SPARE:
         return False
     if our_sign.startswith("<") and not mpmath.re(ratios[0]) > 0:
         return False
-    return all(abs(ratio - ratios[0]) <= mpmath.mpf(10) ** (_SPARE - _DIGITS) * abs(ratios[0]) for ratio in ratios)
+    return all(abs(ratio - ratios[0]) <= nothing * abs(ratios[0]) for ratio in ratios)
 
 
 def _difference(relation: Node) -> tuple[Node, str]:

@@ -164,6 +164,8 @@ def equations(chance: random.Random) -> Made:
         yield f"x={b}", f"{b}", True
         yield f"y={a}x+{b}", f"y = {b}+{a}x", True
         yield f"y={a}x+{b}", f"{a}x-y+{b}=0", True
+        yield f"y={a}x+{k}", f"y-{a}x={k}", True
+        yield f"y={a}x+{k}", f"y-{k}x={a}", a == k
         yield f"x^2+y^2={b}", f"x^2+y^2-{b}=0", True
         yield f"{a}x+{k}y={b}", f"{2 * a}x+{2 * k}y={2 * b}", True
         yield f"f(x)={a}x+{b}", f"{a}x+{b}", True

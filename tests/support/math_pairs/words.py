@@ -118,6 +118,10 @@ def latex(chance: random.Random) -> Made:
         yield rf"\left({n},{m}\right)", rf"\bigl({n},\,{m}\bigr)", True
         yield f"{n}", rf"\boxed{{{n}}}", True
         yield f"{n}", rf"\mathbf{{{n}}}", True
+        yield f"{n}", rf"\color{{red}}{{{n}}}", True
+        yield f"{n}", rf"\textcolor{{red}}{{{n + 1}}}", False
+        yield f"{n}", rf"\approx {n}", True
+        yield f"{n}", rf"\approx {n + 1}", False
         yield f"{n}", rf"\text{{{n}}}", True
         yield f"{n}", f"**{n}**", True
         yield f"{n}x", rf"{n}\,x", True

@@ -24,6 +24,8 @@ _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
 _KEPT = 300
 """Characters of the longest texts whose trees are kept."""
+_IN_FRONT = {*(("sign", sign) for sign in ".,;=:"), ("command", "approx")}
+"""Tokens in front of an answer that are no part of it."""
 _PHRASES = {
     "all real numbers": REALS, "all reals": REALS, "empty set": EMPTY, "the empty set": EMPTY, "infinity": INFINITY,
     "negative infinity": negative(INFINITY),
@@ -61,7 +63,7 @@ def _trimmed(found: list[Token]) -> list[Token]:
     """``found`` without punctuation at its ends, and without quotation marks and emphasis."""
     found = [token for token in found if not (token.kind == "sign" and token.text in ('"', "`", "#"))]
     start, end = 0, len(found)
-    while start < end and found[start].kind == "sign" and found[start].text in (".", ",", ";", "=", ":"):
+    while start < end and (found[start].kind, found[start].text) in _IN_FRONT:
         start += 1
     while start < end and _is_stop(found[end - 1]):
         end -= 1

@@ -38,7 +38,7 @@ _SPACING = re.compile(r"(?:\s|~|\\[,;:> ]|\\(?:quad|qquad|enspace|thinspace|hspa
 _NOTHING = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut|strut|hfill|"
     r"boldsymbol|mathbf|mathit|mathsf|bf|rm|it|Large|large|mathop|mathrel|allowbreak|nonumber)(?![A-Za-z])|\\!|\\/|"
-    r"\\(?:phantom|label|tag)\{[^{}]*\}"
+    r"\\(?:phantom|label|tag|color|textcolor)\{[^{}]*\}"
 )
 _EMPTY_DELIMITER = re.compile(r"\\(?:left|right)\s*\.")
 _DELIMITER = re.compile(r"\\[()\[\]]")
