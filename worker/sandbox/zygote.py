@@ -14,6 +14,7 @@ import json
 import os
 import select
 import signal
+import site
 import socket
 import struct
 import sys
@@ -61,6 +62,7 @@ def main(link: socket.socket, options: dict[str, Any]) -> None:
     kernel.set_command_line(("python3", roles.PROGRAM))
     sys.path.extend(options["paths"])
     os.environ.pop("LD_LIBRARY_PATH", None)
+    site.setquit()  # programs call exit() and quit(), which the interpreter's start without site leaves out
     for name in options["preload"]:
         importlib.import_module(name)
     if options["sympy"]:

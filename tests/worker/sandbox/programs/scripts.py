@@ -28,6 +28,12 @@ PAIRS = (
         "import sys\nsource = open(sys.argv[1]) if len(sys.argv) > 1 else sys.stdin\nprint(int(source.read()))",
     ),
     script(
+        "exit and quit",
+        DOUBLE,
+        "number = int(input())\nprint(2 * number)\nif number > 0:\n    exit()\nquit(0)",
+        "print(2 * int(input()))\nexit(1)",
+    ),
+    script(
         "argparse",
         DOUBLE,
         "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--times', type=int, default=2)\n"
