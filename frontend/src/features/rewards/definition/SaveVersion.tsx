@@ -29,7 +29,7 @@ interface Props {
 
 export function SaveVersion({ opened, onClose, schema, reward, latest, definition, draftKey, onRefused }: Props) {
   const [note, setNote] = useState("");
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/rewards/$rewardId" });
   const client = useQueryClient();
   const next = (latest?.number ?? 0) + 1;
   const save = useSubmit({
@@ -41,7 +41,8 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
       onClose();
       await client.invalidateQueries({ queryKey: ["rewards"] });
       toast(`Version ${next} of ${reward.name} is there.`);
-      void navigate({ to: "/rewards/$rewardId", params: { rewardId: reward.id }, search: {} });
+      // The newest version is shown; a tab that was opened meanwhile stays.
+      void navigate({ search: previous => ({ ...previous, version: undefined }) });
     },
   });
   const before = latest ? withDefaults(schema, schema, latest.definition) : undefined;
