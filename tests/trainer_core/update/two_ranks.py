@@ -1,5 +1,6 @@
 """One rank of two, in a process of its own: loads a policy into shards, and tells what it held meanwhile."""
 
+import gc
 import os
 import re
 import sys
@@ -86,6 +87,7 @@ def main(rank: int, large: Path, tiny: Path, out: Path) -> None:
     stored(model, torch.bfloat16, placement)
     kinds = {one.ds_tensor.dtype for one in model.parameters()}
     del model
+    gc.collect()  # what the shards hang together by would be freed while the next is measured
     with highest() as whole:
         model = load_policy(large)
     del model
