@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from trainer_core.rewards.graders import latex_numbers
 from trainer_core.rewards.graders.numeric import NUMBER
+from trainer_core.rewards.mathematics.tokens import closing
+from trainer_core.rewards.mathematics.tree import UnreadableError
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*")
 _UNBRACED = re.compile(r"[^\s{}$\\]+")
@@ -149,25 +151,12 @@ def _boxes(text: str) -> list[_Box]:
     while match := _BOX.search(text, position):
         position = match.end()
         if position < len(text) and text[position] == "{":
-            end = _closing(text, position)
-            if end < 0:
+            try:
+                end = closing(text, position)
+            except UnreadableError:
                 break  # never closed: no later box is outside of it
             found.append(_Box(match.start(), end + 1, text[position + 1 : end].strip()))
             position = end + 1
         elif word := _UNBRACED.match(text, position):
             found.append(_Box(match.start(), word.end(), word.group()))
     return found
-
-
-def _closing(text: str, opening: int) -> int:
-    depth, position = 0, opening
-    while position < len(text):
-        sign = text[position]
-        if sign == "\\":
-            position += 2
-            continue
-        depth += (sign == "{") - (sign == "}")
-        if depth == 0:
-            return position
-        position += 1
-    return -1
