@@ -102,7 +102,7 @@ SAMPLER = {"type": "sampler"}
 
 
 def test_a_weight_between_two_policies_that_are_one() -> None:
-    for correction in (TOKEN, MASKED, ICEPOP):
+    for correction in (TOKEN, MASKED, ICEPOP, {"type": "geometric_mask"}):
         (found,) = refused({"proximal": SAMPLER, "corrections": [OPSM, correction]})
         message = (
             f"{correction['type']} corrects between behaviour and proximal policy, which are one here: corrections: []"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trainer_core.spec.methods.corrections import RouterShiftWeighting
+from trainer_core.spec.methods.corrections import GeometricSequenceMask, RouterShiftWeighting
 from trainer_core.spec.methods.proximal import RecomputedProximal, SamplerProximal
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def proximal(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             f"{spec.loss.type} weighs by proximal against behaviour policy, which are one here: take ppo_clip",
         )
     for index, correction in enumerate(spec.corrections):
-        if not correction.weighs_ratio:
+        if not (correction.weighs_ratio or isinstance(correction, GeometricSequenceMask)):
             continue
         yield (
             ("corrections", index),
