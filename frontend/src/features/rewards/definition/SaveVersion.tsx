@@ -1,7 +1,7 @@
 /** The last look before a version is made: what differs from the newest one, and why. */
 import { Button, Group, Modal, ScrollArea, Stack, Text, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { rewards } from "@/api/client";
 import type { FieldError } from "@/api/http";
@@ -29,6 +29,7 @@ interface Props {
 
 export function SaveVersion({ opened, onClose, schema, reward, latest, definition, draftKey, onRefused }: Props) {
   const [note, setNote] = useState("");
+  const router = useRouter();
   const navigate = useNavigate({ from: "/rewards/$rewardId" });
   const client = useQueryClient();
   const next = (latest?.number ?? 0) + 1;
@@ -41,8 +42,10 @@ export function SaveVersion({ opened, onClose, schema, reward, latest, definitio
       onClose();
       await client.invalidateQueries({ queryKey: ["rewards"] });
       toast(`Version ${next} of ${reward.name} is there.`);
-      // The newest version is shown; a tab that was opened meanwhile stays.
-      void navigate({ search: previous => ({ ...previous, version: undefined }) });
+      // The newest version is shown; a tab that was opened meanwhile stays, and so does another page.
+      if (router.state.location.pathname === `/rewards/${reward.id}`) {
+        void navigate({ search: previous => ({ ...previous, version: undefined }) });
+      }
     },
   });
   const before = latest ? withDefaults(schema, schema, latest.definition) : undefined;
