@@ -110,7 +110,7 @@ ENTRIES = (
         "mean γ of tokens: 1 where the experts are chosen as before the step, less where not",
         "actor",
     ),
-    Metric("actor/ppo_kl", "Drift within the step", "nats", "mean of log π_old − log π", "actor"),
+    Metric("actor/ppo_kl", "Distance from π_old", "nats", "mean of log π_old − log π", "actor"),
     Metric(
         "actor/pg_clipfrac/epoch/<epoch>",
         "Clipped tokens of a pass",
@@ -120,7 +120,7 @@ ENTRIES = (
     ),
     Metric(
         "actor/ppo_kl/epoch/<epoch>",
-        "Drift by a pass",
+        "Distance from π_old in a pass",
         "nats",
         "actor/ppo_kl of one pass over the batch, where there are several",
         "actor",
