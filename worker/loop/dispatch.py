@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from trainer_core.methods.advantages.equality import are_equal
 from trainer_core.prompting.plan import SamplePlan, plan_group
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec
@@ -312,4 +313,5 @@ def sampling(spec: RunSpec) -> Sampling:
 def may_have_signal(group: Group) -> bool:
     """Whether rewards differ, or one of them is not known: then the batch decides."""
     rewards = [t.reward for t in group.trajectories if t.finish_reason != "pruned"]
-    return None in rewards or len(set(rewards)) > 1
+    known = [reward for reward in rewards if reward is not None]
+    return len(known) < len(rewards) or (bool(known) and not are_equal(min(known), max(known)))

@@ -4,6 +4,8 @@ Sums of weights are rounded: 0.1 + 0.2 is above 0.3. Divided by a deviation of i
 become an advantage of ±1.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -18,3 +20,8 @@ def differ(lowest: Tensor, highest: Tensor) -> Tensor:
     share = max(RELATIVE, 4 * torch.finfo(highest.dtype).eps)
     scale = torch.maximum(lowest.abs(), highest.abs())
     return highest - lowest > (share * scale).clamp(min=ABSOLUTE)
+
+
+def are_equal(one: float, other: float) -> bool:
+    """Whether two float64 numbers differ by no more than their rounding, as ``differ`` has it."""
+    return math.isclose(one, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
