@@ -272,7 +272,8 @@ class Peer:
                 return found
             raise ValueError(f"no type {value['type']!r}")
         if "module" in value:
-            if str(value["module"]).partition(".")[0] not in STANDARD | LIBRARIES:
+            names = str(value["module"]).split(".")
+            if names[0] not in STANDARD | LIBRARIES or "__main__" in names:
                 raise ValueError(f"no module {value['module']!r}")
             return importlib.import_module(value["module"])
         number = int(value["mine"])

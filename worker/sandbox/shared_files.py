@@ -4,12 +4,13 @@ carried to the other."""
 import base64
 import os
 from collections.abc import Mapping
+from importlib.machinery import all_suffixes
 from typing import Any
 
 _PLACE = "/tmp"  # nosec B108
 _MOST, _LARGEST = 500, 8 << 20
 """Files and folders that are looked at, and bytes that one message carries."""
-_OWN = (".py", ".pyc", ".ini", ".cfg", ".toml", ".pth")
+_OWN = (*all_suffixes(), ".ini", ".cfg", ".toml", ".pth")
 """Ends of names that stay where they are: code of the tests, and settings of what runs them."""
 
 

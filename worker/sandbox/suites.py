@@ -122,7 +122,17 @@ def _with_pytest(setup: str, test: str, names: Sequence[str], doubts: list[str])
     for name in [name for name in sys.modules if name == "test_solution"]:
         del sys.modules[name]
     try:
-        arguments = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir=.", "-c", "/dev/null", _FILE]
+        arguments = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--noconftest",
+            "--import-mode=importlib",
+            "--rootdir=.",
+            "-c",
+            "/dev/null",
+            _FILE,
+        ]
         pytest.main(arguments, plugins=[recorder])
     except BaseException:
         recorder.verdicts[_FILE] = False

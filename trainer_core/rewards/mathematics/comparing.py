@@ -191,6 +191,8 @@ class _Comparison:
     def _tuple_and_list(self, gold: Node, answer: Node) -> bool:
         """A list without brackets answers a tuple in its order; a list in square brackets needs three items or more."""
         brackets = (gold if gold.head == "tuple" else answer).text
+        if (answer if gold.head == "tuple" else gold).text == "or":
+            return False
         if brackets not in ("()", "[]") or (brackets == "[]" and len(gold.parts) < 3):
             return False
         return self._ordered(gold.parts, answer.parts)
@@ -198,6 +200,8 @@ class _Comparison:
     def _ratios(self, gold: Node, answer: Node) -> bool:
         """Whether all terms are in the same proportion."""
         first, other = gold.parts[0], answer.parts[0]
+        if self.same(first, number(0)) or self.same(other, number(0)):
+            return False  # a proportion to nothing holds for anything
         return all(
             self.same(product([first, theirs]), product([other, ours]))
             for ours, theirs in zip(gold.parts[1:], answer.parts[1:], strict=True)
@@ -205,7 +209,7 @@ class _Comparison:
 
     def _ratio_and_fraction(self, gold: Node, answer: Node) -> bool:
         ratio, other = (gold, answer) if gold.head == "ratio" else (answer, gold)
-        if len(ratio.parts) != 2 or (is_number(ratio.parts[1]) and ratio.parts[1].value == 0):
+        if len(ratio.parts) != 2 or self.same(ratio.parts[1], number(0)):
             return False
         return self.same(product([other, ratio.parts[1]]), ratio.parts[0])
 
