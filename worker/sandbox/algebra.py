@@ -96,7 +96,8 @@ def _same_values(gold: Node, answer: Node) -> bool:
     complex_numbers = "i" in symbols(gold) | symbols(answer)
     if not names:
         return _same_constants(gold, answer, complex_numbers)
-    seen, digits = [], _DIGITS
+    seen: list[Mapping[str, Fraction]] = []
+    digits = _DIGITS
     for point in _points(names):
         found = _same_at(point, gold, answer, complex_numbers, _DIGITS)
         if found is None:
