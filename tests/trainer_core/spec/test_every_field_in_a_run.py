@@ -4,12 +4,11 @@ from tests.support.installation import ROOT
 from tests.support.spec_usage import Usage, kind_of, models, of_recipes, of_whole_runs, place, read
 
 CPU = "refused on a CPU, which has no other memory to keep it in"
-DEVICES = "needs an engine of several devices, which no whole run of the suite has"
+DEVICES = "no whole run of the suite has an engine of stages, or of experts shared out"
 CHANNELS = "no policy that is small enough to be trained here speaks in Harmony's channels"
 UNUSED = {
     "Policy.activation_offload": (CPU, "tests/trainer_core/update/test_memory_savings.py"),
     "Optimizer.offload": (CPU, "tests/trainer_core/update/test_memory_savings.py"),
-    "Engine.tensor_parallel_size": (DEVICES, "tests/trainer_core/spec/test_engine_devices.py"),
     "Engine.pipeline_parallel_size": (DEVICES, "tests/trainer_core/spec/test_engine_devices.py"),
     "Engine.expert_parallel": (DEVICES, "tests/trainer_core/spec/test_engine_devices.py"),
     "TaggedThinking.answer_start": (CHANNELS, "tests/worker/engine/test_thinking_tracker.py"),
