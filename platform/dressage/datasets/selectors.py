@@ -53,7 +53,7 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
 
 
 def rows(found: DatasetVersion, after: int, limit: int) -> list[dict[str, Any]]:
-    """Rows from ``after`` on, at most ``limit``: ``{index, prompt, answer, row}``."""
+    """Rows from ``after`` on, at most ``limit``: ``{index, id, prompt, answer, row}``."""
     return list(storage.read_rows(found.path, after, limit))
 
 

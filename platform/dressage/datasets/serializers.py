@@ -62,6 +62,7 @@ class CreateDatasetSerializer(UploadSerializer):
 
 class DatasetRowSerializer(serializers.Serializer):
     index = serializers.IntegerField(help_text="Position in the version, from 0.")
+    id = serializers.CharField(help_text="Id of the row, which it keeps in versions that are made of this one.")
     prompt = serializers.CharField(help_text="The prompt, or the last message.")
     answer = serializers.CharField(allow_null=True)
     row = serializers.DictField(help_text="The whole row, mapped where the shape is mapped.")

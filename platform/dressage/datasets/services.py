@@ -109,7 +109,7 @@ def create_version_from_path(
         with transaction.atomic():
             locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
             latest = locked.versions.order_by("-number").first()
-            if latest is not None and latest.sha256 == storage.sha256_of(checked.temporary):
+            if latest is not None and storage.same_rows(latest.path, checked.temporary):
                 return latest
             return _add_version(locked, actor, checked)
     finally:

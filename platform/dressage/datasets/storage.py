@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 
+from dressage.datasets import row_ids
 from dressage.datasets.limits import ROWS_PER_GROUP
 from dressage.datasets.rows import Row
 from dressage.embedded.private_files import sync_folder
@@ -23,6 +24,7 @@ SCHEMA = pa.schema(
         pa.field("row", pa.string(), nullable=False),  # the whole row as JSON text
         pa.field("prompt", pa.string(), nullable=False),
         pa.field("answer", pa.string()),
+        pa.field("id", pa.string(), nullable=False),  # which files of before it was kept do not have
     ]
 )
 
@@ -37,15 +39,26 @@ class StoredFile:
 
 
 def write(rows: Iterable[Row]) -> Path:
-    """Stream rows into a temporary Parquet file. The caller places it with ``keep`` or removes it."""
+    """Stream rows into a temporary Parquet file, each with an id. The caller places it with ``keep`` or removes it."""
+    ids = _Ids()
+    path = write_tables(_batches(rows, ids))
+    try:
+        return ids.settle(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def write_tables(tables: Iterable[pa.Table]) -> Path:
+    """Stream tables of ``SCHEMA`` into a temporary Parquet file, regrouped. As ``write``, for rows that have ids."""
     settings.DATASET_ROOT.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix="upload-", suffix=".tmp", dir=settings.DATASET_ROOT)
     os.close(descriptor)
     path = Path(name)
     try:
         with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
-            for batch in _batches(rows):
-                writer.write_table(batch)
+            for table in _regrouped(tables):
+                writer.write_table(table)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -73,8 +86,20 @@ def keep(temporary: Path, folder: str) -> StoredFile:
     return StoredFile(target, size, digest)
 
 
+def same_rows(one: Path, other: Path) -> bool:
+    """Whether two files hold equal rows in equal order, with ids or without."""
+    with pq.ParquetFile(one) as left, pq.ParquetFile(other) as right:
+        if left.metadata.num_rows != right.metadata.num_rows:
+            return False
+        pairs = zip(_texts(left), _texts(right), strict=True)
+        return all(mine == theirs for mine, theirs in pairs)
+
+
 def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
-    """Rows ``after``, ``after + 1``, …, at most ``limit``: ``{index, prompt, answer, row}``. Reads few row groups."""
+    """Rows ``after``, ``after + 1``, …, at most ``limit``: ``{index, id, prompt, answer, row}``. Reads few row groups.
+
+    Rows of files without ids get those that follow from their content, which equal rows have in common.
+    """
     with pq.ParquetFile(path) as file:
         start = 0
         for group in range(file.num_row_groups):
@@ -83,12 +108,23 @@ def read_rows(path: Path, after: int, limit: int) -> Iterator[dict[str, Any]]:
                 table = file.read_row_group(group)
                 first = max(after - start, 0)
                 for offset, record in enumerate(table.slice(first, after + limit - start - first).to_pylist()):
-                    yield {"index": start + first + offset, **record, "row": json.loads(record["row"])}
+                    row = json.loads(record["row"])
+                    yield {
+                        "index": start + first + offset,
+                        "id": row_ids.content_id(row),
+                        **record,
+                        "row": row,
+                    }
             start += size
 
 
 def read_rows_at(path: Path, numbers: Collection[int]) -> dict[int, Any]:
     """The JSON of rows by their number; numbers beyond the end are left out. Reads each row group at most once."""
+    return {number: json.loads(text) for number, text in read_column_at(path, "row", numbers).items()}
+
+
+def read_column_at(path: Path, column: str, numbers: Collection[int]) -> dict[int, Any]:
+    """Values of one column by the rows' numbers; those beyond the end are left out."""
     found: dict[int, Any] = {}
     wanted, start = sorted(set(numbers)), 0
     with pq.ParquetFile(path) as file:
@@ -96,13 +132,98 @@ def read_rows_at(path: Path, numbers: Collection[int]) -> dict[int, Any]:
             size = file.metadata.row_group(group).num_rows
             here = [number for number in wanted if start <= number < start + size]
             if here:
-                column = file.read_row_group(group, columns=["row"]).column("row")
-                found |= {number: json.loads(column[number - start].as_py()) for number in here}
+                values = file.read_row_group(group, columns=[column]).column(column)
+                found |= {number: values[number - start].as_py() for number in here}
             start += size
     return found
 
 
-def _batches(rows: Iterable[Row]) -> Iterator[pa.Table]:
+def tables(path: Path) -> Iterator[pa.Table]:
+    """All rows in order as tables of ``SCHEMA``, one row group at a time, each row with an id of its own."""
+    with pq.ParquetFile(path) as file:
+        if "id" in file.schema_arrow.names:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group).select(SCHEMA.names)
+            return
+        yield from _with_ids(file)
+
+
+def _with_ids(file: pq.ParquetFile) -> Iterator[pa.Table]:
+    """The tables of a file that has no ids, or whose ids are not to be kept."""
+    known = row_ids.Occurrences()
+    for group in range(file.num_row_groups):
+        known.add(_content_ids(file.read_row_group(group, columns=["row"])))
+    ranks, start = known.ranks(), 0
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group)
+        ids = _content_ids(table)
+        if ranks is not None:
+            ids = row_ids.numbered(ids, ranks[start : start + len(ids)])
+        start += len(ids)
+        yield _identified(table, ids)
+
+
+def _content_ids(table: pa.Table) -> list[str]:
+    return [row_ids.content_id(json.loads(text)) for text in table.column("row").to_pylist()]
+
+
+def _identified(table: pa.Table, ids: list[str]) -> pa.Table:
+    columns = [table.column(name) for name in SCHEMA.names[:-1]]
+    return pa.Table.from_arrays([*columns, pa.array(ids, pa.string())], schema=SCHEMA)
+
+
+class _Ids:
+    """Ids of rows that are written: the rows' own as long as they serve, else such as follow from the content."""
+
+    def __init__(self) -> None:
+        self._known = row_ids.Occurrences()
+        self._begun = False
+        self._column: str | None = None
+        self._failed = False
+        """Whether the own column serves no longer: some row lacks it."""
+
+    def of(self, rows: list[Row]) -> list[str]:
+        """The ids of the next rows, which ``settle`` may have to change."""
+        if not self._begun:
+            self._begun, self._column = True, row_ids.own_column(rows[0].data)
+        ids = [row_ids.content_id(row.data) for row in rows] if self._column is None else self._own(rows, self._column)
+        self._known.add(ids)
+        return ids
+
+    def _own(self, rows: list[Row], column: str) -> list[str]:
+        found = ["" if self._failed else row_ids.own_id(row.data, column) or "" for row in rows]
+        self._failed = self._failed or not all(found)
+        return found
+
+    def settle(self, path: Path) -> Path:
+        """The file itself where all ids differ, else another one in its place."""
+        ranks = self._known.ranks()
+        if ranks is None and not self._failed:
+            return path
+        with pq.ParquetFile(path) as file:
+            if self._column is None and ranks is not None:
+                settled = write_tables(_suffixed(file, ranks))
+            else:
+                settled = write_tables(_with_ids(file))
+        path.unlink()
+        return settled
+
+
+def _suffixed(file: pq.ParquetFile, ranks: Any) -> Iterator[pa.Table]:
+    start = 0
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group)
+        ids = row_ids.numbered(table.column("id").to_pylist(), ranks[start : start + table.num_rows])
+        start += table.num_rows
+        yield _identified(table, ids)
+
+
+def _texts(file: pq.ParquetFile) -> Iterator[str]:
+    for batch in file.iter_batches(ROWS_PER_GROUP, columns=["row"]):
+        yield from batch.column("row").to_pylist()
+
+
+def _batches(rows: Iterable[Row], ids: _Ids) -> Iterator[pa.Table]:
     iterator = iter(rows)
     while batch := list(islice(iterator, ROWS_PER_GROUP)):
         yield pa.table(
@@ -110,6 +231,25 @@ def _batches(rows: Iterable[Row]) -> Iterator[pa.Table]:
                 "row": [json.dumps(row.data, ensure_ascii=False, separators=(",", ":")) for row in batch],
                 "prompt": [row.prompt for row in batch],
                 "answer": [row.answer for row in batch],
+                "id": ids.of(batch),
             },
             schema=SCHEMA,
         )
+
+
+def _regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in groups of ``ROWS_PER_GROUP``, the last but one included."""
+    waiting: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        waiting.append(table)
+        count += table.num_rows
+        if count < ROWS_PER_GROUP:
+            continue
+        whole = pa.concat_tables(waiting)
+        full = count - count % ROWS_PER_GROUP
+        for start in range(0, full, ROWS_PER_GROUP):
+            yield whole.slice(start, ROWS_PER_GROUP)
+        waiting, count = [whole.slice(full)], count - full
+    if count:
+        yield pa.concat_tables(waiting)

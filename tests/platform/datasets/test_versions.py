@@ -77,8 +77,12 @@ def test_rows_page_by_page(team: Team, actor: Actor, api: Callable[..., APIClien
     assert after is None
     assert [row["index"] for row in seen] == list(range(4500))
     assert seen[4321] == {
-        "index": 4321, "prompt": "p4321", "answer": "4321", "row": {"prompt": "p4321", "answer": 4321}
-    }  # fmt: skip
+        "index": 4321,
+        "id": "f6f6af6d2505710b",
+        "prompt": "p4321",
+        "answer": "4321",
+        "row": {"prompt": "p4321", "answer": 4321},
+    }
 
 
 @pytest.mark.parametrize(("after", "limit", "expected"), [(1998, 3, [1999, 2000]), (0, 1, [1]), (5000, 3, [])])

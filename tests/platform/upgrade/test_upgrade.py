@@ -38,6 +38,7 @@ NEW_KEYS = {
     "expert_parallel",
     "format",
     "host",
+    "id",
     "last_used_address",
     "learner_placement",
     "least_rollout_workers",

@@ -1390,6 +1390,8 @@ export type DatasetRowRow = {[key: string]: Json};
 export interface DatasetRow {
   /** Position in the version, from 0. */
   index: number;
+  /** Id of the row, which it keeps in versions that are made of this one. */
+  id: string;
   /** The prompt, or the last message. */
   prompt: string;
   answer: DatasetRowAnswer;
