@@ -16,32 +16,62 @@ class _Late(BaseException):
 
 
 def verdict(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
-    """``{"equal": bool}``, or ``{"unfinished": why}`` where these means or the processor time do not suffice.
+    """``{"equal": bool}``, or ``{"unfinished": why}`` where these means or the processor time do not suffice for the
+    gold answer. Where they suffice for it, and not for the answer, the answer is not equal.
 
     Args:
         job: ``trees``, two of ``mathematics.tree.to_json`` and ``units_required``, or ``latex``, two texts; ``cpu_s``.
         tell: hears before the comparison whether the gold answer is mathematics.
     """
+    found = _finished(job["cpu_s"], lambda: _latex(job, tell) if "latex" in job else _trees(job, tell))
+    if "unfinished" not in found:
+        return found
+    alone = _finished(job["cpu_s"], lambda: _gold_alone(job))
+    return alone if "unfinished" in alone else {"equal": False}
+
+
+def _finished(seconds: float, compare_them: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        with _limited(job["cpu_s"]):
-            if "latex" in job:
-                gold, answer = job["latex"]
-                return {"equal": compare(gold, answer, tell)}
-            tell(True)
-            return _trees(job)
+        with _limited(seconds):
+            return compare_them()
     except _Late:
-        return {"unfinished": f"it took more than {job['cpu_s']:g} s of processor time"}
+        return {"unfinished": f"it took more than {seconds:g} s of processor time"}
     except MemoryError:
         return {"unfinished": "it took more memory than it may have"}
     except RecursionError:
         return {"unfinished": "it is nested too deeply"}
 
 
-def _trees(job: Mapping[str, Any]) -> dict[str, Any]:
+def _gold_alone(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Calculate with the gold answer and nothing that the answer wrote."""
+    from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER
+    from trainer_core.rewards.mathematics.tree import from_json, is_scalar, walk
+    from worker.sandbox import algebra
+
+    if "latex" in job:
+        return {"equal": compare(job["latex"][0], PLAIN_ANSWER)}
+    gold = from_json(job["trees"][0])
+    try:
+        for part in [gold, *(part for part in walk(gold) if not is_scalar(part))]:
+            for one in (part, *part.parts):
+                if is_scalar(one) or (one.head == "relation" and all(map(is_scalar, one.parts))):
+                    algebra.check(one)
+    except algebra.UndecidedError as error:
+        return {"unfinished": str(error)}
+    return {"equal": False}
+
+
+def _latex(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
+    gold, answer = job["latex"]
+    return {"equal": compare(gold, answer, tell)}
+
+
+def _trees(job: Mapping[str, Any], tell: Callable[[bool], None]) -> dict[str, Any]:
     from trainer_core.rewards.mathematics.comparing import same
     from trainer_core.rewards.mathematics.tree import UnreadableError, from_json
     from worker.sandbox import algebra
 
+    tell(True)
     gold, answer = map(from_json, job["trees"])
     try:
         return {"equal": same(gold, answer, algebra.equal, job["units_required"])}

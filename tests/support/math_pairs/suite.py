@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.support.math_pairs import chosen, numbers, structures, words
+from tests.support.math_pairs import branches, chosen, numbers, structures, words
 from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
@@ -32,6 +32,9 @@ PLAIN: tuple[Family, ...] = (
     words.scripts,
     words.latex,
     chosen.exclusive,
+    branches.branches,
+    branches.sizes,
+    branches.names,
 )
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {

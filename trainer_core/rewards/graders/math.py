@@ -12,7 +12,7 @@ from trainer_core.rewards.graders.jail import Jail, JailError, Limits, require
 from trainer_core.rewards.graders.math_gold import Gold, gold_answers
 from trainer_core.rewards.graders.reference import reference_text
 from trainer_core.rewards.mathematics import choices
-from trainer_core.rewards.mathematics.comparing import AlgebraNeededError, same
+from trainer_core.rewards.mathematics.comparing import PLAIN_ANSWER, AlgebraNeededError, same
 from trainer_core.rewards.mathematics.kinds import KINDS, AnswerKind, taken_as
 from trainer_core.rewards.mathematics.reading import read
 from trainer_core.rewards.mathematics.tokens import LONGEST, canonical_text
@@ -23,6 +23,10 @@ from trainer_core.spec.base import field
 WALL_S = 60.0
 """Wall clock that a comparison may take at least, whatever its processor time: machines are busy."""
 _WALL_FOR_CPU = 20.0
+_CPU_FOR_CPU = 2.0
+"""A comparison that is not finished is followed by one with the gold answer alone."""
+_CPU_TO_END_S = 1.0
+"""Processor time in which a comparison that cannot be interrupted is ended from outside."""
 _MEMORY_MB = 1024
 
 
@@ -172,15 +176,34 @@ class _ReadAnswer:
         return equal
 
     def _ask(self, gold: str, comparison: dict[str, Any]) -> tuple[bool, bool]:
-        """(whether the gold answer is mathematics, whether they are equal)."""
+        """(whether the gold answer is mathematics, whether they are equal).
+
+        Where an answer brings the jail to its limits and a plain number does not, that answer is wrong. Raises
+        GraderError where the gold answer does.
+        """
+        try:
+            return self._told(gold, comparison)
+        except _LimitError:
+            plain = (
+                {"latex": [gold, PLAIN_ANSWER]} if "latex" in comparison else {"trees": [comparison["trees"][0]] * 2}
+            )
+            self._told(gold, {**comparison, **plain})
+            return True, False
+
+    def _told(self, gold: str, comparison: dict[str, Any]) -> tuple[bool, bool]:
         cpu_s = self._grader.timeout_s
-        limits = Limits(wall_s=max(WALL_S, cpu_s * _WALL_FOR_CPU), memory_mb=_MEMORY_MB)
+        wall_s = max(WALL_S, cpu_s * _WALL_FOR_CPU)
+        limits = Limits(wall_s=wall_s, memory_mb=_MEMORY_MB, cpu_s=_CPU_FOR_CPU * cpu_s + _CPU_TO_END_S)
         outcome = require(self._jail).equal({**comparison, "cpu_s": cpu_s}, limits)
         lines = outcome.result.splitlines()
         if not outcome.ok:
             what = "cannot be read" if not lines else "cannot be compared with the answer"
-            how = {"wall": f"in {limits.wall_s:g} s", "memory": f"in {_MEMORY_MB} MiB"}.get(outcome.end, "to the end")
-            raise GraderError(f"the gold answer {gold[:60]!r} {what} {how}")
+            how = {
+                "wall": f"in {wall_s:g} s",
+                "cpu": f"in {limits.cpu_s:g} s of processor time",
+                "memory": f"in {_MEMORY_MB} MiB",
+            }.get(outcome.end, "to the end")
+            raise _LimitError(f"the gold answer {gold[:60]!r} {what} {how}")
         try:
             verdict = json.loads(lines[-1])
             understood = len(lines) > 1 and json.loads(lines[0])["gold"] is True
@@ -190,6 +213,10 @@ class _ReadAnswer:
             return understood, verdict["equal"] is True
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise JailError(f"the jail gave no verdict: {error}") from error
+
+
+class _LimitError(GraderError):
+    """A comparison that the jail has ended."""
 
 
 def _texts(item: Mapping[str, Any], name: str) -> list[str]:

@@ -22,6 +22,8 @@ from trainer_core.rewards.mathematics.tree import (
 
 _DIGITS = re.compile(r"\(?(-?[0-9A-Za-z]*[0-9][0-9A-Za-z]*)\)?_(?:\{(?:\\text\{)?(\d+|two|eight|ten)\}?\}|(\d+))")
 _NAMED_BASES = {"two": "2", "eight": "8", "ten": "10"}
+_LONGEST_DIGITS = 400
+"""Characters of digits in a base: their pattern takes quadratic time."""
 _KEPT = 300
 """Characters of the longest texts whose trees are kept."""
 _IN_FRONT = {*(("sign", sign) for sign in ".,;=:"), ("command", "approx")}
@@ -48,7 +50,8 @@ def _read_once(text: str) -> Node:
 
 
 def _read(text: str) -> Node:
-    if match := _DIGITS.fullmatch(ascii_mathematics(text.strip().strip("$").strip())):
+    bare = ascii_mathematics(text.strip().strip("$").strip()) if len(text) <= _LONGEST_DIGITS else ""
+    if match := _DIGITS.fullmatch(bare):
         base = _NAMED_BASES.get(match[2] or "", match[2] or match[3])
         return node("digits", [], f"{match[1].upper()}_{base}")
     found = _trimmed(tokens(text))

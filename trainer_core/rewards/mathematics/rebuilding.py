@@ -91,18 +91,18 @@ def _interval(tree: Node) -> Node:
     if len(operators) == 1 and operators[0] in _REVERSED and operators[0] not in ("=", "!="):
         left, right = tree.parts
         operator = operators[0]
-        if right.head == "symbol" and not _is_variable(left):
+        if right.head == "symbol" and not is_variable(left):
             left, right, operator = right, left, _REVERSED[operator]
         if operator.startswith("<") and left.head == "call" and left.text == "abs" and right.head == "number":
             brackets = "[]" if operator == "<=" else "()"
-            return node("tuple", [negative(right), right], brackets) if _is_variable(left.parts[0]) else tree
-        if not _is_variable(left) or left.text in symbols(right):
+            return node("tuple", [negative(right), right], brackets) if is_variable(left.parts[0]) else tree
+        if not is_variable(left) or left.text in symbols(right):
             return tree
         closed = operator.endswith("=")
         if operator.startswith("<"):
             return node("tuple", [negative(INFINITY), right], "(]" if closed else "()")
         return node("tuple", [right, INFINITY], "[)" if closed else "()")
-    if len(operators) == 2 and _is_variable(tree.parts[1]):
+    if len(operators) == 2 and is_variable(tree.parts[1]):
         low, _, high = tree.parts
         if all(one.startswith(">") for one in operators):
             low, high, operators = high, low, [_REVERSED[one] for one in reversed(operators)]
@@ -113,7 +113,8 @@ def _interval(tree: Node) -> Node:
     return tree
 
 
-def _is_variable(tree: Node) -> bool:
+def is_variable(tree: Node) -> bool:
+    """Whether ``tree`` is a letter that may stand for anything."""
     return tree.head == "symbol" and tree.text not in ("infinity", "pi", "e", "i")
 
 
@@ -135,19 +136,30 @@ def named(tree: Node) -> tuple[str | None, Node]:
     if tree.head != "relation" or tree.text not in ("=", "~"):
         return None, tree
     left, right = tree.parts
-    if tree.text == "~" and not _is_variable(left):
+    if tree.text == "~" and not is_variable(left):
         return None, left
     if left.head == "words":
         return "", right
     if left.head == "symbol" and left.text not in symbols(right) and not _is_constant(left):
-        return left.text, right
+        return left.text.removeprefix("vec($").removesuffix(")"), right
     if left.head == "call" and left.text.startswith("of "):
         return left.key, right
     if _is_derivative(left):
         return left.key, right
+    if _is_applied(left, right):
+        return left.key, right
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
         return left.key, right
     return None, tree
+
+
+def _is_applied(left: Node, right: Node) -> bool:
+    """Whether ``left`` is P(A) or S(n), whose capital letter does not stand on the right."""
+    letters = [part.text for part in left.parts if part.head == "symbol"] if left.head == "product" else []
+    if len(letters) != 2 or len(left.parts) != 2:
+        return False
+    capitals = [letter for letter in letters if len(letter) == 1 and letter.isupper()]
+    return any(letter not in symbols(right) for letter in capitals)
 
 
 def _is_derivative(tree: Node) -> bool:

@@ -27,7 +27,7 @@ class Structures(Expressions):
         """Items up to a bracket that closes, or the end; and "," or "or" or "and" for what separates them."""
         items: list[Node] = []
         how = ","
-        if self._closes():
+        if self._closes() and not self.stream.at("|"):  # of "||x| - 5|" the second bar opens
             return items, how
         while True:
             items.append(self._relation())
@@ -110,9 +110,11 @@ class Structures(Expressions):
         modulus = self.operand()
         if bracketed:
             stream.expect(")")
+        name = ""
         if value.head == "relation" and value.text == "=mod":
-            value = value.parts[1]
-        return node("congruence", [value, modulus])
+            left, value = value.parts
+            name = left.text if left.head == "symbol" else ""
+        return node("congruence", [value, modulus], name)
 
     def _union(self) -> Node:
         found = self._ratio()
