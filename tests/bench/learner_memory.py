@@ -35,6 +35,7 @@ DENSE: dict[str, Any] = {
 TINY = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
 NARROW = {"sizes": {**TINY, "num_key_value_heads": 1}, "samples": 1, "batches": 1}
 RECOMPUTED = {"policy": {"gradient_checkpointing": True}}
+SHARED = {"ranks": 2, "context": 2}
 BFLOAT16 = {"policy": {"dtype": "bfloat16"}}
 LATENT = {
     "model_type": "deepseek_v3",
@@ -166,6 +167,7 @@ ELSEWHERE: dict[str, dict[str, Any]] = {
     "ZeRO 2, 4 of 900": {"samples": 4, "length": 900, "zero_stage": 2},
     "ZeRO 3, 4 of 900": {"samples": 4, "length": 900, "zero_stage": 3},
     "ZeRO 2 on 2 ranks, 4 of 900": {"samples": 4, "length": 900, "batches": 1, "zero_stage": 2, "ranks": 2},
+    "8,192 tokens that 2 ranks share out": {"samples": 1, "length": 8192 - PROMPT + 1, "batches": 1, **SHARED},
     "32,768 tokens, checkpointed, 3 layers of 128": {
         "samples": 1,
         "length": 32768 - PROMPT + 1,
@@ -247,7 +249,8 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
 
     torch.set_num_threads(1)
     samples, length, ranks = shape["samples"], shape["length"], shape.get("ranks", 1)
-    tokens, together = samples * (PROMPT + length - 1), samples * ranks * shape.get("batches", 2)
+    context = shape.get("context", 1)
+    tokens, together = samples * (PROMPT + length - 1), samples * (ranks // context) * shape.get("batches", 2)
     device = shape.get("device", "cpu")
     world = {"rank": shape.get("rank", 0), "world_size": ranks, "init_method": shape.get("meet"), "device": device}
     spec = RunSpec.model_validate(
@@ -267,7 +270,8 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
                 "zero_stage": shape.get("zero_stage", 0),
                 "learner_ranks": ranks,
                 "share_prompts": False,
-                "max_tokens_per_microbatch": tokens,
+                "context_parallel_size": context,
+                "max_tokens_per_microbatch": -(-tokens // context),
             },
             "advantage": {"type": "reinforce"},
             "corrections": [],

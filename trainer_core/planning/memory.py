@@ -4,10 +4,11 @@ Counted is what the policy's sizes decide; an interpreter with its libraries tak
 process beside it. On an accelerator DeepSpeed's buckets come to it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from math import lcm
 
-from trainer_core.planning.activations import activations
+from trainer_core.planning.activations import MASKED_KEYS, activations
 from trainer_core.planning.policy_size import PolicySize
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
@@ -40,8 +41,8 @@ class LearnerMemory:
     critic: int
     """A critic of its own, with gradients and moments."""
     activations: int
-    """Activations of one micro-batch, at the worst moment before a layer has given back what it keeps; with the
-    gradient of the output layer."""
+    """Activations of one micro-batch, or of this rank's share of it, at the worst moment before a layer has given back
+    what it keeps; with the gradient of the output layer."""
     accumulates: bool
     """Whether an update has several micro-batches: then the gradients of the first stay while the next is computed."""
     reducing: int
@@ -109,7 +110,8 @@ def memory(
         size: the size of the policy.
         spec: the run.
         teacher: size of the policy that ``spec.distillation`` names.
-        tokens: in the fullest micro-batch; else as many as one may hold, or as a rank has in an update.
+        tokens: in the fullest micro-batch, of all ranks that share it out; else as many as one may hold, or as there
+            are in an update.
         keys: the number of keys of the longest sequence; else the longest that the engine allows.
     """
     own = spec.parallelism
@@ -146,16 +148,20 @@ def learner_memory(
     trained = added or whole
     width = BYTES[spec.policy.dtype]
     state = _state(spec, trained, stage, ranks)
-    longest = keys or min(spec.rollout.engine.max_model_len, spec.parallelism.max_tokens_per_microbatch)
+    together = spec.parallelism.context_parallel_size
+    budget = spec.parallelism.max_tokens_per_microbatch * together
+    longest = keys or min(spec.rollout.engine.max_model_len, budget)
     samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
-    whole_update = -(-samples // ranks) * longest
-    budget = spec.parallelism.max_tokens_per_microbatch
+    whole_update = -(-samples // max(1, ranks // together)) * longest
     packed = tokens or min(budget, whole_update)
     frozen = size.parameters * width
     keeps_copy = isinstance(spec.proximal, SnapshotProximal | EWMAProximal)
     # A reference that nothing renews is cut as the weights are.
     reference = frozen // (ranks if stage == 3 and spec.kl.reset_steps is None else 1)
-    made = activations(size, spec, packed, longest, packed)
+    own = -(-packed // together)
+    # Attention has the tokens of all ranks and a part of the heads; where these are few, keys and values are repeated.
+    made = activations(replace(size, kv_heads=lcm(size.kv_heads, together)), spec, own, longest, own)
+    unshared = (packed - own) * longest * width if longest <= MASKED_KEYS else 0
     critic = _state(spec, size.parameters, stage, ranks)
     critic_weights = size.parameters * width // (ranks if stage == 3 else 1)
     return LearnerMemory(
@@ -170,9 +176,9 @@ def learner_memory(
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
-        activations=made.first,
+        activations=made.first + unshared,
         accumulates=whole_update > budget,
-        reducing=max(made.last, _exchanged(spec, trained, stage)),
+        reducing=max(made.last + unshared, _exchanged(spec, trained, stage)),
         export=whole * max(width, 4 if added else width),
         host=made.host + _on_host(spec, trained, ranks),
     )

@@ -31,20 +31,23 @@ def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:
     Raises:
         PlanError: they do not hold one engine and one rank.
     """
-    per_engine, per_rank = work.rates.engine.gpus, work.rates.learner.gpus
-    most = min((gpus - per_rank) // per_engine, most_engines(work, mode))
+    # Ranks that share tokens out come and go together.
+    per_engine, together = work.rates.engine.gpus, work.context_ranks
+    per_group = work.rates.learner.gpus * together
+    most = min((gpus - per_group) // per_engine, most_engines(work, mode))
     if most < 1:
+        ranks = "one learner rank" if together == 1 else f"{together} learner ranks that share tokens out"
         raise PlanError(
             f"{gpus} GPU{'' if gpus == 1 else 's'} cannot hold one rollout engine ({per_engine}) "
-            f"and one learner rank ({per_rank})."
+            f"and {ranks} ({per_group})."
         )
     tried: dict[int, Split] = {}
 
     def attempt(engines: int) -> None:
         engines = min(max(engines, 1), most)
         if engines not in tried:
-            ranks = min((gpus - engines * per_engine) // per_rank, work.max_ranks())
-            used = engines * per_engine + ranks * per_rank
+            ranks = min((gpus - engines * per_engine) // per_group * together, work.max_ranks())
+            used = engines * per_engine + ranks * work.rates.learner.gpus
             tried[engines] = Split(engines, ranks, used, simulate(work, mode, engines, ranks, steps=4))
 
     if most <= EXHAUSTIVE:
@@ -62,8 +65,8 @@ def best_split(work: Workload, mode: LoopMode, gpus: int) -> Split:
 
 def _trim(work: Workload, mode: LoopMode, split: Split) -> Split:
     """Halve the ranks as long as the step stays as short: a learner that waits gains nothing by more of them."""
-    while split.ranks > 1:
-        ranks = split.ranks // 2
+    while split.ranks > work.context_ranks:
+        ranks = split.ranks // work.context_ranks // 2 * work.context_ranks
         timeline = simulate(work, mode, split.engines, ranks, steps=4)
         if timeline.step_seconds > split.timeline.step_seconds * (1 + _CLOSE):
             break

@@ -27,6 +27,8 @@ class Workload:
     rates: Rates
     epochs: int = 1
     """Passes over the batch."""
+    context_ranks: int = 1
+    """Learner ranks that share out the tokens of each micro-batch."""
 
     @property
     def samples(self) -> int:
@@ -35,13 +37,17 @@ class Workload:
 
     def max_ranks(self) -> int:
         """Learner ranks that a minibatch can feed."""
-        return max(1, self.samples // self.updates)
+        return max(1, self.samples // self.updates) * self.context_ranks
 
     def learn_seconds(self, tokens: float, longest: float, ranks: int) -> float:
         """Time in which ``ranks`` learn from ``tokens``, of which one trajectory has ``longest``, in all passes."""
         learner = self.rates.learner
-        speedup = ranks * learner.doubling_efficiency ** math.log2(ranks)
-        return self.epochs * max(tokens / (learner.tokens_per_s * speedup), longest / learner.tokens_per_s)
+
+        def tokens_per_s(together: int) -> float:
+            return learner.tokens_per_s * together * learner.doubling_efficiency ** math.log2(together)
+
+        # A trajectory is one group's; its ranks share its tokens out.
+        return self.epochs * max(tokens / tokens_per_s(ranks), longest / tokens_per_s(min(ranks, self.context_ranks)))
 
 
 ModeName = Literal["sync", "streamed", "async", "in_flight"]
@@ -84,4 +90,5 @@ def workload(spec: RunSpec, rates: Rates) -> Workload:
         updates=spec.schedule.updates_per_step,
         rates=rates,
         epochs=spec.schedule.epochs,
+        context_ranks=spec.parallelism.context_parallel_size,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trainer_core.spec.learner.adapter import LoRAAdapter
 from trainer_core.spec.learner.routing import LossFreeBalancing, NoBalancing
 from trainer_core.support.architectures import ARCHITECTURES, Support, class_of, support_of
+from trainer_core.support.context_parallel import of_context
 from trainer_core.support.engine_devices import of_devices
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def _of_spec(config: Mapping[str, Any], spec: RunSpec) -> Iterator[tuple[Path, s
             f"rollout.engine.max_model_len to {longest} or less.",
         )
     yield from of_devices(config, engine)
+    yield from of_context(config, spec.parallelism.context_parallel_size)
     if known is None:
         return
     if engine.dtype == "float16" and not known.float16:

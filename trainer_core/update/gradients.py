@@ -19,7 +19,7 @@ from trainer_core.spec.methods.distillation import Distillation
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus, NoEntropyBonus
 from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.auxiliary.teacher import scored_logits
-from trainer_core.update.collectives import gather_tensors, largest
+from trainer_core.update.collectives import data_groups, data_rank, gather_tensors, largest
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.entropies import token_entropies
 from trainer_core.update.model.policy import score
@@ -50,8 +50,6 @@ class GradientAccumulator:
     def __init__(
         self,
         parts: LearnerModels,
-        rank: int,
-        world_size: int,
         packing: Packing,
         device: torch.device,
         between: Callable[[], None],
@@ -60,15 +58,11 @@ class GradientAccumulator:
 
         Args:
             parts: the models.
-            rank: the rank of this process.
-            world_size: number of ranks.
             packing: how trajectories are cut into micro-batches.
             device: where the models are.
             between: called before each micro-batch.
         """
         self._parts = parts
-        self._rank = rank
-        self._world_size = world_size
         self._packing = packing
         self._device = device
         self._between = between
@@ -78,11 +72,11 @@ class GradientAccumulator:
 
         Args:
             part: the minibatch, the same on every rank.
-            mine: this rank's; its shard by default.
+            mine: this rank's; by default its shard, which ranks that share tokens out have in common.
         """
-        mine = shards(part, self._world_size)[self._rank] if mine is None else mine
+        mine = shards(part, data_groups())[data_rank()] if mine is None else mine
         batches = pack(mine, self._packing)
-        if self._world_size > 1:
+        if data_groups() > 1:
             most = largest(len(batches))
             if len(batches) < most:
                 # DeepSpeed's collectives need the ranks in step: extra turns are made with a short sequence.
@@ -194,7 +188,7 @@ class GradientAccumulator:
             if spec.distillation is not None:
                 loss = self._distil(spec, spec.distillation, batch, one, logprobs, own_logits, loss, whole, totals)
             if own_logits is not None and not isinstance(spec.entropy, NoEntropyBonus):
-                weight, spread = self._parts.entropy.weight(spec), token_entropies(own_logits, batch.temperature)
+                weight, spread = self._parts.entropy.weight(spec), self._spread(own_logits, batch)
                 loss = loss - entropy_bonus(spec, weight, batch, spread, whole, totals)
             if spec.critic is not None and one.returns is not None:
                 value = value_share(spec, spec.critic, batch, self._values(batch), one, whole, totals)
@@ -251,10 +245,14 @@ class GradientAccumulator:
             totals.add_share("actor/sft_loss", share.detach() * factor)
             self._parts.engine.backward(poisoned(spec.data.sft.coefficient * factor * share))
 
+    def _spread(self, own_logits: Tensor, batch: TokenBatch) -> Tensor:
+        """Entropies of the predicted tokens, [M] with gradient."""
+        return batch.whole(token_entropies(own_logits, batch.own(batch.temperature)))
+
     def _values(self, batch: TokenBatch) -> Tensor:
         """The critic's values; those of a head belong to the policy's last forward pass, which was of ``batch``."""
         if self._parts.head is not None:
-            return self._parts.head.take()
+            return self._parts.head.take(batch)
         if self._parts.critic is None:
             raise ValueError("the advantages need a critic but the learner was started without one")
         return self._parts.critic.values(batch)

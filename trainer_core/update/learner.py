@@ -17,6 +17,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
+from trainer_core.update.collectives import share_context, tells
 from trainer_core.update.device import claim, settle, take_peak
 from trainer_core.update.formats.perturbation import perturbed
 from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
@@ -95,21 +96,23 @@ class Learner:
         """
         self._device = claim(device, rank)
         init_process_group(rank, world_size, init_method, self._device)
+        context = share_context(spec.parallelism.context_parallel_size, self._device)
         self.rank = rank
+        self.tells = tells()
+        """Whether what it writes into trajectories counts: ranks that share tokens out find the same."""
         self.version = 0
         self._model_dir = Path(model_dir)
         asked = None if teacher is None else Path(teacher)
         self._parts = LearnerModels(self._model_dir, spec, world_size, self._device, asked)
         cut, packs = spec.parallelism, self._parts.invariant
         alone = cut.batch_invariant and not packs
-        self._packing = Packing(cut.max_tokens_per_microbatch, cut.share_prompts, alone=alone, exact=packs)
+        budget = cut.max_tokens_per_microbatch * context.size
+        self._packing = Packing(budget, cut.share_prompts, alone=alone, exact=packs, context=context)
         self._engine = self._parts.engine
         if between is not None:
             call_between_layers(self._parts.model, between)
         self._served = spec.rollout.engine
-        self._gradients = GradientAccumulator(
-            self._parts, rank, world_size, self._packing, self._device, between or (lambda: None)
-        )
+        self._gradients = GradientAccumulator(self._parts, self._packing, self._device, between or (lambda: None))
         self._torn: str | None = None
         quantization = spec.rollout.engine.quantization
         self.engine_fp8: Scales | None = None if quantization is None else quantization.scales
@@ -308,7 +311,13 @@ class Learner:
         """Score trajectories again by the present weights; see ``learner_side``. The same on every rank."""
         self._require_whole()
         return learner_side(
-            self._engine.forward, trajectories, own_prompts, top_p=top_p, top_k=top_k, device=self._device
+            self._engine.forward,
+            trajectories,
+            own_prompts,
+            top_p=top_p,
+            top_k=top_k,
+            device=self._device,
+            context=self._packing.context,
         )
 
     def save(self, folder: str | Path, extra: Mapping[str, Any] | None = None) -> SavedCheckpoint | None:

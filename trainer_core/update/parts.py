@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.critic import HeadCritic, SeparateCritic
 from trainer_core.spec.methods.entropy import AdaptiveEntropyBonus
+from trainer_core.support.context_parallel import of_context
 from trainer_core.update import capabilities
 from trainer_core.update.auxiliary.bare import BareBackbone
 from trainer_core.update.auxiliary.critic import SeparateValue, ValueHead
@@ -30,8 +32,15 @@ from trainer_core.update.model.shards import ShardedWeights, whole_shape
 from trainer_core.update.model.storage import DTYPES, HostMemory, bound_kernels, stored
 from trainer_core.update.objective.extra_outputs import needs_logits
 from trainer_core.update.optimization.engine import UpdateEngine
+from trainer_core.update.packed.attention import UnsupportedPolicy
 
 Tensors = dict[str, dict[str, Tensor]]
+
+
+def require_shared_context(config: Mapping[str, Any], ranks: int) -> None:
+    """Raise UnsupportedPolicy where so many ranks cannot share out the tokens of the policy of ``config``."""
+    for _, sentence in of_context(config, ranks):
+        raise UnsupportedPolicy(sentence)
 
 
 def _placement(spec: RunSpec, world_size: int, device: torch.device) -> ShardedWeights | None:
@@ -51,9 +60,11 @@ class LearnerModels:
         checkpointing, flows = spec.policy.gradient_checkpointing, Flows.of(spec)
         if spec.policy.dtype != "float32":
             flows = Flows()
+        context = spec.parallelism.context_parallel_size
         place = _placement(spec, world_size, device)
         loaded = load_policy(base, device=device, gradient_checkpointing=checkpointing, flows=flows, placement=place)
         self.model = loaded.train()
+        require_shared_context(self.model.config.to_dict(), context)
         self.dtype = DTYPES[spec.policy.dtype]
         stored(self.model, self.dtype, place)
         if spec.policy.activation_offload:
@@ -82,6 +93,7 @@ class LearnerModels:
         self.teacher = None
         if spec.distillation is not None:
             self.teacher = Teacher(spec.distillation, teacher, self.vocab_size, device)
+            require_shared_context(self.teacher.config, context)
         self.supervisor = Supervisor(base)
         self.entropy = EntropyControl(spec)
         self._adapts_entropy = isinstance(spec.entropy, AdaptiveEntropyBonus)

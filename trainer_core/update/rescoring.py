@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from trainer_core.diagnosis.truncation import log_kept_mass
 from trainer_core.trajectory import Trajectory
+from trainer_core.update.collectives import ALONE, ContextGroup
 from trainer_core.update.model.policy import logits
-from trainer_core.update.packed.packing import TokenBatch, pack
+from trainer_core.update.packed.packing import Packing, TokenBatch, pack
 
 ROWS = 256
 """Positions whose distribution is looked at together: it is held in float64 over the whole vocabulary."""
@@ -38,6 +39,7 @@ def learner_side(
     top_p: float,
     top_k: int,
     device: torch.device,
+    context: ContextGroup = ALONE,
 ) -> dict[str, LearnerSide]:
     """Score trajectories again.
 
@@ -49,18 +51,19 @@ def learner_side(
         top_p: the top-p of the sampling, 1 for none.
         top_k: the top-k of the sampling, 0 for none.
         device: the device of the policy.
+        context: the ranks that share the tokens of each trajectory out.
 
     Returns:
         By trajectory id.
     """
     found = {}
     for trajectory in trajectories:
-        batch, scores = _forward(model, trajectory, device)
+        batch, scores = _forward(model, trajectory, device, context)
         logprobs, kept = _look(scores, batch, trajectory.temperature, top_p, top_k)
         own = own_prompts.get(trajectory.trajectory_id)
         template = torch.zeros_like(logprobs)
         if own is not None and not np.array_equal(own, trajectory.prompt_ids):
-            other, scores = _forward(model, replace(trajectory, prompt_ids=own, routes=None), device)
+            other, scores = _forward(model, replace(trajectory, prompt_ids=own, routes=None), device, context)
             template = logprobs - _look(scores, other, 1.0, 1.0, 0)[0]
         places = batch.offset.cpu().numpy()
         columns = (_spread(values, places, trajectory.length) for values in (logprobs, kept, template))
@@ -68,19 +71,22 @@ def learner_side(
     return found
 
 
-def _forward(model: nn.Module, trajectory: Trajectory, device: torch.device) -> tuple[TokenBatch, Tensor]:
-    batch = pack([trajectory], len(trajectory.prompt_ids) + trajectory.length)[0].to(device)
+def _forward(
+    model: nn.Module, trajectory: Trajectory, device: torch.device, context: ContextGroup
+) -> tuple[TokenBatch, Tensor]:
+    packing = Packing(len(trajectory.prompt_ids) + trajectory.length, context=context)
+    batch = pack([trajectory], packing)[0].to(device)
     return batch, logits(model, batch)
 
 
 def _look(scores: Tensor, batch: TokenBatch, temperature: float, top_p: float, top_k: int) -> tuple[Tensor, Tensor]:
     """Log-probabilities at temperature 1 and the log of the kept mass at ``temperature``, float64 [M] each."""
     logprobs, kept = [], []
-    for part, targets in zip(scores.split(ROWS), batch.targets.split(ROWS), strict=True):
+    for part, targets in zip(scores.split(ROWS), batch.own(batch.targets).split(ROWS), strict=True):
         wide = part.double()
         logprobs.append(wide.log_softmax(dim=-1).gather(1, targets.unsqueeze(1)).squeeze(1))
         kept.append(log_kept_mass(wide, temperature=temperature, top_p=top_p, top_k=top_k))
-    return torch.cat(logprobs), torch.cat(kept)
+    return batch.whole(torch.cat(logprobs)), batch.whole(torch.cat(kept))
 
 
 def _spread(values: Tensor, places: NDArray[np.int64], length: int) -> NDArray[np.float64]:

@@ -139,7 +139,7 @@ class LearnerWorker:
         """One step; returns the metrics and what the learner has found for this rank's trajectories."""
         groups = packed.groups()
         metrics = self._learner.update(groups, spec, step)
-        return metrics, _found(groups)
+        return metrics, self._found(groups)
 
     def begin(self, spec: RunSpec, step: int) -> None:
         """Open a streamed step."""
@@ -150,7 +150,7 @@ class LearnerWorker:
         """Add the gradient of a piece; returns what the learner has found for this rank's trajectories."""
         groups = packed.groups()
         self._learner.accumulate(groups)
-        return _found(groups)
+        return self._found(groups)
 
     @_at_work
     def finish(self) -> tuple[dict[str, float], int]:
@@ -203,6 +203,10 @@ class LearnerWorker:
         """Score trajectories again by the present weights."""
         return self._learner.rescore(trajectories, own_prompts, top_p, top_k)
 
+    def _found(self, groups: Sequence[Group]) -> Found:
+        """Facts of this rank's trajectories; nothing where another rank of its context group tells them."""
+        return _columns(groups if self._learner.tells else ())
+
     def save(self, folder: str, extra: Mapping[str, Any]) -> SavedCheckpoint | None:
         """Write a checkpoint; None above rank 0."""
         return self._learner.save(folder, extra)
@@ -213,7 +217,7 @@ class LearnerWorker:
         return self._learner.version, extra
 
 
-def _found(groups: Sequence[Group]) -> Found:
+def _columns(groups: Sequence[Group]) -> Found:
     known = [
         (g, s, trajectory)
         for g, group in enumerate(groups)

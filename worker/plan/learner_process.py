@@ -47,7 +47,13 @@ def start(spec: RunSpec, policy: str) -> None:
     from trainer_core.update.learner import Learner
 
     torch.set_num_threads(1)
-    alone = spec.model_copy(update={"parallelism": spec.parallelism.model_copy(update={"learner_ranks": 1})})
+    cut = spec.parallelism
+    single = {
+        "learner_ranks": 1,
+        "context_parallel_size": 1,
+        "max_tokens_per_microbatch": cut.max_tokens_per_microbatch * cut.context_parallel_size,
+    }
+    alone = spec.model_copy(update={"parallelism": cut.model_copy(update=single)})
     # Which policy teaches is the platform's to know; one of the policy's own size costs the same.
     _kept = _MeasuredLearner(Learner(policy, alone, teacher=policy), alone, [])
 

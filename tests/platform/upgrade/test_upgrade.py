@@ -30,6 +30,7 @@ NEW_KEYS = {
     "change_set",
     "checkpoint",
     "cluster",
+    "context_parallel_size",
     "cuda_graphs",
     "devices",
     "effective_role",

@@ -194,6 +194,25 @@ def test_what_saves_memory_and_what_costs_it(size: PolicySize) -> None:
     assert rank(size, proximal={"type": "snapshot"}).proximal == 4 * count
 
 
+def test_ranks_that_share_tokens_out_share_activations_and_no_weights(size: PolicySize) -> None:
+    def of(together: int, tokens: int, **sizes: int) -> LearnerMemory:
+        cut = {"learner_ranks": 4, "context_parallel_size": together, "max_tokens_per_microbatch": 8192 // together}
+        asked = spec(parallelism=cut, rollout={"group_size": 8, "engine": {"max_model_len": 8192}})
+        return learner_memory(replace(size, **sizes), asked, 0, 4, tokens=tokens)
+
+    alone, two, four = (of(together, 8192) for together in (1, 2, 4))
+    assert two.activations == of(1, 4096).activations < 0.6 * alone.activations
+    # Each rank needs a key of its own: two are repeated.
+    assert four.activations == of(1, 2048, kv_heads=4).activations
+    for one in (two, four):
+        assert (one.weights, one.gradients, one.moments) == (alone.weights, alone.gradients, alone.moments)
+    # Every rank has the mask of all tokens, where sequences are short enough for one.
+    short = {"keys": 512, "tokens": 2048}
+    own = spec(parallelism={"learner_ranks": 2, "context_parallel_size": 2})
+    masked = learner_memory(size, own, 0, 2, **short).activations
+    assert masked - learner_memory(size, spec(), 0, 1, keys=512, tokens=1024).activations == 1024 * 512 * 4
+
+
 def test_a_teacher_stands_whole_on_every_rank(size: PolicySize) -> None:
     large = replace(size, parameters=10 * size.parameters)
     distilled = spec(distillation={"teacher": "large"})

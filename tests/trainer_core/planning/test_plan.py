@@ -59,6 +59,16 @@ def test_workers_of_several_gpus_are_counted_whole() -> None:
     assert {(mode.rollout_gpus, mode.learner_gpus, mode.unused_gpus) for mode in found.modes} == {(2, 4, 1)}
 
 
+def test_ranks_that_share_tokens_out_come_and_go_together() -> None:
+    alone, shared = work(), work(context_ranks=2)
+    assert (alone.max_ranks(), shared.max_ranks()) == (8, 16)
+    # One trajectory is the work of one group, which learns from it in half the time.
+    assert shared.learn_seconds(880, 880, 4) == pytest.approx(alone.learn_seconds(880, 440, 4))
+    assert [best_split(shared, LoopMode("sync"), gpus).ranks for gpus in (3, 4)] == [2, 2]
+    with pytest.raises(PlanError, match=r"2 GPUs cannot hold one rollout engine \(1\) and 2 learner ranks that share"):
+        best_split(shared, LoopMode("sync"), 2)
+
+
 def test_gpus_that_gain_nothing_stay_unused() -> None:
     found = plan(small(), 100, rates())
     sync = found.modes[0]

@@ -6,11 +6,13 @@ from tests.support.spec_usage import Usage, kind_of, models, of_recipes, of_whol
 CPU = "refused on a CPU, which has no other memory to keep it in"
 DEVICES = "no whole run of the suite has an engine of stages, or of experts shared out"
 CHANNELS = "no policy that is small enough to be trained here speaks in Harmony's channels"
+RANKS = "no whole run of the suite has several learner ranks"
 UNUSED = {
     "Policy.activation_offload": (CPU, "tests/trainer_core/update/test_memory_savings.py"),
     "Optimizer.offload": (CPU, "tests/trainer_core/update/test_memory_savings.py"),
     "Engine.pipeline_parallel_size": (DEVICES, "tests/trainer_core/spec/test_engine_devices.py"),
     "Engine.expert_parallel": (DEVICES, "tests/trainer_core/spec/test_engine_devices.py"),
+    "Parallelism.context_parallel_size": (RANKS, "tests/trainer_core/update/context_ranks.py"),
     "TaggedThinking.answer_start": (CHANNELS, "tests/worker/engine/test_thinking_tracker.py"),
 }
 """What stands in no run: why, and where it is tested instead."""

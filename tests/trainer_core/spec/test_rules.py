@@ -12,6 +12,7 @@ from trainer_core.spec.generation.length_window import StagedWindow
 from trainer_core.spec.methods.advantage.gdpo import GDPOAdvantage
 
 TAGS = {"type": "tags"}
+SHARED = {"learner_ranks": 2, "context_parallel_size": 2}
 HELD_OUT = {"name": "held_out", "dataset": "held@1"}
 
 CONTRADICTIONS = {
@@ -85,6 +86,49 @@ CONTRADICTIONS = {
         {"schedule": {"prompts_per_step": 2, "updates_per_step": 2}, "parallelism": {"learner_ranks": 9}},
         ("parallelism", "learner_ranks"),
         "a minibatch of 8 trajectories cannot feed 9 ranks",
+    ),
+    "idle groups of ranks": (
+        {
+            "schedule": {"prompts_per_step": 2, "updates_per_step": 2},
+            "parallelism": {"learner_ranks": 36, "context_parallel_size": 4},
+        },
+        ("parallelism", "learner_ranks"),
+        "a minibatch of 8 trajectories cannot feed 9 groups of ranks",
+    ),
+    "ranks that cannot be cut into groups": (
+        {"parallelism": {"learner_ranks": 6, "context_parallel_size": 4}},
+        ("parallelism", "context_parallel_size"),
+        "6 learner ranks cannot be cut into groups of 4: choose one of 1, 2, 3, 6",
+    ),
+    "invariance to the batch over shared tokens": (
+        {"parallelism": {**SHARED, "batch_invariant": True}},
+        ("parallelism", "batch_invariant"),
+        "round otherwise: set parallelism.batch_invariant to false, or set parallelism.context_parallel_size to 1",
+    ),
+    "half precision over shared tokens": (
+        {"parallelism": SHARED, "precision": {"type": "half"}},
+        ("precision",),
+        "precision.type = half has not been seen where ranks share tokens out: choose precision.type = float32, or",
+    ),
+    "FP8 over shared tokens": (
+        {"parallelism": SHARED, "rollout": {"engine": {"dtype": "bfloat16", "quantization": {}}}},
+        ("rollout", "engine", "quantization"),
+        "the learner's image of FP8 has not been seen where ranks share tokens out",
+    ),
+    "offloaded moments over shared tokens": (
+        {"parallelism": {**SHARED, "zero_stage": 2}, "optimizer": {"offload": True}},
+        ("optimizer", "offload"),
+        "optimizer.offload has not been seen where ranks share tokens out: set optimizer.offload to false, or",
+    ),
+    "offloaded activations over shared tokens": (
+        {"parallelism": SHARED, "policy": {"base": "starter", "activation_offload": True}},
+        ("policy", "activation_offload"),
+        "set policy.activation_offload to false, or set parallelism.context_parallel_size to 1",
+    ),
+    "microbatch too small for groups of ranks": (
+        {"parallelism": {**SHARED, "max_tokens_per_microbatch": 255}},
+        ("parallelism", "max_tokens_per_microbatch"),
+        r"a trajectory of max_model_len \(512\) tokens would not fit",
     ),
     "endless warm-up": (
         {"schedule": {"steps": 10}, "optimizer": {"warmup_steps": 10}},
@@ -198,6 +242,14 @@ def test_what_lies_on_the_edge_is_accepted() -> None:
         evaluation={"sources": [HELD_OUT], "thinking_budget": 0},
         guards=[{"metric": "eval/held_out/pass_rate", "min": 0.1}, {"metric": "train/pass_rate/sums", "max": 0.9}],
         data=weighted(sums=1.0, off=0.0),
+    )
+
+
+def test_ranks_that_share_tokens_out_hold_more_of_them_and_need_fewer_trajectories() -> None:
+    spec(
+        rollout={"group_size": 2, "max_tokens": 100},
+        schedule={"steps": 10, "prompts_per_step": 1},
+        parallelism={"max_tokens_per_microbatch": 256, "learner_ranks": 4, "context_parallel_size": 2},
     )
 
 

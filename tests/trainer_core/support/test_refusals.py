@@ -11,6 +11,7 @@ import pytest
 from tests.trainer_core.specs import spec
 from trainer_core.starter.architectures import ARCHITECTURES as TINY
 from trainer_core.support import ARCHITECTURES, objections, refusal, support_of
+from trainer_core.support.context_parallel import of_context
 
 QWEN = {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "max_position_embeddings": 4096}
 
@@ -22,6 +23,49 @@ def config(name: str, **parts: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_what_trains_is_not_refused(name: str) -> None:
     assert refusal(config(name), spec()) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "ranks", "sentence"),
+    [
+        (
+            {"num_attention_heads": 6},
+            4,
+            "4 ranks cannot share out 6 attention heads alike: set parallelism.context_parallel_size to one of 1, 2, "
+            "3, 6.",
+        ),
+        (
+            {"layer_types": ["linear_attention", "full_attention"], "model_type": "minimax"},
+            2,
+            "The policy has layers of linear attention, which carry a state from token to token and not from rank to "
+            "rank: set parallelism.context_parallel_size to 1.",
+        ),
+        (
+            {"num_attention_heads": 8, "rope_scaling": {"type": "dynamic", "factor": 2.0}},
+            2,
+            "The policy's rotary positions of the kind dynamic follow from the longest position that a rank sees, and "
+            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+        ),
+        (
+            {"rope_parameters": {"full_attention": {"rope_type": "longrope"}, "sliding_attention": None}},
+            2,
+            "The policy's rotary positions of the kind longrope follow from the longest position that a rank sees, and "
+            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+        ),
+    ],
+)
+def test_tokens_that_ranks_cannot_share_out(given: dict[str, Any], ranks: int, sentence: str) -> None:
+    policy = config("Qwen3ForCausalLM", **given)
+    asked = spec(parallelism={"learner_ranks": ranks, "context_parallel_size": ranks})
+    field = ("parallelism", "context_parallel_size")
+    assert list(of_context(policy, ranks)) == [(field, sentence)]
+    assert (field, sentence) in list(objections(policy, asked))
+    assert list(of_context(policy, 1)) == []
+
+
+def test_ranks_share_out_fewer_key_heads_than_they_are() -> None:
+    policy = config("Qwen3ForCausalLM", num_attention_heads=8, num_key_value_heads=2, rope_scaling={"type": "yarn"})
+    assert list(of_context(policy, 8)) == []
 
 
 def test_an_architecture_that_was_never_tried_is_not_refused() -> None:

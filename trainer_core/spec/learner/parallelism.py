@@ -14,7 +14,11 @@ class Parallelism(SpecModel):
     """Rollout engines that the run starts with; the others join as the cluster has room for them, now or when nodes are
     added. None waits for all."""
     learner_ranks: int = field(1, ge=1, le=1024)
-    """Data-parallel DeepSpeed ranks."""
+    """DeepSpeed ranks: data-parallel groups times ``context_parallel_size``."""
+    context_parallel_size: int = field(1, ge=1, le=1024, unit="ranks")
+    """Learner ranks that share out the tokens of each micro-batch, for sequences whose activations one rank cannot
+    hold: every rank computes its own run of tokens, and before attention they exchange heads for tokens
+    (DeepSpeed-Ulysses, arXiv 2309.14509). A divisor of ``learner_ranks`` and of the policy's attention heads."""
     learner_placement: Literal["pack", "spread"] = "pack"
     """Where learner ranks compute: on as few of the cluster's nodes as can be, or over as many."""
     zero_stage: Literal[0, 1, 2, 3] = 0
@@ -22,7 +26,8 @@ class Parallelism(SpecModel):
     reward_workers: int = field(1, ge=1, le=1024)
     """Processes that compute rewards."""
     max_tokens_per_microbatch: int = field(16_384, ge=64, unit="tokens")
-    """Packed tokens per forward pass of a learner rank."""
+    """Packed tokens per forward pass of a learner rank; a micro-batch that several ranks share out has as many times as
+    many."""
     share_prompts: bool = True
     """Compute the prompt of a group once per micro-batch, and not once per sample. The same update, less work."""
     batch_invariant: bool = False

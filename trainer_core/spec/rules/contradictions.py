@@ -12,7 +12,7 @@ from trainer_core.spec.rewards.length_shaping import DecoupledLength
 from trainer_core.spec.rules.batch import experience_replay, group_baselines, group_sizes, mixing
 from trainer_core.spec.rules.branches import branching
 from trainer_core.spec.rules.engines import engines
-from trainer_core.spec.rules.learner import adapter, critic, memory, reference, teacher
+from trainer_core.spec.rules.learner import adapter, context, critic, memory, reference, teacher
 from trainer_core.spec.rules.lengths import length_shaping, length_window, thinking_budgets
 from trainer_core.spec.rules.modes import over_provisioning, streaming
 from trainer_core.spec.rules.off_policy import corrections, proximal, sampling
@@ -52,6 +52,7 @@ def contradictions(spec: "RunSpec") -> list[InitErrorDetails]:
         routing,
         adapter,
         memory,
+        context,
         _groups,
         _learner,
         streaming,
@@ -100,7 +101,8 @@ def _lengths(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             ("reward", "overlong", "buffer"),
             f"the overlong buffer ({overlong.buffer}) must be shorter than max_tokens ({rollout.max_tokens})",
         )
-    if engine.max_model_len > spec.parallelism.max_tokens_per_microbatch:
+    cut = spec.parallelism
+    if engine.max_model_len > cut.max_tokens_per_microbatch * cut.context_parallel_size:
         yield (
             ("parallelism", "max_tokens_per_microbatch"),
             f"a trajectory of max_model_len ({engine.max_model_len}) tokens would not fit into one microbatch",
@@ -143,11 +145,10 @@ def _learner(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
             f"{spec.schedule.prompts_per_step} prompts cannot be cut into {spec.schedule.updates_per_step} equal parts",
         )
     samples = spec.schedule.prompts_per_step * spec.rollout.group_size // spec.schedule.updates_per_step
-    if samples < spec.parallelism.learner_ranks:
-        yield (
-            ("parallelism", "learner_ranks"),
-            f"a minibatch of {samples} trajectories cannot feed {spec.parallelism.learner_ranks} ranks",
-        )
+    groups = spec.parallelism.learner_ranks // spec.parallelism.context_parallel_size
+    if samples < groups:
+        ranks = "ranks" if spec.parallelism.context_parallel_size == 1 else "groups of ranks"
+        yield ("parallelism", "learner_ranks"), f"a minibatch of {samples} trajectories cannot feed {groups} {ranks}"
     if spec.optimizer.warmup_steps >= spec.schedule.steps and spec.optimizer.warmup_steps > 0:
         yield ("optimizer", "warmup_steps"), "the warm-up is as long as the run"
 

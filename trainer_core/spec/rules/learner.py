@@ -111,6 +111,43 @@ def memory(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         yield ("optimizer", "offload"), "ZeRO offloads what it partitions: choose parallelism.zero_stage 1, 2 or 3"
 
 
+def context(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
+    """Ranks that cannot be cut into groups, and what has not been seen to work where they share tokens out."""
+    cut, where = spec.parallelism, ("parallelism", "context_parallel_size")
+    size, ranks = cut.context_parallel_size, cut.learner_ranks
+    if size == 1:
+        return
+    if ranks % size:
+        divisors = ", ".join(str(number) for number in range(1, ranks + 1) if ranks % number == 0)
+        yield where, f"{ranks} learner ranks cannot be cut into groups of {size}: choose one of {divisors}"
+    one = "set parallelism.context_parallel_size to 1"
+    if cut.batch_invariant:
+        yield (
+            ("parallelism", "batch_invariant"),
+            "ranks that share tokens out multiply matrices of other shapes, which round otherwise: set "
+            f"parallelism.batch_invariant to false, or {one}",
+        )
+    if not isinstance(spec.precision, Float32Precision):
+        yield (
+            ("precision",),
+            f"precision.type = {spec.precision.type} has not been seen where ranks share tokens out: choose "
+            f"precision.type = float32, or {one}",
+        )
+    if spec.rollout.engine.quantization is not None:
+        yield (
+            ("rollout", "engine", "quantization"),
+            "the learner's image of FP8 has not been seen where ranks share tokens out: leave "
+            f"rollout.engine.quantization out, or {one}",
+        )
+    for path, asked in (
+        (("optimizer", "offload"), spec.optimizer.offload),
+        (("policy", "activation_offload"), spec.policy.activation_offload),
+    ):
+        if asked:
+            name = ".".join(path)
+            yield path, f"{name} has not been seen where ranks share tokens out: set {name} to false, or {one}"
+
+
 def _bfloat16(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
     where = ("policy", "dtype")
     if not isinstance(spec.precision, Float32Precision):

@@ -28,6 +28,10 @@ def _new_head(model: PreTrainedModel) -> nn.Linear:
     return head.to(model.device)
 
 
+def _wide(values: Tensor) -> Tensor:
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
 class ValueHead:
     """A value head inside the policy's module. Every forward pass of the policy leaves its values here."""
 
@@ -45,12 +49,13 @@ class ValueHead:
 
         model.get_output_embeddings().register_forward_hook(read)
 
-    def take(self) -> Tensor:
-        """Values of the states before the predicted tokens of the last forward pass, float32 [M]."""
+    def take(self, batch: TokenBatch) -> Tensor:
+        """Values of the states before the predicted tokens of the last forward pass, float32 [M], which was of
+        ``batch``."""
         values, self._values = self._values, None
         if values is None:
             raise RuntimeError("the policy's output layer has not run")
-        return values.float()
+        return batch.whole(_wide(values))
 
 
 class _ValueModel(nn.Module):
@@ -63,15 +68,9 @@ class _ValueModel(nn.Module):
         self.layers = getattr(model, model.base_model_prefix)
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        states = self.layers(
-            input_ids=batch.input_ids.unsqueeze(0),
-            position_ids=batch.position_ids.unsqueeze(0),
-            layout=batch.layout,
-            use_cache=False,
-        ).last_hidden_state[0]
-        read = states.index_select(0, batch.rows).to(self.value.weight.dtype)
-        values: Tensor = self.value(read).squeeze(-1)
-        return values.float()
+        states = self.layers(**batch.inputs(), use_cache=False).last_hidden_state[0]
+        read = states.index_select(0, batch.own_rows).to(self.value.weight.dtype)
+        return batch.whole(_wide(self.value(read).squeeze(-1)))
 
 
 class SeparateValue:

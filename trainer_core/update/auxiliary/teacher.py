@@ -1,6 +1,7 @@
 """The teacher of on-policy distillation: a frozen policy that is asked about every sampled token."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +27,8 @@ class Teacher:
             where = "its folder was not given" if folder is None else f"there is no folder {folder}"
             raise ValueError(f"the teacher {spec.teacher!r} cannot be loaded: {where}")
         self._model = load_policy(folder, device=device).eval().requires_grad_(False)
+        self.config: dict[str, Any] = self._model.config.to_dict()
+        """Its ``config.json``."""
         known = self._model.get_input_embeddings().num_embeddings
         if known != vocab_size:
             raise ValueError(f"the teacher {spec.teacher!r} knows {known} tokens, the policy {vocab_size}")
@@ -33,7 +36,7 @@ class Teacher:
     @torch.no_grad()
     def score(self, batch: TokenBatch) -> Tensor:
         """Log-probabilities of the batch's targets under the teacher, float32 [M], at the sampling temperature."""
-        return token_logprobs(logits(self._model, batch), batch.targets, batch.temperature)[0]
+        return self._sampled(logits(self._model, batch), batch)
 
     def divergence(self, spec: Distillation, batch: TokenBatch, logprobs: Tensor, own_logits: Tensor | None) -> Tensor:
         """KL(π_θ ‖ teacher) of each predicted token, float32 [M], with gradient.
@@ -42,24 +45,31 @@ class Teacher:
             spec: which distributions are compared.
             batch: on the policy's device.
             logprobs: the log-probabilities of the targets under the policy, [M], with gradient.
-            own_logits: the policy's logits [M, V], with gradient; only ``sampled`` does without them.
+            own_logits: the policy's logits of the tokens that this rank computes, [m, V], with gradient; only
+                ``sampled`` does without them.
         """
         with torch.no_grad():
             theirs = logits(self._model, batch)
         if own_logits is None or spec.distribution == "sampled":
-            return distillation.sampled_token(logprobs, token_logprobs(theirs, batch.targets, batch.temperature)[0])
-        heat = batch.temperature.unsqueeze(1)
+            return distillation.sampled_token(logprobs, self._sampled(theirs, batch))
+        heat = batch.own(batch.temperature).unsqueeze(1)
         mine, theirs = (torch.log_softmax(part.float() / heat, dim=-1) for part in (own_logits, theirs))
         if spec.distribution == "full":
-            return distillation.full_distribution(mine, theirs)
+            return batch.whole(distillation.full_distribution(mine, theirs))
         likeliest = theirs.topk(min(spec.k, theirs.shape[1]), dim=-1)
-        return distillation.sparse_distribution(mine, likeliest.values, likeliest.indices)
+        return batch.whole(distillation.sparse_distribution(mine, likeliest.values, likeliest.indices))
+
+    def _sampled(self, theirs: Tensor, batch: TokenBatch) -> Tensor:
+        return batch.whole(token_logprobs(theirs, batch.own(batch.targets), batch.own(batch.temperature))[0])
 
 
 def scored_logits(
     model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Log-probabilities [M] and logits [M, V], with gradient, and entropies [M] of the batch's targets."""
+    """Log-probabilities [M] and logits [m, V], with gradient, and entropies [M] of the batch's targets.
+
+    The logits are those that this rank computes.
+    """
     found = logits(model, batch, watch)
-    logprobs, entropies = token_logprobs(found, batch.targets, batch.temperature)
-    return logprobs, found, entropies
+    logprobs, entropies = token_logprobs(found, batch.own(batch.targets), batch.own(batch.temperature))
+    return batch.whole(logprobs), found, batch.whole(entropies)

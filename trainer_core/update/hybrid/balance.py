@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from trainer_core.spec.learner.routing import AuxiliaryLoss, LossFreeBalancing, Routing
-from trainer_core.update.collectives import add_up
+from trainer_core.update.collectives import add_up_groups
 from trainer_core.update.hybrid.router import BIAS, add_biases, routers
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
@@ -65,7 +65,7 @@ class Balancer:
             return {}
         if loads is None:
             loads = torch.zeros(len(self._routers), self._experts, dtype=torch.int64, device=self._device)
-        add_up(loads)
+        add_up_groups(loads)
         if not bool(loads.any()):
             return {}
         mean = loads.double().mean(dim=1, keepdim=True)

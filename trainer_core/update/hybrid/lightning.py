@@ -33,12 +33,19 @@ def is_constant(name: str) -> bool:
     return name.rpartition(".")[2] in CONSTANTS
 
 
-def _forward(self: Any, hidden_states: Tensor, *_: Any, layout: Layout | None = None, **__: Any) -> tuple[Tensor, None]:
+def _forward(
+    self: Any, hidden_states: Tensor, *_: Any, layout: Layout | None = None, **others: Any
+) -> tuple[Tensor, None]:
     """Output [1, N, hidden] of N packed tokens [1, N, hidden], and None in place of the state.
 
     Raises:
-        UnsupportedPolicy: no layout, or one whose prefixes are no runs of their own.
+        UnsupportedPolicy: no layout, one whose prefixes are no runs of their own, or ranks that share its tokens out.
     """
+    if others.get("context_group") is not None:
+        raise UnsupportedPolicy(
+            "lightning attention carries a state from token to token, which ranks that share tokens out do not hand "
+            "on: set parallelism.context_parallel_size to 1"
+        )
     if layout is None or layout.runs is None:
         raise UnsupportedPolicy("lightning attention needs packed sequences that start afresh or go on from a prompt")
     states = hidden_states[0]

@@ -1,5 +1,6 @@
 """The routing of a mixture of experts, as a forward pass tells it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,14 @@ class Routes:
     """Log-probabilities of ``experts`` by the policy's routers, float32 [M, L, K]."""
 
 
+Whole = Callable[[Tensor], Tensor]
+"""Values of all predicted tokens from those that this rank computes: ``TokenBatch.whole``."""
+
+
+def _as_they_are(values: Tensor) -> Tensor:
+    return values
+
+
 class RouteWatch:
     """Takes the router logits of one forward pass."""
 
@@ -42,24 +51,25 @@ class RouteWatch:
         self.preferred: list[Tensor] = []
         """Experts that the routers would have sent them to, int64 [M, K] of each layer, or empty."""
 
-    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor) -> None:
+    def take(self, router_logits: tuple[Tensor, ...] | None, rows: Tensor, whole: Whole = _as_they_are) -> None:
         """Keep what predicts the targets: logits [N, E] of each layer, of which ``rows`` [M] count.
 
         Args:
             router_logits: the router logits of each layer.
             rows: which count.
+            whole: makes those of all ranks of what this rank has.
         """
         if not router_logits:
             raise ValueError("the policy tells nothing of its routing")
-        self.logits = [logits.view(-1, logits.shape[-1]).index_select(0, rows) for logits in router_logits]
+        self.logits = [whole(logits.view(-1, logits.shape[-1]).index_select(0, rows)) for logits in router_logits]
         self._layers = [logits.detach() for logits in self.logits]
 
-    def take_adapted(self, model: nn.Module, rows: Tensor) -> None:
+    def take_adapted(self, model: nn.Module, rows: Tensor, whole: Whole = _as_they_are) -> None:
         """Keep what the adapted routers of ``model`` have just computed for ``rows`` [M]."""
         found = routers(model)
-        self.take(tuple(router.rule.shares(router.logits) for router in found), rows)
-        self.experts = [router.chosen.index_select(0, rows) for router in found]
-        self.preferred = [router.preferred.index_select(0, rows) for router in found]
+        self.take(tuple(router.rule.shares(router.logits) for router in found), rows, whole)
+        self.experts = [whole(router.chosen.index_select(0, rows)) for router in found]
+        self.preferred = [whole(router.preferred.index_select(0, rows)) for router in found]
 
     def chosen(self, count: int) -> Routes:
         """The ``count`` likeliest experts of each layer."""

@@ -107,31 +107,27 @@ def score(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) 
         watch: told of the routing, which only a mixture of experts has.
     """
     layer = find_fused(model)
+    targets, temperature = batch.own(batch.targets), batch.own(batch.temperature)
     if layer is None:
-        return token_logprobs(logits(model, batch, watch), batch.targets, batch.temperature)
-    with asking(layer, batch.targets, batch.temperature):
-        logprobs, entropies = logits(model, batch, watch).unbind(dim=-1)
+        found = torch.stack(token_logprobs(logits(model, batch, watch), targets, temperature), dim=-1)
+    else:
+        with asking(layer, targets, temperature):
+            found = logits(model, batch, watch)
+    logprobs, entropies = batch.whole(found).unbind(dim=-1)
     return logprobs, entropies.detach()
 
 
 def logits(model: nn.Module, batch: TokenBatch, watch: RouteWatch | None = None) -> Tensor:
-    """The logits that predict the batch's targets, [M, V]."""
+    """The logits that predict the batch's targets, [M, V]; of those that this rank computes, [m, V]."""
     adapted = bool(routers(model))
     watch_routers(model, watch is not None)
     # The model's own account of its routers brings its balancing loss, which nobody asked for.
     asked = {} if watch is None or adapted else {"output_router_logits": True}
-    replay_routes(model, batch.routes)
-    output = model(
-        input_ids=batch.input_ids.unsqueeze(0),
-        position_ids=batch.position_ids.unsqueeze(0),
-        layout=batch.layout,
-        logits_to_keep=batch.rows,
-        use_cache=False,
-        **asked,
-    )
+    replay_routes(model, batch.own_routes)
+    output = model(**batch.inputs(), logits_to_keep=batch.own_rows, use_cache=False, **asked)
     if watch is not None and adapted:
-        watch.take_adapted(model, batch.rows)
+        watch.take_adapted(model, batch.own_rows, batch.whole)
     elif watch is not None:
-        watch.take(output.router_logits, batch.rows)
+        watch.take(output.router_logits, batch.own_rows, batch.whole)
     found: Tensor = output.logits[0]
     return found

@@ -27,15 +27,15 @@ def own_candidates(spec: RunSpec, batch: TokenBatch, own_logits: Tensor | None, 
     Args:
         spec: the spec that holds now.
         batch: M predicted tokens.
-        own_logits: the policy's logits, [M, V], with gradient.
+        own_logits: the policy's logits of the tokens that this rank computes, [m, V], with gradient.
         entropies: the entropies of its distributions, [M].
     """
     if spec.loss.candidates == 0 or own_logits is None:
         return None
-    scaled = own_logits.float() / batch.temperature.unsqueeze(1)
+    scaled = own_logits.float() / batch.own(batch.temperature).unsqueeze(1)
     found = scaled.topk(min(spec.loss.candidates, scaled.shape[1]), dim=1)
-    logprobs = found.values - torch.logsumexp(scaled, dim=1, keepdim=True)
-    return Candidates(logprobs, entropies, found.indices[:, 0] == batch.targets)
+    logprobs = batch.whole(found.values - torch.logsumexp(scaled, dim=1, keepdim=True))
+    return Candidates(logprobs, entropies, batch.whole(found.indices[:, 0]) == batch.targets)
 
 
 @torch.no_grad()
@@ -48,7 +48,7 @@ def likeliest_divergence(
         spec: the spec that holds now.
         batch: M predicted tokens.
         logprobs: the log-probabilities of the targets under the present policy, [M].
-        own_logits: its logits, [M, V].
+        own_logits: its logits of the tokens that this rank computes, [m, V].
 
     Raises:
         ValueError: the trajectories do not hold the engine's likeliest tokens.
@@ -59,8 +59,8 @@ def likeliest_divergence(
         raise ValueError(
             "dppo over the likeliest tokens needs trajectories that hold the engine's probabilities of them"
         )
-    scaled = own_logits.detach().float() / batch.temperature.unsqueeze(1)
-    top = scaled.gather(1, batch.top_ids) - torch.logsumexp(scaled, dim=1, keepdim=True)
+    scaled = own_logits.detach().float() / batch.own(batch.temperature).unsqueeze(1)
+    top = batch.whole(scaled.gather(1, batch.own(batch.top_ids)) - torch.logsumexp(scaled, dim=1, keepdim=True))
     sampled = batch.top_ids == batch.targets.unsqueeze(1)
     return top_k_divergence(spec.loss, logprobs, batch.behaviour_logprobs, top, batch.top_logprobs, sampled)
 

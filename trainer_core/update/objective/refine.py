@@ -15,7 +15,7 @@ from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.filters import keep, token_filters
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.collectives import gather, rank
+from trainer_core.update.collectives import data_rank, gather
 from trainer_core.update.packed.packing import TokenBatch
 
 Minibatch = tuple[list[Trajectory], list[TokenBatch], Denominators]
@@ -60,7 +60,7 @@ def refine(plan: list[Minibatch], groups: Sequence[Group], spec: RunSpec) -> lis
             own = _joined(columns)
             pieces = gather(own)
             verdict = keep(chosen, *(torch.cat([piece[n] for piece in pieces]) for n in range(3)))
-            start = sum(len(piece[0]) for piece in pieces[: rank()])
+            start = sum(len(piece[0]) for piece in pieces[: data_rank()])
             kept = verdict[start : start + len(own[0])].split([len(column[0]) for column in columns])
             filtered.append((mine, [_without(batch, part) for batch, part in zip(batches, kept, strict=True)], whole))
         plan = filtered

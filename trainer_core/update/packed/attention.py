@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import AttentionInterface
 
+from trainer_core.update.collectives import ContextGroup
+from trainer_core.update.packed.context import heads_for_tokens, own_heads, tokens_for_heads
 from trainer_core.update.packed.long_segments import long_attention
 from trainer_core.update.packed.rule import Rule
 from trainer_core.update.packed.segments import Layout
@@ -35,6 +37,7 @@ def packed_attention(
     attention_mask: Tensor | None,
     *,
     layout: Layout | None = None,
+    context_group: ContextGroup | None = None,
     scaling: float | None = None,
     dropout: float = 0.0,
     sliding_window: int | None = None,
@@ -51,6 +54,8 @@ def packed_attention(
         value: [1, K, N, E].
         attention_mask: unused; the layout says who sees whom.
         layout: the pattern of this micro-batch.
+        context_group: the ranks that share its tokens out: then queries, keys and values are those of this rank's
+            tokens, and so is the output. Collective over them.
         scaling: factor of the scores; default D^-0.5.
         dropout: must be 0.
         sliding_window: a query sees only this many latest positions, itself included.
@@ -72,13 +77,24 @@ def packed_attention(
             f"{type(module).__name__} uses dropout in its attention: set attention_dropout to 0 in its config.json"
         )
     rule = Rule(query.shape[-1] ** -0.5 if scaling is None else scaling, sliding_window, softcap)
+    if context_group is not None:
+        if query.shape[1] % context_group.size:
+            raise UnsupportedPolicy(
+                f"{context_group.size} ranks cannot share out {query.shape[1]} attention heads alike: choose "
+                "another parallelism.context_parallel_size"
+            )
+        query, key, value = heads_for_tokens(context_group, query, key, value)
+        s_aux = None if s_aux is None else own_heads(context_group, s_aux)
     # [N, heads * size]: one row per packed token, so that gathering a token copies one run of memory.
     q, k, v = (states[0].transpose(0, 1) for states in (query, key, value))
     outputs = [_attend(layout, number, q, k, v, s_aux, rule) for number in range(len(layout.buckets))]
     if layout.long:
         outputs.append(long_attention(q, k, v, s_aux, layout.long, rule))
     flat = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-    return flat.index_select(0, layout.slots).unsqueeze(0), None
+    found = flat.index_select(0, layout.slots)
+    if context_group is not None:
+        found = tokens_for_heads(context_group, found)
+    return found.unsqueeze(0), None
 
 
 def _attend(layout: Layout, number: int, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, rule: Rule) -> Tensor:

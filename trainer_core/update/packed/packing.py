@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trainer_core.trajectory import Trajectory
+from trainer_core.update.collectives import ALONE, ContextGroup
 from trainer_core.update.device import move
+from trainer_core.update.packed.context import TokenPart, cut_tokens
 from trainer_core.update.packed.segments import Layout, Segment, build_layout
 
 
@@ -55,6 +57,8 @@ class TokenBatch:
     """Log-probabilities of ``top_ids`` in the engine, float32 [M, K]."""
     routes: Tensor | None = None
     """The experts that the engine sent each packed token to, int64 [N, L, K], where all trajectories have them."""
+    part: TokenPart | None = None
+    """Tokens that this rank computes, where several ranks share them out; None where it computes all."""
 
     @property
     def num_tokens(self) -> int:
@@ -67,11 +71,45 @@ class TokenBatch:
             return self
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         moved: dict[str, Any] = {
-            name: value.to(device) if isinstance(value, Layout) else move(value, device)
+            name: value.to(device) if isinstance(value, Layout | TokenPart) else move(value, device)
             for name, value in values.items()
             if value is not None
         }
         return TokenBatch(**moved)
+
+    def inputs(self) -> dict[str, Any]:
+        """Arguments of a forward pass through a policy's layers: n tokens of this rank, [1, n], and their attention."""
+        if self.part is None:
+            ids, positions = self.input_ids, self.position_ids
+            return {"input_ids": ids.unsqueeze(0), "position_ids": positions.unsqueeze(0), "layout": self.layout}
+        ids, positions = (one.index_select(0, self.part.tokens) for one in (self.input_ids, self.position_ids))
+        return {
+            "input_ids": ids.unsqueeze(0),
+            "position_ids": positions.unsqueeze(0),
+            "layout": self.layout,
+            "context_group": self.part.context,
+        }
+
+    @property
+    def own_rows(self) -> Tensor:
+        """``rows`` among the tokens of ``inputs``, int64 [m]."""
+        return self.rows if self.part is None else self.part.rows
+
+    @property
+    def own_routes(self) -> Tensor | None:
+        """``routes`` of the tokens of ``inputs``, int64 [n, L, K]."""
+        return self.routes if self.part is None or self.routes is None else self.routes[self.part.tokens]
+
+    def own(self, values: Tensor) -> Tensor:
+        """Those of the values of predicted tokens [M, ...] whose logits this rank computes, [m, ...]."""
+        return values if self.part is None else values.index_select(0, self.part.predicted)
+
+    def whole(self, values: Tensor) -> Tensor:
+        """Values of all predicted tokens, [M, ...], with gradient, from those that each rank has computed, [m, ...].
+
+        Collective over the ranks that share the micro-batch out.
+        """
+        return values if self.part is None else self.part.whole(values)
 
     def without_loss(self) -> "TokenBatch":
         """The same tokens, none of which takes part in the loss."""
@@ -92,6 +130,8 @@ class Packing:
     exact: bool = False
     """Whether the attention computes each segment by itself, so that the shapes of its tensors do not depend on others:
     see ``update/model/invariance.py``."""
+    context: ContextGroup = ALONE
+    """Ranks that share out the tokens of each micro-batch: all of them pack the same trajectories."""
 
 
 def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[TokenBatch]:
@@ -116,7 +156,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
     units = [unit for family in families.values() for unit in _units(trajectories, family, max_tokens)]
     units.sort(key=lambda unit: -unit[0])
     if how.alone:
-        return [_batch(trajectories, [members], how.exact) for _, members in units]
+        return [_batch(trajectories, [members], how) for _, members in units]
     batches: list[list[list[int]]] = []
     space: list[int] = []
     for size, members in units:
@@ -128,7 +168,7 @@ def pack(trajectories: Sequence[Trajectory], packing: Packing | int) -> list[Tok
         else:
             batches[home].append(members)
             space[home] -= size
-    return [_batch(trajectories, families_of_batch, how.exact) for families_of_batch in batches]
+    return [_batch(trajectories, families_of_batch, how) for families_of_batch in batches]
 
 
 def _prompt_state(trajectory: Trajectory) -> bytes:
@@ -177,7 +217,7 @@ def _units(trajectories: Sequence[Trajectory], family: list[int], max_tokens: in
     return units
 
 
-def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]], exact: bool) -> TokenBatch:
+def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]], how: Packing) -> TokenBatch:
     ids: list[NDArray[np.int32]] = []
     positions: list[NDArray[np.int64]] = []
     segments: list[Segment] = []
@@ -215,11 +255,12 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         return torch.from_numpy(np.repeat(np.asarray(values, dtype=dtype), counts))
 
     told = all(trajectory.top_ids is not None for trajectory, _ in chosen)
+    predicting = torch.from_numpy(np.concatenate([rows for rows, _, _ in predicted]))
     return TokenBatch(
         input_ids=torch.from_numpy(np.concatenate(ids).astype(np.int64)),
         position_ids=torch.from_numpy(np.concatenate(positions)),
-        layout=build_layout(segments, exact=exact),
-        rows=torch.from_numpy(np.concatenate([rows for rows, _, _ in predicted])),
+        layout=build_layout(segments, exact=how.exact),
+        rows=predicting,
         targets=per_token("token_ids").long(),
         sequence=per_sequence([index for _, _, index in predicted], np.int64),
         offset=torch.from_numpy(np.concatenate([offset for _, offset, _ in predicted])),
@@ -232,6 +273,7 @@ def _batch(trajectories: Sequence[Trajectory], families: Sequence[Sequence[int]]
         top_ids=per_token("top_ids").long() if told else None,
         top_logprobs=per_token("top_logprobs").float() if told else None,
         routes=_joined(routes),
+        part=cut_tokens(how.context, sum(len(part) for part in ids), predicting),
     )
 
 

@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from trainer_core.update.collectives import gather_tensors, rank
+from trainer_core.update.collectives import gather_from_ranks, rank
 from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.model import adapter as adapters
 from trainer_core.update.model.adapter import Adapter
@@ -234,7 +234,7 @@ def _require_shapes(place: Path, tensors: Mapping[str, Tensor], expected: Mappin
 
 
 def _random_states() -> dict[str, Tensor]:
-    return {f"torch.{number}": state for number, state in enumerate(gather_tensors(torch.get_rng_state()))}
+    return {f"torch.{number}": state for number, state in enumerate(gather_from_ranks(torch.get_rng_state()))}
 
 
 def _put_in_place(partial: Path, folder: Path) -> None:

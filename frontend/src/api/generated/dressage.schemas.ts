@@ -1931,8 +1931,8 @@ export interface LearnerMemory {
   teacher: number;
   /** A critic of its own, with gradients and moments. */
   critic: number;
-  /** Activations of one micro-batch, at the worst moment before a layer has given back what it keeps; with the
-gradient of the output layer. */
+  /** Activations of one micro-batch, or of this rank's share of it, at the worst moment before a layer has given back
+what it keeps; with the gradient of the output layer. */
   activations: number;
   /** Whether an update has several micro-batches: then the gradients of the first stay while the next is computed. */
   accumulates: boolean;

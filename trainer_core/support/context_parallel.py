@@ -1,0 +1,53 @@
+"""Reasons why learner ranks cannot share out the tokens of a policy, each with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[str | int, ...]
+_FIELD: Path = ("parallelism", "context_parallel_size")
+_WHOLE_LENGTH = frozenset({"dynamic", "longrope"})
+"""Kinds of rotary positions that follow from the longest position that a forward pass sees."""
+
+
+def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, str]]:
+    """The field, with a sentence that says why ``ranks`` cannot share out the tokens of the policy of ``config``."""
+    if ranks == 1:
+        return
+    text = config.get("text_config")
+    own: Mapping[str, Any] = text if isinstance(text, Mapping) else config
+    one = "set parallelism.context_parallel_size to 1"
+    if "linear_attention" in (own.get("layer_types") or ()) or own.get("model_type") == "minimax":
+        yield (
+            _FIELD,
+            "The policy has layers of linear attention, which carry a state from token to token and not from rank to "
+            f"rank: {one}.",
+        )
+        return
+    if (kind := next(iter(sorted(_rotary_kinds(own) & _WHOLE_LENGTH)), None)) is not None:
+        yield (
+            _FIELD,
+            f"The policy's rotary positions of the kind {kind} follow from the longest position that a rank sees, and "
+            f"ranks that share tokens out see different ones: {one}.",
+        )
+    heads = own.get("num_attention_heads")
+    if type(heads) is int and heads % ranks:
+        fitting = ", ".join(str(size) for size in range(1, heads + 1) if heads % size == 0)
+        yield (
+            _FIELD,
+            f"{ranks} ranks cannot share out {heads} attention heads alike: set parallelism.context_parallel_size to "
+            f"one of {fitting}.",
+        )
+
+
+def _rotary_kinds(config: Mapping[str, Any]) -> set[str]:
+    """Kinds of rotary positions that the layers have, under the names of old and new files."""
+    found: set[str] = set()
+    for name in ("rope_scaling", "rope_parameters"):
+        settings = config.get(name)
+        if isinstance(settings, Mapping):
+            # One for all layers, or one for each kind of layer.
+            for one in (settings, *(part for part in settings.values() if isinstance(part, Mapping))):
+                found |= {str(one[key]) for key in ("rope_type", "type") if key in one}
+    return found
