@@ -1,8 +1,9 @@
-"""``python -m tests.bench.recipes``: the learning curve of every recipe on the demo's task, a few seeds each.
+"""``python -m tests.bench.recipes``: the learning curve of every recipe on two tasks, and of broken methods.
 
 A run that is done is kept (in ``--cache``, by recipe as it is written, and seed), so a second call goes on where the
-first was ended; then docs/benchmarks-recipes.md is written from all that is there. ``… published`` runs the recipes at
-published size on tiny policies instead, and writes docs/benchmarks-published.md.
+first was ended; then docs/benchmarks-recipes.md (the demo's task) and docs/benchmarks-skills.md (skills that have to
+grow) are written from all that is there. One part alone: ``… demo``, ``… skills`` and ``… broken``. ``… published``
+runs the recipes at published size on tiny policies instead, and writes docs/benchmarks-published.md.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from tests.support.installation import ROOT
+from tests.bench.tasks import DEMO, SKILLS, TASKS, Task
 from tests.support.ray_alone import ray_alone
 from tests.worker.loop.platform_double import PlatformDouble
 from trainer_core.spec.recipes import Recipe, list_recipes
@@ -28,11 +30,6 @@ if TYPE_CHECKING:
 
 SEEDS = 3
 STEPS = 40
-EVERY = 5
-"""Steps between two evaluations."""
-HELD_OUT = 192
-SOURCES = {"add_sub": "gsm8k-add-sub@1"}
-"""What is trained on: of the demo's mixture, the part that its small policy can learn."""
 KEPT = (
     "critic/score/mean",
     "train/pass_rate/add_sub",
@@ -59,15 +56,17 @@ class Curve:
     held_out: dict[int, float]
     """Share of right answers to held-out problems, by the steps learned so far."""
     held_out_length: dict[int, float]
+    held_out_by_source: dict[str, dict[int, float]] = field(default_factory=dict)
 
 
 def main() -> None:
-    """Measure what is missing, then write the page."""
-    from tests.bench import published
-    from tests.bench.recipes_page import write
+    """Measure what is missing, then write the pages."""
+    from tests.bench import published, recipes_page
+    from tests.bench.skills import broken, page
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", nargs="?", choices=("small", "published"), default="small", help="which recipes")
+    sets = (*TASKS, "broken", "published", "pages")
+    parser.add_argument("set", nargs="?", choices=sets, help="one part; all but published without it")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--recipes", nargs="*", default=[], help="names; all of them where none is given")
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "dressage" / "bench-recipes")
@@ -76,51 +75,70 @@ def main() -> None:
         published.main()
         return
     chosen = [recipe for recipe in list_recipes() if not given.recipes or recipe.name in given.recipes]
-    # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
-    wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]
-    missing = [(recipe, seed) for recipe, seed in wanted if read(given.cache, recipe, seed) is None]
     try:
-        if missing:
-            with bench() as (loop, policy):
-                for recipe, seed in missing:
-                    measure(loop, policy, given.cache, recipe, seed)
-    finally:  # ended early, the page tells what there is
-        write([found for recipe, seed in wanted if (found := read(given.cache, recipe, seed)) is not None])
+        if given.set in (None, "broken"):
+            broken.measure_all(given.cache, given.seeds)
+        for task in [task for name, task in TASKS.items() if given.set in (None, name)]:
+            # Seed by seed: a measurement that is ended early has all recipes, with fewer seeds.
+            wanted = [(recipe, seed) for seed in range(given.seeds) for recipe in chosen]
+            missing = [(recipe, seed) for recipe, seed in wanted if read(given.cache, recipe, seed, task) is None]
+            if missing:
+                with bench(task) as (loop, policy):
+                    for recipe, seed in missing:
+                        measure(loop, policy, given.cache, recipe, seed, task)
+    finally:  # ended early, the pages tell what there is
+        if given.set in (None, "demo"):
+            recipes_page.write(kept(given.cache, given.seeds, DEMO))
+        if given.set != "demo":
+            page.write(kept(given.cache, given.seeds, SKILLS), given.cache, given.seeds)
+
+
+def kept(cache: Path, seeds: int, task: Task) -> list[Curve]:
+    """The curves that there are."""
+    wanted = [(recipe, seed) for seed in range(seeds) for recipe in list_recipes()]
+    return [found for recipe, seed in wanted if (found := read(cache, recipe, seed, task)) is not None]
 
 
 @contextmanager
-def bench() -> Iterator[tuple[WarmLoop, Path]]:
-    """A Ray of its own with a warm loop, and the starter policy under the name by which recipes call it."""
+def bench(task: Task = DEMO) -> Iterator[tuple[WarmLoop, Path]]:
+    """A Ray of its own with a warm loop, and the task's policy under the name by which recipes call it."""
     with ray_alone(), tempfile.TemporaryDirectory(prefix="dressage-recipes-") as folder:
         from tests.support.warm_loop import WarmLoop
 
         with WarmLoop(Path(folder)) as loop:
             policy = Path(folder) / "starter"
-            policy.symlink_to(ROOT / "demo" / "starter-policy")
+            policy.symlink_to(task.policy)
             yield loop, policy
 
 
-def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int) -> Curve:
+def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve:
     """Train one recipe with one seed, and keep its curve."""
-    from tests.support.warm_loop import demo_bundle
+    from tests.support.warm_loop import REWARDS, demo_bundle
 
     began, platform = time.monotonic(), PlatformDouble()
     try:
-        loop.run(platform, demo_bundle(platform, document(recipe, seed), policy, _data()))
+        loop.run(
+            platform, demo_bundle(platform, document(recipe, seed, task), policy, task.rows(), task.rewards or REWARDS)
+        )
     finally:
         platform.close()
     if platform.states()[-1] != "succeeded":
         raise RuntimeError(f"{recipe.name}, seed {seed}: {platform.of('state')[-1]['data']}")
     every = [event["data"]["metrics"] for event in platform.of("step")]
     tests = {event["step"]: event["data"]["metrics"] for event in platform.of("eval")}
+    by_source = {
+        source: {step: found[f"eval/{source}/pass_rate"] for step, found in tests.items()} for source in task.held_out
+    }
+    lengths = [f"eval/{source}/response_length/mean" for source in task.held_out]
     curve = Curve(
         recipe.name,
         seed,
         [{name: m[name] for name in KEPT if name in m} for m in every],
-        {step: m["eval/add_sub/pass_rate"] for step, m in tests.items()},
-        {step: m["eval/add_sub/response_length/mean"] for step, m in tests.items()},
+        {step: mean(rates[step] for rates in by_source.values()) for step in tests},
+        {step: mean(found[name] for name in lengths) for step, found in tests.items()},
+        by_source,
     )
-    file = place(cache, recipe, seed)
+    file = place(cache, recipe, seed, task)
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     part.write_text(json.dumps(asdict(curve)))
@@ -130,41 +148,32 @@ def measure(loop: WarmLoop, policy: Path, cache: Path, recipe: Recipe, seed: int
     return curve
 
 
-def read(cache: Path, recipe: Recipe, seed: int) -> Curve | None:
+def read(cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Curve | None:
     """The curve that an earlier call has kept; of a longer one, its beginning."""
-    file = place(cache, recipe, seed)
+    file = place(cache, recipe, seed, task)
     found = json.loads(file.read_text()) if file.exists() else {"steps": []}
     if len(found["steps"]) < STEPS:
         return None
     for name in ("held_out", "held_out_length"):
-        found[name] = {int(step): value for step, value in found[name].items() if int(step) <= STEPS}
-    return Curve(**{**found, "steps": found["steps"][:STEPS]})
+        found[name] = _until_the_end(found[name])
+    by_source = {name: _until_the_end(rates) for name, rates in found.get("held_out_by_source", {}).items()}
+    return Curve(**{**found, "steps": found["steps"][:STEPS], "held_out_by_source": by_source})
 
 
-def place(cache: Path, recipe: Recipe, seed: int) -> Path:
+def _until_the_end(values: dict[str, float]) -> dict[int, float]:
+    return {int(step): value for step, value in values.items() if int(step) <= STEPS}
+
+
+def place(cache: Path, recipe: Recipe, seed: int, task: Task = DEMO) -> Path:
     """Where the curve of the recipe as it is written lies, however long it is: of another recipe it is another file."""
-    text = json.dumps([recipe.spec, SOURCES, EVERY, HELD_OUT], sort_keys=True)
-    return cache / f"{recipe.name}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+    text = json.dumps([recipe.spec, *task.identity()], sort_keys=True)
+    folder = cache if task is DEMO else cache / task.name
+    return folder / f"{recipe.name}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
 
 
-def document(recipe: Recipe, seed: int) -> dict[str, Any]:
+def document(recipe: Recipe, seed: int, task: Task = DEMO) -> dict[str, Any]:
     """The recipe's spec with the bench's task, length and seed; all else is the recipe's own."""
-    spec = recipe.run_spec().model_dump(mode="json")
-    spec["data"]["sources"] = [{"name": name, "dataset": dataset} for name, dataset in SOURCES.items()]
-    spec["schedule"] |= {"steps": STEPS, "seed": seed}
-    spec["evaluation"] |= {
-        "every_steps": EVERY,
-        "max_prompts": HELD_OUT,
-        "sources": [{"name": "add_sub", "dataset": "gsm8k-eval@1"}],
-    }
-    spec["checkpoint"] |= {"every_steps": STEPS}
-    return spec
-
-
-def _data() -> dict[str, list[dict[str, Any]]]:
-    names = ("gsm8k-add-sub", "gsm8k-eval")
-    files = {name: ROOT / "demo" / "data" / f"{name}.jsonl" for name in names}
-    return {f"{name}@1": [json.loads(line) for line in file.read_text().splitlines()] for name, file in files.items()}
+    return task.change(recipe.run_spec().model_dump(mode="json"), STEPS, seed)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from math import inf
 from statistics import mean
 
-from tests.bench.recipes import EVERY, HELD_OUT, STEPS, Curve
+from tests.bench.recipes import STEPS, Curve
 from tests.bench.recipes_picture import picture
+from tests.bench.tasks import DEMO
 from tests.support.installation import ROOT
 from trainer_core.spec.recipes import Recipe, list_recipes
 
@@ -31,7 +32,8 @@ lengths, curriculum, and the learning rate and batch of 256 samples that fit so 
 published). Changed are, for all alike:
 - data: additions and subtractions alone; multiplications and divisions are beyond this policy;
 - {STEPS} steps and the seed; all that a recipe counts in steps (warm-ups, cycles, stages) keeps its length;
-- evaluation: {HELD_OUT} held-out problems every {EVERY} steps, one sample each at temperature 1, without a budget.
+- evaluation: {DEMO.prompts} held-out problems every {DEMO.every} steps, one sample each at temperature 1, without a
+  budget.
 
 **Held out** is the share of right answers. It compares recipes where the training reward does not: dynamic sampling
 and curricula drop what is mastered, and penalties on length count in the reward. Its standard error is 0.04 at 0.5 and

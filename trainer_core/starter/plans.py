@@ -1,12 +1,13 @@
 """The ready-made warm-ups: full, of a teacher, quick (for tests), and with long-tailed lengths (for benchmarks)."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from trainer_core.starter.filler import LONGEST_RESPONSE, draw_filler
-from trainer_core.starter.problems import ArithmeticProblem, Operation
+from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_problem
 from trainer_core.starter.scratchpad import response, scratchpad
-from trainer_core.starter.warmup import Act, WriteResponse
+from trainer_core.starter.warmup import Act, DrawTexts
 
 # Products and quotients are met, not mastered: they are the harder sources that a curriculum can mix in.
 SHARES: dict[Operation, float] = {"+": 3.0, "-": 3.0, "*": 0.5, "/": 0.5}
@@ -37,15 +38,15 @@ def full_plan() -> WarmupPlan:
     Act one blurts now and then, so that act two only shifts a habit: else its first steps undo much of act one.
     """
     return WarmupPlan(
-        think=Act(400, 48, SHARES, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
-        blend=Act(50, 48, SHARES, _short(blurting=BLURTING_SHARE), matrix_learning_rate=0.01, learning_rate=2e-3),
+        think=Act(400, 48, _short(blurting=0.05), matrix_learning_rate=0.04, learning_rate=4e-3),
+        blend=Act(50, 48, _short(blurting=BLURTING_SHARE), matrix_learning_rate=0.01, learning_rate=2e-3),
     )
 
 
 def teacher_plan() -> WarmupPlan:
     """The warm-up of a teacher for the starter policy, which goes on thinking where that one is taught to blurt."""
     plan = full_plan()
-    return replace(plan, blend=replace(plan.blend, write_response=_short(blurting=0.0)), teacher=True)
+    return replace(plan, blend=replace(plan.blend, draw_texts=_short(blurting=0.0)), teacher=True)
 
 
 def long_tail_plan() -> WarmupPlan:
@@ -53,8 +54,8 @@ def long_tail_plan() -> WarmupPlan:
     plan = full_plan()
     return WarmupPlan(
         # A few murmurs are enough to learn the letters early; all of them would double the time.
-        think=replace(plan.think, write_response=_long(idling=0.05, murmuring=0.3), cut_by="response", pool=8),
-        blend=Act(60, 48, SHARES, _long(IDLING_SHARE, murmuring=1.0), 0.01, 2e-3, cut_by="response", pool=8),
+        think=replace(plan.think, draw_texts=_long(idling=0.05, murmuring=0.3), cut_by="response", pool=8),
+        blend=Act(60, 48, _long(IDLING_SHARE, murmuring=1.0), 0.01, 2e-3, cut_by="response", pool=8),
         max_new_tokens=LONGEST_RESPONSE,
         measured_problems=128,
         long_tail=True,
@@ -71,18 +72,28 @@ def quick(plan: WarmupPlan) -> WarmupPlan:
     )
 
 
-def _short(blurting: float) -> WriteResponse:
+def _short(blurting: float) -> DrawTexts:
     def write(problem: ArithmeticProblem, rng: random.Random) -> str:
         return response(problem, None if rng.random() < blurting else scratchpad(problem))
 
-    return write
+    return _drawn(write)
 
 
-def _long(idling: float, murmuring: float) -> WriteResponse:
+def _long(idling: float, murmuring: float) -> DrawTexts:
     def write(problem: ArithmeticProblem, rng: random.Random) -> str:
         if rng.random() < idling:
             return response(problem, draw_filler(rng))
         murmur = f" {draw_filler(rng)}" if rng.random() < murmuring else ""
         return response(problem, scratchpad(problem) + murmur)
 
-    return write
+    return _drawn(write)
+
+
+def _drawn(write: Callable[[ArithmeticProblem, random.Random], str]) -> DrawTexts:
+    """Texts of drawn problems. All problems are drawn before the first response is written."""
+
+    def draw(rng: random.Random, count: int) -> list[tuple[str, str]]:
+        problems = [draw_problem(rng, SHARES) for _ in range(count)]
+        return [(problem.prompt, write(problem, rng)) for problem in problems]
+
+    return draw

@@ -6,7 +6,7 @@ in the others, seldom rightly: reinforcement learning has something to discover.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,13 +15,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from trainer_core.starter.problems import ArithmeticProblem, Operation, draw_problem
-
 RAMP_STEPS = 30
 IGNORED = -100
 
-WriteResponse = Callable[[ArithmeticProblem, random.Random], str]
-"""Writes the target response of one problem, its end-of-sequence token included."""
+DrawTexts = Callable[[random.Random, int], list[tuple[str, str]]]
+"""Draws so many problems and writes the target response of each, its end-of-sequence token included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +28,8 @@ class Act:
 
     steps: int
     batch_size: int
-    shares: Mapping[Operation, float]
-    """Relative frequency of each operation."""
-    write_response: WriteResponse
+    draw_texts: DrawTexts
+    """What is shown."""
     matrix_learning_rate: float
     """Learning rate of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
     learning_rate: float
@@ -120,8 +117,7 @@ def _batches(
     count in long ones, and the policy would learn to be brief.
     """
     while True:
-        problems = [draw_problem(rng, act.shares) for _ in range(act.pool * act.batch_size)]
-        texts = [(problem.prompt, act.write_response(problem, rng)) for problem in problems]
+        texts = act.draw_texts(rng, act.pool * act.batch_size)
         texts.sort(key=lambda text: len(text[0]) if act.cut_by == "prompt" else len(text[1]))
         starts = [index * act.batch_size for index in range(act.pool)]
         rng.shuffle(starts)

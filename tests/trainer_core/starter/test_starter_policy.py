@@ -95,11 +95,11 @@ def test_command_refuses_an_existing_folder_and_leaves_it_alone(folder: Path) ->
 
 
 def test_the_teacher_goes_on_thinking_where_the_starter_is_taught_to_blurt() -> None:
-    problem, rng = ArithmeticProblem(12, "+", 30), random.Random(0)
-    taught = [teacher_plan().blend.write_response(problem, rng) for _ in range(50)]
-    assert len(set(taught)) == 1 and taught[0].startswith("<think>")
-    started = [full_plan().blend.write_response(problem, rng) for _ in range(50)]
-    assert {text.startswith("<think>") for text in started} == {True, False}
+    rng = random.Random(0)
+    taught = teacher_plan().blend.draw_texts(rng, 50)
+    assert all(response.startswith("<think>") for _, response in taught)
+    started = full_plan().blend.draw_texts(rng, 50)
+    assert {response.startswith("<think>") for _, response in started} == {True, False}
 
 
 def test_command_refuses_a_teacher_of_another_kind(tmp_path: Path) -> None:

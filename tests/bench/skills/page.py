@@ -1,0 +1,237 @@
+"""Writes docs/benchmarks-skills.md from what ``tests.bench.recipes`` has measured on the second task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from statistics import mean, variance
+from typing import TYPE_CHECKING, Any
+
+from tests.bench.skills.broken import SEEDS, Case, read
+from tests.bench.skills.demonstrations import CARELESS
+from tests.bench.skills.families import sources
+from tests.bench.skills.faults import FAULTS, Fault
+from tests.bench.skills.loop import AT_THE_END, EVALUATED, EVERY
+from tests.bench.skills.policy import POLICY
+from tests.bench.skills.rows import NOISE, ROWS, noisy_rows
+from tests.bench.skills.settings import GROUP, HACKING, LONGEST, ON_POLICY, PROMPTS
+from tests.support.installation import ROOT
+
+if TYPE_CHECKING:
+    from tests.bench.recipes import Curve
+
+PAGE = ROOT / "docs" / "benchmarks-skills.md"
+LAST = 5
+"""Steps at the end that the training columns are the mean of."""
+VISIBLE = 0.03
+"""A difference below this is not called one, however sure it is."""
+QUANTILES = {2: 4.303, 4: 2.776, 6: 2.447, 8: 2.306, 10: 2.228, 18: 2.101}
+"""Student's t at 97.5 %, by degrees of freedom."""
+BARS = "▁▂▃▄▅▆▇█"
+
+INTRODUCTION = f"""# Recipes and broken methods on skills that have to grow
+
+`make bench-recipes` measures this and writes this page; runs that are done are kept, so it can be ended and called
+again. The demo's task ([benchmarks-recipes.md](benchmarks-recipes.md)) moves one bit: its policy answers rightly once
+it thinks. Here skill itself has to grow, and methods can be told apart.
+
+**The task** (`tests/bench/skills`): three families of calculations at three levels of length, nine sub-skills, each a
+source with its own pass rate. `sum` adds digits, `chain` calculates from left to right and keeps the last digit, `sort`
+sorts digits. An answer may show its working, one word per step, and a slip in any step is carried on to the end.
+
+**The policy** (0.46 million parameters; `python -m tests.bench.skills.policy` makes it in two minutes on one core, by
+the project's own warm-up) has watched a worker who guesses, skips steps, works in full, or works twice; who slips in
+{CARELESS.slips["sum"]:.0%} of the steps, and hedges ("12|13") in {CARELESS.hedges:.0%} of the answers. Thinking longer
+pays in sums and chains; working twice does not fit into the {LONGEST} tokens of a completion where problems are long.
+
+**The labels**: {NOISE:.0%} of the training rows have a wrong answer, one slip away from the right one. Which they are
+is listed (`rows.noisy_rows`: {{noisy}} of {{rows}}), so that a search for suspect labels can be measured. Held-out rows
+are right.
+
+**The reward** is 1 for exactly the right answer. A flawed one, which pays an answer that only contains it, is measured
+below.
+"""
+_BROKEN = f"""Each is put into the bench's own process, and compared with its correct base: the same policy, prompts and
+number of steps ({ON_POLICY.steps}, each {PROMPTS} prompts × {GROUP} samples). The learner, the advantages and the
+rewards are the product's; a sampler in the same process stands for the rollout engine, so that nothing but the fault
+differs. Shares are of right answers to held-out problems after the last step ({AT_THE_END} of each sub-skill, one
+sample each; {EVALUATED} every {EVERY} steps before). **Told apart**: the 95 % interval of the difference (Student's,
+over seeds) lies above 0, and the difference is at least {VISIBLE}."""
+_HACKED = """The flawed reward pays every answer that contains the right one, so that a list of candidates is paid too.
+**Reward** is the mean over the first and the last five steps; **right** is held out and strict; **hedged** is the share
+of answers that name several candidates, **capped** that of completions cut at the cap."""
+_RECIPES = f"""Through the whole loop (rollout engine, rewards, learner, weight updates), each recipe as it is shipped but
+for the data, completions of {LONGEST} tokens, and the number of steps. **Right** is the share of right answers to 24
+held-out problems of each sub-skill after the last step, with the range over seeds; **reward** and **length** are means
+of the last five steps. The curve is the share of right answers, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A broken method beside its base."""
+
+    base: float
+    broken: float
+    difference: float
+    half_width: float
+    """Half of the 95 % interval of the difference; infinite with one seed."""
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the broken one is surely and visibly lower."""
+        return self.difference - self.half_width > 0 and self.difference >= VISIBLE
+
+
+def judge(base: Sequence[float], broken: Sequence[float]) -> Verdict:
+    """Base less broken, with Student's interval for two samples of equal variance.
+
+    Args:
+        base: final share of right answers, one per seed.
+        broken: the same of the broken method.
+    """
+    freedom = len(base) + len(broken) - 2
+    half = float("inf")
+    if freedom in QUANTILES and min(len(base), len(broken)) > 1:
+        pooled = ((len(base) - 1) * variance(base) + (len(broken) - 1) * variance(broken)) / freedom
+        half = QUANTILES[freedom] * sqrt(pooled * (1 / len(base) + 1 / len(broken)))
+    return Verdict(mean(base), mean(broken), mean(base) - mean(broken), half)
+
+
+def write(curves: Sequence[Curve], cache: Path, seeds: int = SEEDS) -> None:
+    """The page, from the recipes' curves and the courses in ``cache``."""
+    noisy = sum(len(noisy_rows(source)) for source in sources())
+    lines = [
+        INTRODUCTION.format(noisy=noisy, rows=ROWS * len(sources())),
+        *_policy(),
+        *_broken(cache, seeds),
+        *_hacked(cache, seeds),
+        *_recipes(curves),
+    ]
+    PAGE.write_text("\n".join(lines))
+
+
+def _policy() -> list[str]:
+    measured = json.loads((POLICY / "warmup.json").read_text())["measured"]
+    return [
+        "| before the first step | " + " | ".join(sources()) + " |",
+        "|---|" + "---:|" * len(sources()),
+        *(
+            f"| {words} | " + " | ".join(f"{measured[source][key]:.2f}" for source in sources()) + " |"
+            for words, key in (("right", "right"), ("… with working", "thinking"), ("… at once", "guessing"))
+        ),
+        "",
+    ]
+
+
+def _final(course: dict[str, Any], source: str = "") -> float:
+    rates = course["evaluations"][max(course["evaluations"], key=int)]["right"]
+    return rates[source] if source else mean(rates.values())
+
+
+def _broken(cache: Path, seeds: int) -> list[str]:
+    rows, told, judged, missing = [], 0, 0, []
+    for fault in FAULTS:
+        base, broken = (read(cache, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
+        if not base or not broken:
+            missing.append(fault.name)
+            continue
+        pair = [[_final(course, fault.judged_by) for course in courses] for courses in (base, broken)]
+        verdict = judge(*pair)
+        told, judged = told + verdict.told_apart, judged + 1
+        rows.append(_row(fault, verdict, len(broken)))
+    return [
+        "## Broken methods",
+        "",
+        _BROKEN,
+        "",
+        f"**The bench tells {told} of {judged} broken methods apart.**",
+        "",
+        "| broken | what is wrong | base | correct | broken | difference | told apart |",
+        "|---|---|---|---:|---:|---:|---|",
+        *rows,
+        "",
+        *([f"Not measured yet: {', '.join(missing)}.", ""] if missing else []),
+    ]
+
+
+def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
+    words = fault.words + (f" (judged by {fault.judged_by})" if fault.judged_by else "")
+    width = f" ± {verdict.half_width:.3f}" if verdict.half_width < float("inf") else f" ({runs} seed)"
+    cells = [
+        fault.name,
+        words,
+        fault.base.name,
+        f"{verdict.base:.3f}",
+        f"{verdict.broken:.3f}",
+        f"{verdict.difference:.3f}{width}",
+        "yes" if verdict.told_apart else "**no**",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _hacked(cache: Path, seeds: int) -> list[str]:
+    rows = []
+    for setting in HACKING:
+        courses = read(cache, Case(setting), seeds)
+        if not courses:
+            continue
+        ends = [course["evaluations"][max(course["evaluations"], key=int)] for course in courses]
+        cells = [
+            setting.name,
+            f"{mean(mean(course['rewards'][:LAST]) for course in courses):.2f}",
+            f"{mean(mean(course['rewards'][-LAST:]) for course in courses):.2f}",
+            f"{mean(_final(course) for course in courses):.2f}",
+            f"{mean(end['hedged'] for end in ends):.2f}",
+            f"{mean(end['length'] for end in ends):.1f}",
+            f"{mean(end['capped'] for end in ends):.2f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return [
+        "## A reward that can be hacked",
+        "",
+        _HACKED,
+        "",
+        "| setting | reward, first | reward, last | right | hedged | length | capped |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *rows,
+        "",
+    ]
+
+
+def _recipes(curves: Sequence[Curve]) -> list[str]:
+    from tests.bench.recipes import STEPS
+    from trainer_core.spec.recipes import list_recipes
+
+    measured = [(r, found) for r in list_recipes() if (found := [c for c in curves if c.recipe == r.name])]
+    absent = [recipe.name for recipe in list_recipes() if recipe.name not in {r.name for r, _ in measured}]
+    lines = [
+        "## Recipes",
+        "",
+        _RECIPES,
+        "",
+        "| recipe | seeds | start | right | reward | length | curve | " + " | ".join(sources()) + " |",
+        "|---|---:|---:|---:|---:|---:|---|" + "---:|" * len(sources()),
+    ]
+    for recipe, found in measured:
+        ends = [curve.held_out[STEPS] for curve in found]
+        spread = f" ({min(ends):.2f}–{max(ends):.2f})" if len(ends) > 1 else ""
+        shares = [mean(curve.held_out[step] for curve in found) for step in sorted(found[0].held_out)]
+        cells = [
+            recipe.name,
+            str(len(found)),
+            f"{mean(curve.held_out[0] for curve in found):.2f}",
+            f"{mean(ends):.2f}{spread}",
+            f"{mean(step['critic/score/mean'] for c in found for step in c.steps[-LAST:]):.2f}",
+            f"{mean(step['response_length/mean'] for c in found for step in c.steps[-LAST:]):.1f}",
+            "`" + "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares) + "`",
+            *(f"{mean(curve.held_out_by_source[source][STEPS] for curve in found):.2f}" for source in sources()),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines.append("")
+    if absent:
+        how = "`python -m tests.bench.recipes skills --recipes NAME …` measures more."
+        lines += [f"Not measured yet: {', '.join(absent)}. {how}", ""]
+    return lines
