@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
 
-from tests.bench.skills.faults import FAULTS, Fault
+from tests.bench.skills.faults import FAULTS, MILD, Fault
 from tests.bench.skills.settings import HACKING, Setting
 
 SEEDS = 3
@@ -32,13 +32,13 @@ class Case:
     @property
     def name(self) -> str:
         """The fault, or the correct setting."""
-        return self.setting.name if self.fault is None else self.fault.name
+        return self.setting.name if self.fault is None else f"{self.setting.name}, {self.fault.name}"
 
 
 def cases() -> Iterator[Case]:
     """Each base once, each fault, and the settings of the hacked reward."""
     seen = set()
-    for fault in FAULTS:
+    for fault in (*FAULTS, *MILD):
         if fault.base.name not in seen:
             seen.add(fault.base.name)
             yield Case(fault.base)
@@ -52,8 +52,9 @@ def place(cache: Path, case: Case, seed: int) -> Path:
     """Where the course of a case lies: of another setting it is another file."""
     setting = case.setting
     spec, reward = setting.run_spec(seed).model_dump(mode="json"), setting.reward.model_dump(mode="json")
-    text = json.dumps([spec, reward, setting.lag, setting.steps], sort_keys=True)
-    name = case.name.replace(" ", "-").replace("/", "-").replace(":", "").replace(",", "")[:40]
+    own = [spec, reward, setting.lag, setting.steps, *(["right alone"] if setting.right_alone else [])]
+    text = json.dumps(own, sort_keys=True)
+    name = case.name.replace(" ", "-").replace("/", "-").replace(":", "").replace(",", "")
     return cache / "broken" / f"{name}-{seed}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
 
 
@@ -85,7 +86,7 @@ def measure(cache: Path, name: str, seed: int) -> str:
     part.write_text(json.dumps(asdict(course)))
     part.rename(file)
     shown = " ".join(f"{found.mean:.2f}" for found in course.evaluations.values())
-    return f"{name:40} seed {seed}: {shown}  ({monotonic() - began:.0f} s)"
+    return f"{name:60} seed {seed}: {shown}  ({monotonic() - began:.0f} s)"
 
 
 def read(cache: Path, case: Case, seeds: int = SEEDS) -> list[dict[str, object]]:

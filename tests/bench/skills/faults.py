@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 from unittest.mock import patch
 
@@ -17,7 +17,17 @@ import torch
 from torch import Tensor
 
 from tests.bench.skills.loop import Hooks
-from tests.bench.skills.settings import BY_SEQUENCE, EPOCHS, LEASHED, ON_POLICY, STALE, Setting
+from tests.bench.skills.settings import (
+    BY_SEQUENCE,
+    EPOCHS,
+    FAST,
+    LEASHED,
+    ON_POLICY,
+    RESISTING,
+    RIGHT_ALONE,
+    STALE,
+    Setting,
+)
 from trainer_core.methods import aggregation, kl
 from trainer_core.methods.ragged import sequence_sum
 from trainer_core.spec.methods.aggregation import SequenceMean
@@ -64,11 +74,12 @@ def _neighbours_reward(groups: list[Group]) -> None:
 
 
 def _across_groups(groups: list[Group]) -> None:
-    """The baseline of another prompt: each group is measured against the mean of the one before."""
-    means = [mean(t.reward or 0.0 for t in group.trajectories) for group in groups]
+    """Each group is measured against mean and deviation of the one before it."""
+    rewards = [[trajectory.reward or 0.0 for trajectory in group.trajectories] for group in groups]
     for index, group in enumerate(groups):
-        for trajectory in group.trajectories:
-            trajectory.advantage = (trajectory.reward or 0.0) - means[index - 1]
+        centre, spread = mean(rewards[index - 1]), stdev(rewards[index - 1])
+        for trajectory, reward in zip(group.trajectories, rewards[index], strict=True):
+            trajectory.advantage = (reward - centre) / (spread + 1e-6)
 
 
 def _older_every_other(step: int, lag: int) -> int:
@@ -174,28 +185,12 @@ FAULTS = (
     ),
     Fault(
         "other group's baseline",
-        "each reward is measured against the mean of another prompt's group",
+        "each reward is measured against mean and deviation of another prompt's group",
         ON_POLICY,
         Hooks(assigned=_across_groups),
     ),
-    Fault(
-        "mask one late",
-        "the first token of a completion is never learned",
-        ON_POLICY,
-        Hooks(learner=_loss_of(_late_mask)),
-    ),
-    Fault(
-        "mask one early",
-        "the last token of a completion is never learned",
-        ON_POLICY,
-        Hooks(learner=_loss_of(_early_mask)),
-    ),
-    Fault(
-        "old weights",
-        "every other step is sampled by weights eight versions old, without a correction",
-        ON_POLICY,
-        Hooks(version=_older_every_other),
-    ),
+    Fault("mask one late", "first tokens are never learned", ON_POLICY, Hooks(learner=_loss_of(_late_mask))),
+    Fault("mask one early", "last tokens are never learned", RIGHT_ALONE, Hooks(learner=_loss_of(_early_mask))),
     Fault(
         "length divided twice",
         "each completion's mean is divided by its length once more",
@@ -203,8 +198,14 @@ FAULTS = (
         Hooks(learner=_twice_normalised),
     ),
     Fault(
+        "old weights",
+        "every other step is sampled by weights eight versions old, without a correction",
+        FAST,
+        Hooks(version=_older_every_other),
+    ),
+    Fault(
         "clip on the wrong side",
-        "the larger surrogate instead of the smaller",
+        "the larger surrogate instead of the smaller one",
         EPOCHS,
         Hooks(learner=_surrogate(_optimistic)),
     ),
@@ -218,5 +219,21 @@ FAULTS = (
     Fault(
         "ratio inverted", "the importance weight is its own inverse", STALE, Hooks(learner=_loss_of(_inverted_ratio))
     ),
+    Fault(
+        "KL of the wrong sign",
+        "the penalty drives away from the base policy",
+        RESISTING,
+        Hooks(learner=_repelled),
+    ),
+)
+MILD = (
+    Fault("mask one early", "last tokens are never learned", ON_POLICY, Hooks(learner=_loss_of(_early_mask))),
+    Fault(
+        "old weights",
+        "every other step is sampled by weights eight versions old, without a correction",
+        ON_POLICY,
+        Hooks(version=_older_every_other),
+    ),
     Fault("KL of the wrong sign", "the penalty drives away from the base policy", LEASHED, Hooks(learner=_repelled)),
 )
+"""The same faults in settings that hide them: what does not show in a gentle run may still be wrong."""

@@ -23,7 +23,7 @@ from tests.bench.skills.demonstrations import HEDGE
 from tests.bench.skills.families import Problem, sources
 from tests.bench.skills.rows import held_out_problems, noisy_rows, training_rows
 from tests.bench.skills.sampler import Sampled, Sampler
-from tests.bench.skills.settings import GROUP, LONGEST, PROMPTS, Setting
+from tests.bench.skills.settings import LONGEST, Setting
 from trainer_core.rewards.score import Sample, score, split_thinking
 from trainer_core.starter.tokenizer import THINK_END, THINK_START
 from trainer_core.trajectory import Group, Trajectory
@@ -79,6 +79,8 @@ class Evaluation:
     thinking: float
     hedged: float
     """Share of answers that name several candidates."""
+    contained: float
+    """Share of answers that contain the right one without being it: what the flawed reward pays wrongly."""
     capped: float
     """Share of completions cut at the cap."""
 
@@ -112,11 +114,15 @@ def train(policy: Path, setting: Setting, seed: int, hooks: Hooks | None = None)
         course.evaluations[0] = evaluate(Sampler(config, versions[0]), tokenizer, EVALUATED, seed)
         for step in range(1, setting.steps + 1):
             version = hooks.version(step, setting.lag)
-            rows = [_drawn_row(data, rng) for _ in range(PROMPTS)]
-            groups = rollout(Sampler(config, versions[version]), tokenizer, rows, step, version, generator)
+            rows = [_drawn_row(data, rng) for _ in range(spec.schedule.prompts_per_step)]
+            size = spec.rollout.group_size
+            groups = rollout(Sampler(config, versions[version]), tokenizer, rows, size, step, version, generator)
             reward(groups, setting)
             hooks.scored(groups)
             assign_advantages(groups, spec)
+            if setting.right_alone:
+                for trajectory in (t for group in groups for t in group.trajectories):
+                    trajectory.advantage = trajectory.reward or 0.0
             hooks.assigned(groups)
             learner.update(groups, spec, step)
             versions[step] = _copied(learner)
@@ -132,16 +138,17 @@ def rollout(
     sampler: Sampler,
     tokenizer: PreTrainedTokenizerFast,
     rows: Sequence[tuple[str, int, dict[str, str]]],
+    size: int,
     step: int,
     version: int,
     generator: torch.Generator,
 ) -> list[Group]:
-    """One group of completions for each row, which comes with its source and its number."""
+    """A group of ``size`` completions for each row, which comes with its source and its number."""
     prompts = [tokenizer(row["prompt"])["input_ids"] for _, _, row in rows]
-    completions = sampler.sample([prompt for prompt in prompts for _ in range(GROUP)], LONGEST, generator)
+    completions = sampler.sample([prompt for prompt in prompts for _ in range(size)], LONGEST, generator)
     groups = []
     for index, (source, number, row) in enumerate(rows):
-        mine = completions[index * GROUP : (index + 1) * GROUP]
+        mine = completions[index * size : (index + 1) * size]
         name = f"{step}-{index}"
         group = Group(name, f"{source}:{number}", source, f"{source}@1", dict(row), row["prompt"], 0)
         group.trajectories = [
@@ -169,12 +176,14 @@ def evaluate(sampler: Sampler, tokenizer: PreTrainedTokenizerFast, count: int, s
     texts = [tokenizer.decode(one.tokens, skip_special_tokens=True) for one in completions]
     answers = [split_thinking(text, THINK_START, THINK_END)[1] for text in texts]
     right: dict[str, list[bool]] = {source: [] for source in sources()}
+    pairs = list(zip(problems, answers, strict=True))
     for problem, one, answer in zip(problems, completions, answers, strict=True):
         right[problem.source].append(is_right(problem, one, answer))
     return Evaluation(
         right={source: mean(map(float, found)) for source, found in right.items()},
         length=mean(len(one.tokens) for one in completions),
         thinking=mean(float(THINK_START in text) for text in texts),
+        contained=mean(float(problem.answer in answer and answer != problem.answer) for problem, answer in pairs),
         hedged=mean(float(HEDGE in answer) for answer in answers),
         capped=mean(float(not one.ended) for one in completions),
     )

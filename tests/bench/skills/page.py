@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from tests.bench.skills.broken import SEEDS, Case, read
 from tests.bench.skills.demonstrations import CARELESS
 from tests.bench.skills.families import sources
-from tests.bench.skills.faults import FAULTS, Fault
-from tests.bench.skills.loop import AT_THE_END, EVALUATED, EVERY
+from tests.bench.skills.faults import FAULTS, MILD, Fault
+from tests.bench.skills.loop import AT_THE_END
 from tests.bench.skills.policy import POLICY
 from tests.bench.skills.rows import NOISE, ROWS, noisy_rows
-from tests.bench.skills.settings import GROUP, HACKING, LONGEST, ON_POLICY, PROMPTS
+from tests.bench.skills.settings import EPOCHS, GROUP, HACKING, LONGEST, ON_POLICY, PROMPTS, RESISTING
 from tests.support.installation import ROOT
 
 if TYPE_CHECKING:
@@ -55,18 +55,26 @@ are right.
 below.
 """
 _BROKEN = f"""Each is put into the bench's own process, and compared with its correct base: the same policy, prompts and
-number of steps ({ON_POLICY.steps}, each {PROMPTS} prompts × {GROUP} samples). The learner, the advantages and the
-rewards are the product's; a sampler in the same process stands for the rollout engine, so that nothing but the fault
-differs. Shares are of right answers to held-out problems after the last step ({AT_THE_END} of each sub-skill, one
-sample each; {EVALUATED} every {EVERY} steps before). **Told apart**: the 95 % interval of the difference (Student's,
-over seeds) lies above 0, and the difference is at least {VISIBLE}."""
-_HACKED = """The flawed reward pays every answer that contains the right one, so that a list of candidates is paid too.
-**Reward** is the mean over the first and the last five steps; **right** is held out and strict; **hedged** is the share
-of answers that name several candidates, **capped** that of completions cut at the cap."""
-_RECIPES = f"""Through the whole loop (rollout engine, rewards, learner, weight updates), each recipe as it is shipped but
-for the data, completions of {LONGEST} tokens, and the number of steps. **Right** is the share of right answers to 24
-held-out problems of each sub-skill after the last step, with the range over seeds; **reward** and **length** are means
-of the last five steps. The curve is the share of right answers, 0 to 1."""
+number of steps: {ON_POLICY.steps}, or {EPOCHS.steps} of sixteen updates, or {RESISTING.steps} under the flawed reward,
+each of {PROMPTS} prompts × {GROUP} samples. The learner, the advantages and the rewards are the product's; a sampler in
+the same process stands for the rollout engine, so that nothing but the fault differs. Shares are of right answers to
+held-out problems after the last step ({AT_THE_END} of each sub-skill, one sample each). **Told apart**: the 95 %
+interval of the difference (Student's, over seeds) lies above 0, and the difference is at least {VISIBLE}."""
+_TABLE = (
+    "| broken | what is wrong | base | correct | broken | difference | told apart |",
+    "|---|---|---|---:|---:|---:|---|",
+)
+_MILD = """Where advantages are negative too, going on where an answer should end is unlearned by what follows, and the
+end itself need not be learned; where the policy moves slowly, eight versions are no distance; and where the reward is
+strict, being driven away from a base that slips in every twentieth step is no loss."""
+_HACKED = """The flawed reward pays every answer that contains the right one, so that a list of candidates is paid too,
+and so is a number with digits around it. **Reward** is the mean over the first and the last five steps; **right** is
+held out and strict, in the middle of the run and at its end; **contained** is the share of answers that the flawed
+reward pays wrongly, **hedged** that of answers that name several candidates."""
+_RECIPES = f"""Through the whole loop (rollout engine, rewards, learner, weight updates), each recipe as it is shipped
+but for the data, completions of {LONGEST} tokens, and the number of steps. **Right** is the share of right answers to
+24 held-out problems of each sub-skill after the last step, with the range over seeds; **reward** and **length** are
+means of the last five steps. The curve is the share of right answers, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -132,29 +140,42 @@ def _final(course: dict[str, Any], source: str = "") -> float:
 
 
 def _broken(cache: Path, seeds: int) -> list[str]:
-    rows, told, judged, missing = [], 0, 0, []
-    for fault in FAULTS:
-        base, broken = (read(cache, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
-        if not base or not broken:
-            missing.append(fault.name)
-            continue
-        pair = [[_final(course, fault.judged_by) for course in courses] for courses in (base, broken)]
-        verdict = judge(*pair)
-        told, judged = told + verdict.told_apart, judged + 1
-        rows.append(_row(fault, verdict, len(broken)))
+    rows, told, missing = _judged(FAULTS, cache, seeds)
+    mild, mild_told, mild_missing = _judged(MILD, cache, seeds)
+    missing += [f"{name} (hidden)" for name in mild_missing]
     return [
         "## Broken methods",
         "",
         _BROKEN,
         "",
-        f"**The bench tells {told} of {judged} broken methods apart.**",
+        f"**The bench tells {told} of {len(rows)} broken methods apart.**",
         "",
-        "| broken | what is wrong | base | correct | broken | difference | told apart |",
-        "|---|---|---|---:|---:|---:|---|",
+        *_TABLE,
         *rows,
+        "",
+        f"A fault does not show in every run. In gentler settings the bench tells {mild_told} of {len(mild)} apart:",
+        "",
+        *_TABLE,
+        *mild,
+        "",
+        _MILD,
         "",
         *([f"Not measured yet: {', '.join(missing)}.", ""] if missing else []),
     ]
+
+
+def _judged(faults: Sequence[Fault], cache: Path, seeds: int) -> tuple[list[str], int, list[str]]:
+    """Rows of those that are measured, how many of them are told apart, and the names of the others."""
+    rows, told, missing = [], 0, []
+    for fault in faults:
+        base, broken = (read(cache, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
+        if not base or not broken:
+            missing.append(fault.name)
+            continue
+        verdict = judge(*([_final(course, fault.judged_by) for course in courses] for courses in (base, broken)))
+        told += verdict.told_apart
+        rows.append(_row(fault, verdict, len(broken)))
+    return rows, told, missing
 
 
 def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
@@ -178,15 +199,17 @@ def _hacked(cache: Path, seeds: int) -> list[str]:
         courses = read(cache, Case(setting), seeds)
         if not courses:
             continue
-        ends = [course["evaluations"][max(course["evaluations"], key=int)] for course in courses]
+        ends = [course["evaluations"][str(setting.steps)] for course in courses]
+        middles = [course["evaluations"][str(setting.steps // 2)]["right"] for course in courses]
         cells = [
             setting.name,
             f"{mean(mean(course['rewards'][:LAST]) for course in courses):.2f}",
             f"{mean(mean(course['rewards'][-LAST:]) for course in courses):.2f}",
+            f"{mean(mean(right.values()) for right in middles):.2f}",
             f"{mean(_final(course) for course in courses):.2f}",
+            f"{mean(end['contained'] for end in ends):.2f}",
             f"{mean(end['hedged'] for end in ends):.2f}",
             f"{mean(end['length'] for end in ends):.1f}",
-            f"{mean(end['capped'] for end in ends):.2f}",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return [
@@ -194,8 +217,8 @@ def _hacked(cache: Path, seeds: int) -> list[str]:
         "",
         _HACKED,
         "",
-        "| setting | reward, first | reward, last | right | hedged | length | capped |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| setting | reward, first | reward, last | right, middle | right, end | contained | hedged | length |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
         *rows,
         "",
     ]

@@ -9,18 +9,27 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase, Qwen3Config, Qwen3ForCausalLM
 from transformers.utils import logging
 
 from tests.bench.skills.demonstrations import CAREFUL, CARELESS, draw_texts
+from tests.bench.skills.rows import held_out_problems
+from tests.bench.skills.sampler import Sampler
+from tests.bench.skills.settings import LONGEST
+from trainer_core.rewards.sample import split_thinking
 from trainer_core.starter.model import MAX_POSITIONS, generation_config
-from trainer_core.starter.tokenizer import build_tokenizer
+from trainer_core.starter.tokenizer import THINK_END, THINK_START, build_tokenizer
 from trainer_core.starter.warmup import Act, train_act
 
 POLICY = Path(__file__).parent / "policy"
 """The policy that the bench trains, as the command has made it with seed 0."""
+MEASURED, SAMPLES = 64, 4
+"""Held-out problems of each sub-skill, and samples of each, that a new policy is measured on."""
 ACTS = {
     "careful": Act(700, 64, partial(draw_texts, CAREFUL), matrix_learning_rate=0.04, learning_rate=4e-3),
     "careless": Act(80, 64, partial(draw_texts, CARELESS), matrix_learning_rate=0.01, learning_rate=2e-3),
@@ -71,9 +80,31 @@ def make(out: Path, seed: int) -> None:
     model.save_pretrained(out)
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(out)
+    measured = measure(Sampler(model.config, weights_of(model)), tokenizer, seed)
     command = f"python -m tests.bench.skills.policy --out DIR --seed {seed}"
-    (out / "warmup.json").write_text(json.dumps({"command": command, "seed": seed}) + "\n")
+    (out / "warmup.json").write_text(json.dumps({"command": command, "seed": seed, "measured": measured}) + "\n")
     print(f"wrote {out} in {time.monotonic() - started:.0f} s")
+
+
+def weights_of(model: Qwen3ForCausalLM) -> dict[str, NDArray[np.float32]]:
+    """Weights under their Hugging Face names, the tied head once."""
+    return {name: values.detach().numpy() for name, values in model.state_dict().items() if name != "lm_head.weight"}
+
+
+def measure(sampler: Sampler, tokenizer: PreTrainedTokenizerBase, seed: int) -> dict[str, dict[str, float]]:
+    """Share of right answers to held-out problems by sub-skill: of all samples, of those with working, and without."""
+    problems = [problem for problem in held_out_problems(MEASURED) for _ in range(SAMPLES)]
+    prompts = [tokenizer(problem.prompt)["input_ids"] for problem in problems]
+    completions = sampler.sample(prompts, LONGEST, torch.Generator().manual_seed(seed))
+    found: dict[str, dict[str, list[float]]] = {}
+    for problem, one in zip(problems, completions, strict=True):
+        text = tokenizer.decode(one.tokens, skip_special_tokens=True)
+        thinking, answer = split_thinking(text, THINK_START, THINK_END)
+        right = float(one.ended and answer == problem.answer)
+        own = found.setdefault(problem.source, {"right": [], "thinking": [], "guessing": []})
+        own["right"].append(right)
+        own["guessing" if thinking is None else "thinking"].append(right)
+    return {source: {name: fmean(values) for name, values in own.items()} for source, own in found.items()}
 
 
 def main() -> None:

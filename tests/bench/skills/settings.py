@@ -41,6 +41,8 @@ class Setting:
     lag: int = 0
     """Versions that the weights which sample are behind the learner's."""
     reward: RewardDefinition = STRICT
+    right_alone: bool = False
+    """Whether only completions with a reward are learned from, with the reward as their advantage."""
     steps: int = 40
 
     def run_spec(self, seed: int) -> RunSpec:
@@ -71,27 +73,34 @@ def document(steps: int, seed: int) -> dict[str, Any]:
     }
 
 
-ON_POLICY = Setting("on policy: GRPO, one update per step")
+ON_POLICY = Setting("on policy (GRPO)")
 EPOCHS = Setting(
-    "many updates: PPO's clip, 4 passes of 4 minibatches",
-    {"schedule": {"updates_per_step": 4, "epochs": 4}, "optimizer": {"learning_rate": 3e-4}},
+    "PPO's clip, 4 passes of 4 minibatches",
+    {"schedule": {"updates_per_step": 4, "epochs": 4}},
+    steps=20,
 )
 STALE = Setting(
-    "off policy: η = 4, the sampler as proximal policy",
+    "η = 4 (decoupled PPO)",
     {
-        "schedule": {"updates_per_step": 4},
         "loss": {"type": "decoupled_ppo", "ratio_min": 0.8, "ratio_max": 1.2, "weight_max": 5.0},
-        "optimizer": {"learning_rate": 3e-4},
+        "optimizer": {"learning_rate": 1e-3},
     },
     lag=4,
 )
-BY_SEQUENCE = Setting("on policy, each completion weighs alike", {"aggregation": {"type": "sequence_mean"}})
-LEASHED = Setting("KL penalty of 0.02 in the loss", {"kl": {"estimator": "k3", "coefficient": 0.02}})
-FLAWED_REWARD = Setting("flawed reward", reward=FLAWED)
+BY_SEQUENCE = Setting("on policy, sequence means", {"aggregation": {"type": "sequence_mean"}})
+FAST = Setting("on policy, learning rate 1e-3", {"optimizer": {"learning_rate": 1e-3}})
+RIGHT_ALONE = Setting("right answers alone", right_alone=True)
+LEASHED = Setting("KL penalty of 0.2 in the loss", {"kl": {"estimator": "k3", "coefficient": 0.2}})
+_LONG = {"optimizer": {"learning_rate": 4e-4}}
+RESISTING = Setting(
+    "flawed reward, KL penalty of 0.1",
+    {**_LONG, "kl": {"estimator": "k3", "coefficient": 0.1}},
+    reward=FLAWED,
+    steps=60,
+)
 HACKING = (
-    ON_POLICY,
-    FLAWED_REWARD,
-    Setting("flawed reward, KL penalty of 0.1", {"kl": {"estimator": "k3", "coefficient": 0.1}}, reward=FLAWED),
-    Setting("flawed reward, KL penalty of 0.5", {"kl": {"estimator": "k3", "coefficient": 0.5}}, reward=FLAWED),
+    Setting("strict reward", _LONG, steps=60),
+    Setting("flawed reward", _LONG, reward=FLAWED, steps=60),
+    RESISTING,
 )
 """The strict reward, the flawed one, and what is said to help against it."""
