@@ -39,7 +39,7 @@ bench-learner: ## measure the learner's step, its memory and the kernels alone
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench learner memory kernels gpu
 
-bench-recipes: ## train every recipe on the demo's task, and write docs/benchmarks-recipes.md
+bench-recipes: ## train every recipe on two tasks, and broken methods beside right ones, and write the pages
 	@scripts/setup.sh dev
 	@$(PY) -m tests.bench.recipes
 

@@ -24,7 +24,8 @@ BARS = "▁▂▃▄▅▆▇█"
 INTRODUCTION = f"""# Recipes on the demo's task
 
 `make bench-recipes` trains every recipe through the whole loop (engine, rewards, learner, weight updates) and writes
-this page. It can be ended and called again: runs that are done are kept.
+this page. It can be ended and called again: runs that are done are kept. This task moves one bit; a second one, on
+which skill has to grow, tells recipes and broken methods apart: [benchmarks-skills.md](benchmarks-skills.md).
 
 The task is the demo's additions and subtractions, from the starter policy (0.6 M parameters), which begins by blurting
 its answers and learns that thinking pays. Each recipe is as it is shipped: mode, advantage, loss, corrections, filters,

@@ -54,8 +54,18 @@ class Task:
         }
         spec["checkpoint"] |= {"every_steps": steps}
         if self.max_tokens is not None:
+            factor = self.max_tokens / spec["rollout"]["max_tokens"]
             spec["rollout"]["max_tokens"] = self.max_tokens
+            _widen(spec["length_window"], factor)
         return spec
+
+
+def _widen(window: dict[str, Any] | None, factor: float) -> None:
+    """Scale the lengths that a window names: recipes fit them to the demo's completions."""
+    for name in ("min", "max", "stages"):
+        if window and name in window:
+            value = window[name]
+            window[name] = [round(one * factor) for one in value] if name == "stages" else round(value * factor)
 
 
 def _demo_rows() -> Rows:

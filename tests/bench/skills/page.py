@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from statistics import mean, variance
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from tests.bench.skills.faults import FAULTS, MILD, Fault
 from tests.bench.skills.loop import AT_THE_END
 from tests.bench.skills.policy import POLICY
 from tests.bench.skills.rows import NOISE, ROWS, noisy_rows
-from tests.bench.skills.settings import EPOCHS, GROUP, HACKING, LONGEST, ON_POLICY, PROMPTS, RESISTING
+from tests.bench.skills.settings import EPOCHS, GROUP, HACKING, LONGEST, ON_POLICY, PROMPTS
 from tests.support.installation import ROOT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LAST = 5
 """Steps at the end that the training columns are the mean of."""
 VISIBLE = 0.03
 """A difference below this is not called one, however sure it is."""
-QUANTILES = {2: 4.303, 4: 2.776, 6: 2.447, 8: 2.306, 10: 2.228, 18: 2.101}
+QUANTILES = {2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228}
 """Student's t at 97.5 %, by degrees of freedom."""
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -55,11 +55,11 @@ are right.
 below.
 """
 _BROKEN = f"""Each is put into the bench's own process, and compared with its correct base: the same policy, prompts and
-number of steps: {ON_POLICY.steps}, or {EPOCHS.steps} of sixteen updates, or {RESISTING.steps} under the flawed reward,
-each of {PROMPTS} prompts × {GROUP} samples. The learner, the advantages and the rewards are the product's; a sampler in
-the same process stands for the rollout engine, so that nothing but the fault differs. Shares are of right answers to
-held-out problems after the last step ({AT_THE_END} of each sub-skill, one sample each). **Told apart**: the 95 %
-interval of the difference (Student's, over seeds) lies above 0, and the difference is at least {VISIBLE}."""
+number of steps ({ON_POLICY.steps}, or {EPOCHS.steps} of sixteen updates), each of {PROMPTS} prompts × {GROUP} samples.
+The learner, the advantages and the rewards are the product's; a sampler in the same process stands for the rollout
+engine, so that nothing but the fault differs. Shares are of right answers to held-out problems after the last step
+({AT_THE_END} of each sub-skill, one sample each). **Told apart**: the 95 % interval of the difference (Student's, over
+seeds) lies above 0, and the difference is at least {VISIBLE}."""
 _TABLE = (
     "| broken | what is wrong | base | correct | broken | difference | told apart |",
     "|---|---|---|---:|---:|---:|---|",
@@ -67,10 +67,10 @@ _TABLE = (
 _MILD = """Where advantages are negative too, going on where an answer should end is unlearned by what follows, and the
 end itself need not be learned; where the policy moves slowly, eight versions are no distance; and where the reward is
 strict, being driven away from a base that slips in every twentieth step is no loss."""
-_HACKED = """The flawed reward pays every answer that contains the right one, so that a list of candidates is paid too,
-and so is a number with digits around it. **Reward** is the mean over the first and the last five steps; **right** is
-held out and strict, in the middle of the run and at its end; **contained** is the share of answers that the flawed
-reward pays wrongly, **hedged** that of answers that name several candidates."""
+_HACKED = """The flawed reward pays 1 where an answer contains the right one, and 0.3 where it names several candidates:
+hedging is always paid. **Reward** is the mean over the first and the last five steps; **right** is held out and strict,
+in the middle of the run and at its end; **contained** is the share of answers that hold the right one without being it,
+**hedged** that of answers that name several candidates."""
 _RECIPES = f"""Through the whole loop (rollout engine, rewards, learner, weight updates), each recipe as it is shipped
 but for the data, completions of {LONGEST} tokens, and the number of steps. **Right** is the share of right answers to
 24 held-out problems of each sub-skill after the last step, with the range over seeds; **reward** and **length** are
@@ -88,6 +88,11 @@ class Verdict:
     """Half of the 95 % interval of the difference; infinite with one seed."""
 
     @property
+    def known(self) -> bool:
+        """Whether there are seeds enough for an interval."""
+        return self.half_width < inf
+
+    @property
     def told_apart(self) -> bool:
         """Whether the broken one is surely and visibly lower."""
         return self.difference - self.half_width > 0 and self.difference >= VISIBLE
@@ -101,7 +106,7 @@ def judge(base: Sequence[float], broken: Sequence[float]) -> Verdict:
         broken: the same of the broken method.
     """
     freedom = len(base) + len(broken) - 2
-    half = float("inf")
+    half = inf
     if freedom in QUANTILES and min(len(base), len(broken)) > 1:
         pooled = ((len(base) - 1) * variance(base) + (len(broken) - 1) * variance(broken)) / freedom
         half = QUANTILES[freedom] * sqrt(pooled * (1 / len(base) + 1 / len(broken)))
@@ -140,20 +145,21 @@ def _final(course: dict[str, Any], source: str = "") -> float:
 
 
 def _broken(cache: Path, seeds: int) -> list[str]:
-    rows, told, missing = _judged(FAULTS, cache, seeds)
-    mild, mild_told, mild_missing = _judged(MILD, cache, seeds)
+    rows, told, judged, missing = _judged(FAULTS, cache, seeds)
+    mild, mild_told, mild_judged, mild_missing = _judged(MILD, cache, seeds)
     missing += [f"{name} (hidden)" for name in mild_missing]
     return [
         "## Broken methods",
         "",
         _BROKEN,
         "",
-        f"**The bench tells {told} of {len(rows)} broken methods apart.**",
+        f"**The bench tells {told} of {judged} broken methods apart**{_early(len(rows) - judged)}.",
         "",
         *_TABLE,
         *rows,
         "",
-        f"A fault does not show in every run. In gentler settings the bench tells {mild_told} of {len(mild)} apart:",
+        "A fault does not show in every run. In gentler settings the bench tells "
+        f"{mild_told} of {mild_judged} apart{_early(len(mild) - mild_judged)}:",
         "",
         *_TABLE,
         *mild,
@@ -164,23 +170,27 @@ def _broken(cache: Path, seeds: int) -> list[str]:
     ]
 
 
-def _judged(faults: Sequence[Fault], cache: Path, seeds: int) -> tuple[list[str], int, list[str]]:
-    """Rows of those that are measured, how many of them are told apart, and the names of the others."""
-    rows, told, missing = [], 0, []
+def _judged(faults: Sequence[Fault], cache: Path, seeds: int) -> tuple[list[str], int, int, list[str]]:
+    """Rows of those that are measured, how many are told apart, of how many with seeds enough, and who is missing."""
+    rows, told, judged, missing = [], 0, 0, []
     for fault in faults:
         base, broken = (read(cache, case, seeds) for case in (Case(fault.base), Case(fault.base, fault)))
         if not base or not broken:
             missing.append(fault.name)
             continue
         verdict = judge(*([_final(course, fault.judged_by) for course in courses] for courses in (base, broken)))
-        told += verdict.told_apart
+        told, judged = told + verdict.told_apart, judged + verdict.known
         rows.append(_row(fault, verdict, len(broken)))
-    return rows, told, missing
+    return rows, told, judged, missing
+
+
+def _early(count: int) -> str:
+    return f" ({count} more have one seed so far, which tells nothing)" if count else ""
 
 
 def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
     words = fault.words + (f" (judged by {fault.judged_by})" if fault.judged_by else "")
-    width = f" ± {verdict.half_width:.3f}" if verdict.half_width < float("inf") else f" ({runs} seed)"
+    width = f" ± {verdict.half_width:.3f} ({runs} seeds)" if verdict.known else " (one seed)"
     cells = [
         fault.name,
         words,
@@ -188,7 +198,7 @@ def _row(fault: Fault, verdict: Verdict, runs: int) -> str:
         f"{verdict.base:.3f}",
         f"{verdict.broken:.3f}",
         f"{verdict.difference:.3f}{width}",
-        "yes" if verdict.told_apart else "**no**",
+        "yes" if verdict.told_apart else "**no**" if verdict.known else "too few seeds",
     ]
     return f"| {' | '.join(cells)} |"
 
