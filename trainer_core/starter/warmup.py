@@ -29,7 +29,7 @@ class Act:
     steps: int
     batch_size: int
     draw_texts: DrawTexts
-    """What is shown."""
+    """Problems with their responses, as the act shows them."""
     matrix_learning_rate: float
     """Learning rate of Muon, which trains the matrices inside the layers. It needs about half of AdamW's steps here."""
     learning_rate: float

@@ -21,7 +21,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
 from tests.bench.skills.demonstrations import HEDGE
 from tests.bench.skills.families import Problem, sources
-from tests.bench.skills.rows import held_out_problems, noisy_rows, training_rows
+from tests.bench.skills.rows import held_out_problems, training_rows
 from tests.bench.skills.sampler import Sampled, Sampler
 from tests.bench.skills.settings import LONGEST, Setting
 from trainer_core.rewards.score import Sample, score, split_thinking
@@ -192,11 +192,6 @@ def evaluate(sampler: Sampler, tokenizer: PreTrainedTokenizerFast, count: int, s
 def is_right(problem: Problem, completion: Sampled, answer: str) -> bool:
     """Whether a completion ended with the one right answer."""
     return completion.ended and answer == problem.answer
-
-
-def is_noisy(group: Group) -> bool:
-    """Whether the group's row has a wrong answer."""
-    return int(group.prompt_id.partition(":")[2]) in noisy_rows(group.source)
 
 
 def _drawn_row(data: Mapping[str, Sequence[dict[str, str]]], rng: random.Random) -> tuple[str, int, dict[str, str]]:
