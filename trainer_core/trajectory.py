@@ -51,6 +51,9 @@ class Trajectory:
     """Reason why a shadow version could not say, by its reference."""
     length_correction: float = 0.0
     """Correction that the length-bias watch has added to the reward. No part of whether the answer is right."""
+    length_logit: float | None = None
+    """Logit of the weight by length that the answer's positive advantage gets among the right ones of its group, by
+    the spec of its dispatch; None where lengths weigh no advantages."""
     advantage: float = 0.0
     token_advantages: NDArray[np.float32] | None = field(default=None, metadata=_TOKENS)
     """Advantage of each token where a method tells them apart; then ``advantage`` is only what a rollout shows."""

@@ -137,7 +137,7 @@ def _sync(steps: Sequence[Mapping[str, float]], whole: float) -> SyncRates:
 
 def _learned_share(spec: RunSpec, step: Mapping[str, float]) -> float:
     """Share of the completions that the filter of groups without signal leaves to the learner."""
-    filtered = any(one.type == "zero_advantage" for one in spec.filters)
+    filtered = spec.compares in ("group", "parts") and any(one.type == "zero_advantage" for one in spec.filters)
     return max(1e-3, 1.0 - step["groups/zero_advantage_share"]) if filtered else 1.0
 
 

@@ -21,6 +21,7 @@ from trainer_core.spec.methods.critic import Critic
 from trainer_core.spec.methods.distillation import Distillation
 from trainer_core.spec.methods.entropy import EntropyBonus, NoEntropyBonus
 from trainer_core.spec.methods.filters import Filter, ZeroAdvantageFilter
+from trainer_core.spec.methods.kinds import Compared
 from trainer_core.spec.methods.kl import KL
 from trainer_core.spec.methods.loss import Loss, PPOClipLoss
 from trainer_core.spec.methods.proximal import Proximal, RecomputedProximal
@@ -90,6 +91,23 @@ class RunSpec(SpecModel):
     """When and on what the policy is evaluated."""
     checkpoint: Checkpoint = Checkpoint()
     """When the run is saved."""
+
+    @property
+    def compares(self) -> Compared:
+        """What the rewards of a group are measured against, the KL penalty in the reward taken into account.
+
+        Under that penalty equal rewards do not make equal advantages: each completion pays for its own distance.
+        """
+        pays = self.kl.placement == "reward" and self.kl.coefficient > 0
+        compared = self.advantage.compares
+        return "penalised" if pays and compared in ("group", "parts") else compared
+
+    @property
+    def needs_logits(self) -> bool:
+        """Whether the update looks at more of the policy's distributions than the sampled tokens' probabilities."""
+        distils = self.distillation is not None and self.distillation.distribution != "sampled"
+        looks = self.loss.top_tokens > 0 or self.loss.candidates > 0
+        return distils or looks or not isinstance(self.entropy, NoEntropyBonus)
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "RunSpec":

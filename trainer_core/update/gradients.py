@@ -27,7 +27,6 @@ from trainer_core.update.objective import penalised, refine
 from trainer_core.update.objective.entropy_bonus import entropy_bonus
 from trainer_core.update.objective.extra_outputs import (
     likeliest_divergence,
-    needs_logits,
     own_candidates,
     routing_shift,
 )
@@ -161,7 +160,7 @@ class GradientAccumulator:
             if spec.policy.routing.replay and batch.routes is None:
                 raise ValueError("policy.routing.replay needs trajectories that hold the engine's routes: these do not")
             watch = RouteWatch() if one.routes is not None or balancer is not None else None
-            if needs_logits(spec):
+            if spec.needs_logits:
                 logprobs, own_logits, entropies = scored_logits(self._parts.engine.forward, batch, watch)
             else:
                 logprobs, entropies = score(self._parts.engine.forward, batch, watch)
@@ -179,6 +178,7 @@ class GradientAccumulator:
                 one.reference,
                 whole,
                 totals,
+                before=one.before,
                 divergence=likeliest_divergence(spec, batch, current, own_logits),
                 log_shift=routing_shift(spec, one.routes, watch, current),
                 candidates=own_candidates(spec, batch, own_logits, entropies),

@@ -30,7 +30,6 @@ from trainer_core.update.model.naming import apart, layer_as_in_files, layer_of
 from trainer_core.update.model.policy import load_policy
 from trainer_core.update.model.shards import ShardedWeights, whole_shape
 from trainer_core.update.model.storage import DTYPES, HostMemory, bound_kernels, stored
-from trainer_core.update.objective.extra_outputs import needs_logits
 from trainer_core.update.optimization.engine import UpdateEngine
 from trainer_core.update.packed.attention import UnsupportedPolicy
 
@@ -102,7 +101,7 @@ class LearnerModels:
         """Whether packed batches give log-probabilities that do not depend on them: ``update/model/invariance.py``."""
 
     def _make_invariant(self, spec: RunSpec) -> bool:
-        if needs_logits(spec) or self.teacher is not None:
+        if spec.needs_logits or self.teacher is not None:
             return False  # whole distributions are computed for as many tokens as there are
         copies = [one for one in (self.reference, self.proximal.copy) if isinstance(one, FrozenPolicy)]
         return all([use_batch_invariance(model) for model in (self.model, *(one.model for one in copies))])

@@ -30,4 +30,4 @@ def assign_advantages(groups: list[Group], spec: RunSpec, dispatched: Sequence[R
     filters.prepare(spec.filters, groups)
     assign(spec.advantage, groups, minibatches=spec.schedule.updates_per_step)
     reweigh(groups, dispatched)
-    filters.apply(spec.filters, groups, spec.advantage.compares)
+    filters.apply(spec.filters, groups, spec.compares)

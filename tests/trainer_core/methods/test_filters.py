@@ -1,6 +1,11 @@
 """Filters: who is left out, and why."""
 
+from typing import Any
+
+import pytest
+
 from tests.trainer_core.batches import group, rewarded, trajectory
+from tests.trainer_core.update.making import make_spec
 from trainer_core.methods import filters
 from trainer_core.spec.methods.filters import TruncatedFilter, ZeroAdvantageFilter
 from trainer_core.trajectory import Group
@@ -73,4 +78,23 @@ def test_equal_rewards_are_kept_where_the_batch_or_a_critic_is_the_measure() -> 
     batch = [rewarded(1.0, 1.0), rewarded(1.0)]
     filters.apply((ZeroAdvantageFilter(),), batch, "batch")
     filters.apply((ZeroAdvantageFilter(),), batch, "value")
+    filters.apply((ZeroAdvantageFilter(),), batch, "penalised")
     assert reasons(batch) == [[None] * 2, [None]]
+
+
+@pytest.mark.parametrize(
+    ("advantage", "kl", "compares"),
+    [
+        ("grpo", {}, "group"),
+        ("grpo", {"coefficient": 0.1}, "group"),
+        ("grpo", {"placement": "reward"}, "group"),
+        ("grpo", {"coefficient": 0.1, "placement": "reward"}, "penalised"),
+        ("rloo", {"coefficient": 0.1, "placement": "reward"}, "penalised"),
+        ("gdpo", {"coefficient": 0.1, "placement": "reward"}, "penalised"),
+        ("reinforce_pp", {"coefficient": 0.1, "placement": "reward"}, "batch"),
+    ],
+)
+def test_filters_are_told_of_a_penalty_inside_the_advantages(
+    advantage: str, kl: dict[str, Any], compares: str
+) -> None:
+    assert make_spec(advantage={"type": advantage}, kl=kl).compares == compares

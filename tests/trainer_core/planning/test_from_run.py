@@ -98,6 +98,10 @@ def test_groups_without_signal_are_not_learned() -> None:
     assert filtered.learned_share == 0.75
     assert filtered.learner.tokens_per_s == pytest.approx(375.0)
     assert rates_from_steps(small(), steps(**quiet), "a test").learned_share == 1.0
+    paid = {"coefficient": 0.1, "placement": "reward"}
+    for parts in ({"kl": paid}, {"advantage": {"type": "reinforce_pp"}}):
+        kept = small(filters=[{"type": "zero_advantage"}], **parts)
+        assert rates_from_steps(kept, steps(**quiet), "a test").learned_share == 1.0
 
 
 def test_several_ranks_share_the_tokens() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.trainer_core.specs import spec
 from trainer_core.methods.advantages.assign import assign
 from trainer_core.prompting.plan import length_target
-from trainer_core.rewards.length import reweigh, shape
+from trainer_core.rewards.length import advantage_weights, reweigh, shape
 from trainer_core.rewards.outcomes import pass_rate
 from trainer_core.spec import RunSpec, apply_control
 from trainer_core.steering.length_schedule import LengthSchedule
@@ -151,3 +151,18 @@ def test_the_share_of_groups_is_the_newest() -> None:
     shape(groups, [old, old, new, old])
     assert [one.trajectories[0].reward for one in groups] == [0.5] * 4
     shape([], [])
+
+
+def test_later_advantages_are_weighed_as_at_the_dispatch() -> None:
+    """λ and the window are those of the group's dispatch, whatever the run is steered to by then."""
+    earlier = shaped(type="decoupled", temperature=0.2)
+    one = group(trajectory(10, 1.0), trajectory(90, 1.0), trajectory(40, 0.0))
+    reweigh([one], [earlier])
+    assert [t.length_logit for t in one.trajectories] == pytest.approx([4.5, 0.5, 3.0])
+    for trajectory_, advantage in zip(one.trajectories, (2.0, 0.5, -1.0), strict=True):
+        trajectory_.advantage = advantage
+    [(short, larger), (long, smaller)] = advantage_weights(one)
+    assert [short, long] == one.trajectories[:2]
+    assert larger + smaller == pytest.approx(2.0) and larger / smaller == pytest.approx(np.exp(4.0))
+    reweigh([one], [spec()])
+    assert advantage_weights(one) == [], "a group that is used again goes by its own dispatch"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainer_core.rewards.length.decoupled import decoupled
+from trainer_core.rewards.length.decoupled import decoupled, length_logit
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
@@ -184,15 +184,16 @@ def test_difficulty_aware_is_the_rule_of_the_authors(
 
 def test_decoupled_by_hand() -> None:
     # l = 0.9 and 0.7: weights in the ratio e² at λ = 0.1.
-    found = decoupled(DecoupledLength(), [10, 30], 100)
+    found = decoupled([length_logit(DecoupledLength(), length, 100) for length in (10, 30)])
     assert found == pytest.approx([2 / (1 + math.exp(-2)), 2 / (1 + math.exp(2))], rel=1e-12)
-    assert decoupled(DecoupledLength(), [], 100) == []
+    assert decoupled([]) == []
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=16), st.floats(0.01, 10.0))
 def test_decoupled_weights_are_the_papers_distribution(lengths: list[int], temperature: float) -> None:
-    found = decoupled(DecoupledLength(temperature=temperature), lengths, 100)
+    spec = DecoupledLength(temperature=temperature)
+    found = decoupled([length_logit(spec, length, 100) for length in lengths])
     rewards = 1.0 - np.array(lengths, np.float64) / 100
     powers = np.exp((rewards - rewards.max()) / temperature)
     assert found == pytest.approx(list(len(lengths) * powers / powers.sum()), rel=1e-9)

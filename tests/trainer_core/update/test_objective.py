@@ -190,7 +190,8 @@ def learned(spec: RunSpec, batches: list[TokenBatch], whole: Denominators) -> tu
     for batch in batches:
         current, old, reference = policies(batch)
         current.requires_grad_()
-        share = loss_share(spec, batch, current, old, reference if spec.kl.coefficient else None, whole, totals)
+        known = reference if spec.kl.coefficient else None
+        share = loss_share(spec, batch, current, old, known, whole, totals, before=old)
         share.backward()
         value += share.item()
         gradient |= by_token(batch, current.grad)
@@ -211,15 +212,20 @@ def test_value_and_gradient_are_the_formulas_however_the_batch_is_cut(
         assert metrics == pytest.approx(learned(spec, [at_once], whole)[2], rel=1e-9, abs=1e-12), spec
 
 
-@pytest.mark.parametrize("proximal", [{"type": "snapshot"}, {"type": "ewma"}, {"type": "interpolated"}])
-def test_a_reward_pays_for_the_distance_of_the_policy_not_of_another_proximal_one(proximal: dict[str, Any]) -> None:
+@pytest.mark.parametrize("passed", [False, True], ids=["the first pass", "a later pass"])
+@pytest.mark.parametrize("proximal", ["recompute", "snapshot", "ewma", "interpolated", "sampler"])
+def test_a_reward_pays_for_the_distance_of_the_policy_before_the_step(proximal: str, passed: bool) -> None:
+    """Not for that of another proximal policy, nor again in each pass over the batch for that of the current one."""
     batch, whole = whole_batch()
     parts = {"loss": {"type": "kl_penalised"}, "corrections": [], "kl": {"coefficient": 0.3, "placement": "reward"}}
     current, old, reference = policies(batch)
     current.requires_grad_()
-    d = (reference - current).detach()
+    asked = current.detach() + 0.1 * torch.sin(torch.arange(len(current))) if passed else current.detach()
+    d = reference - asked
     paid = replace(batch, advantages=batch.advantages - 0.3 * (d.exp() - 1 - d))
-    found = loss_share(make_spec(**parts, proximal=proximal), batch, current, old, reference, whole, Totals())
+    spec = make_spec(**parts, proximal={"type": proximal})
+    before = asked if passed else None
+    found = loss_share(spec, batch, current, old, reference, whole, Totals(), before=before)
     expected = loss_share(make_spec(loss=parts["loss"], corrections=[]), paid, current, old, None, whole, Totals())
     assert found.item() == pytest.approx(expected.item(), rel=1e-12)
     (one,), (other,) = (torch.autograd.grad(share, current) for share in (found, expected))
@@ -243,7 +249,7 @@ def test_broken_values_outside_the_mask_do_no_harm() -> None:
             current.requires_grad_()
             known = reference if spec.kl.coefficient else None
             totals = Totals()
-            share = loss_share(spec, tokens, current, old, known, counts, totals)
+            share = loss_share(spec, tokens, current, old, known, counts, totals, before=old)
             share.backward()
             assert current.grad is not None and (current.grad[outside] == 0.0).all(), spec
             found.append((share.item(), current.grad.tolist(), totals.values()))

@@ -20,6 +20,7 @@ from trainer_core.update.objective.returns import KnownTokens
 from trainer_core.update.packed.packing import TokenBatch, pack
 from trainer_core.update.streaming import refusal
 from trainer_core.update.totals import Totals
+from worker.loop.advantages import assign_advantages
 
 BETA = 0.7
 SPECS: list[dict[str, Any]] = [
@@ -44,6 +45,16 @@ def rewarded(seed: int) -> list[Group]:
     for trajectory in (t for group in groups for t in group.trajectories):
         trajectory.reward = float(rng.integers(0, 3)) / 2
     groups[1].trajectories[2].excluded = "truncated"
+    return groups
+
+
+def half_right() -> list[Group]:
+    """The same groups, half of whose samples are right: they pay less than that makes out."""
+    groups = rewarded(3)
+    for trajectory in (t for group in groups for t in group.trajectories):
+        trajectory.reward = 0.0
+    for trajectory in (t for group in groups for t in group.trajectories[:2]):
+        trajectory.reward = 20.0
     return groups
 
 
@@ -158,6 +169,37 @@ def test_two_tokens_by_hand() -> None:
     np.testing.assert_allclose(found, (to_go - to_go.mean()) / to_go.std(), rtol=1e-6)
     penalise(spec_of({"type": "rloo"}), groups, [(mine, [batch], [known])])
     assert [first.advantage, second.advantage] == pytest.approx([0.6 + 0.2, -0.2 - 0.6])
+
+
+def test_length_weights_are_those_of_the_dispatch_though_the_run_was_steered() -> None:
+    lengths = {"type": "decoupled", "temperature": 0.1}
+    dispatched = spec_of({"type": "rloo"}, reward={"definition": "r@1", "length": lengths})
+    steered = spec_of({"type": "rloo"}, reward={"definition": "r@1", "length": {**lengths, "temperature": 9.0}})
+    found = []
+    for spec in (dispatched, steered):
+        groups = half_right()
+        assign_advantages(groups, spec, [dispatched] * len(groups))
+        learned(spec, groups, 1000)
+        found.append([t.advantage for group in groups for t in group.trajectories])
+    assert found[0] == found[1]
+    plain = half_right()
+    learned(spec_of({"type": "rloo"}), plain, 1000)
+    assert found[0] != [t.advantage for group in plain for t in group.trajectories]
+
+
+@pytest.mark.parametrize("advantage", SPECS, ids=str)
+def test_groups_of_equal_rewards_stay_in_the_loss_and_pay_by_their_distances(advantage: dict[str, Any]) -> None:
+    spec = RunSpec.model_validate({**spec_of(advantage).model_dump(), "filters": [{"type": "zero_advantage"}]})
+    groups = rewarded(3)
+    for trajectory in groups[0].trajectories:
+        trajectory.reward = 1.0
+    assign_advantages(groups, spec)
+    assert [t.excluded for t in groups[0].trajectories] == [None] * 4
+    expected = published(advantage, "k1", groups)
+    _, gradient = learned(spec, groups, 1000)
+    assert gradient == pytest.approx({key: -a / len(expected) for key, a in expected.items()}, rel=1e-9, abs=1e-12)
+    equal = {t.trajectory_id for t in groups[0].trajectories}
+    assert all(value != 0.0 for (name, _), value in gradient.items() if name in equal)
 
 
 def test_only_these_make_their_advantages_of_penalised_rewards() -> None:

@@ -59,7 +59,7 @@ def apply(filters: Sequence[Filter], groups: list[Group], compares: Compared = "
     Args:
         filters: in their order.
         groups: with advantages.
-        compares: what the advantage compares a reward with; see ``spec.methods.kinds``.
+        compares: what a reward is compared with under the run; see ``RunSpec.compares``.
     """
     for spec in filters:
         if spec.stage == "trajectories":

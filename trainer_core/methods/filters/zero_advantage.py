@@ -11,7 +11,7 @@ def zero_advantage(spec: ZeroAdvantageFilter, groups: list[Group], compares: Com
     Where rewards are compared within the group, it has none when the known rewards differ by at most ``tolerance``; a
     reward that failed counts neither here nor in the advantages. Where every part of the reward is compared alone,
     equal sums may hide a signal: the group has none when all its advantages are 0. Where rewards are compared with
-    something outside the group, no group is left out.
+    something outside the group, or less a penalty that is not known here, no group is left out.
     """
     for group in groups:
         known = [t for t in group.trajectories if t.reward is not None and t.excluded != "reward_error"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from trainer_core.prompting.plan import length_target
-from trainer_core.rewards.length.decoupled import decoupled
+from trainer_core.rewards.length.decoupled import decoupled, length_logit
 from trainer_core.rewards.length.difficulty_aware import difficulty_aware
 from trainer_core.rewards.length.group import ScoredGroup
 from trainer_core.rewards.length.grpo_lambda import grpo_lambda, switched_on
@@ -64,19 +64,29 @@ def shape(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
 
 
 def reweigh(groups: Sequence[Group], specs: Sequence[RunSpec]) -> None:
-    """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings."""
+    """Multiply the positive advantages of right answers by their decoupled weights; nothing for other shapings.
+
+    Writes ``length_logit`` too: whoever makes other advantages later weighs those by it, whatever holds by then.
+    """
     for group, spec in zip(groups, specs, strict=True):
-        for trajectory, weight in advantage_weights(group, spec):
+        shaping = spec.reward.length
+        for trajectory in group.trajectories:
+            trajectory.length_logit = None
+            if isinstance(shaping, DecoupledLength):
+                trajectory.length_logit = length_logit(shaping, trajectory.length, spec.rollout.max_tokens)
+        for trajectory, weight in advantage_weights(group):
             trajectory.advantage *= weight
 
 
-def advantage_weights(group: Group, spec: RunSpec) -> list[tuple[Trajectory, float]]:
-    """The right answers of a group whose advantages are positive, with their decoupled weights; else none."""
-    shaping = spec.reward.length
-    if not isinstance(shaping, DecoupledLength):
-        return []
-    rows = [t for t, right in _known(group) if right and t.advantage > 0.0]
-    return list(zip(rows, decoupled(shaping, [t.length for t in rows], spec.rollout.max_tokens), strict=True))
+def advantage_weights(group: Group) -> list[tuple[Trajectory, float]]:
+    """The right answers of a group whose advantages are positive, with their decoupled weights; none if lengths weigh
+    no advantages."""
+    rows = [
+        (t, t.length_logit)
+        for t, right in _known(group)
+        if right and t.advantage > 0.0 and t.length_logit is not None
+    ]
+    return list(zip([t for t, _ in rows], decoupled([logit for _, logit in rows]), strict=True))
 
 
 def _known(group: Group) -> list[tuple[Trajectory, bool]]:

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from trainer_core.spec.rewards.length_shaping import DecoupledLength
 
 
-def decoupled(spec: DecoupledLength, lengths: Sequence[int], max_tokens: int) -> list[float]:
-    """Weights [P] of mean 1 for the right answers of a group: ``P · softmax((1 − n / n_max) / λ)``.
+def length_logit(spec: DecoupledLength, length: int, max_tokens: int) -> float:
+    """``(1 − n / n_max) / λ`` of a completion of ``length`` = n tokens, with λ of ``spec`` and n_max ``max_tokens``."""
+    return (1.0 - length / max_tokens) / spec.temperature
+
+
+def decoupled(logits: Sequence[float]) -> list[float]:
+    """Weights [P] of mean 1 for the right answers of a group: ``P · softmax(logits)``.
 
     Args:
-        spec: the temperature λ.
-        lengths: completion tokens of the right answers, shape [P].
-        max_tokens: n_max, the longest completion.
+        logits: those of the right answers (``length_logit``), shape [P].
     """
-    if not lengths:
+    if not logits:
         return []
-    logits = [(1.0 - length / max_tokens) / spec.temperature for length in lengths]
     highest = max(logits)
     powers = [math.exp(logit - highest) for logit in logits]
     total = math.fsum(powers)

@@ -126,7 +126,8 @@ class DynamicSampling(SpecModel):
         ("rollouts/rejected", "groups/zero_advantage_share", "timing_s/generate"),
     )
     enabled: bool = False
-    """Off: groups without signal stay in the batch and are filtered out of the loss."""
+    """Off: groups without signal stay in the batch and are filtered out of the loss. Only rewards count here, not a KL
+    penalty in them, which the learner scores later: groups that such a penalty alone tells apart are replaced too."""
     max_refills: int = field(3, ge=1, le=64)
     """Groups replaced per step, at most, as a multiple of ``prompts_per_step``; then any group fills the batch."""
 

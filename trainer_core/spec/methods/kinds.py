@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from trainer_core.spec.base import SpecModel
 
-Compared = Literal["group", "parts", "batch", "value", "branches"]
+Compared = Literal["group", "parts", "batch", "value", "branches", "penalised"]
 """What a reward is measured against: the rewards of its group, each part of them alone, those of the whole batch, a
-value that a critic has predicted, or the rewards of branches from the same state."""
+value that a critic has predicted, or the rewards of branches from the same state. Filters are told ``penalised`` where
+a penalty that the learner alone can score is part of the group's advantages (``RunSpec.compares``)."""
 Anchor = Literal["proximal", "behaviour", "none"]
 """The policy that a loss's ratio is taken against: that of before the step, that which sampled, or none."""
 Penalty = Literal["token", "to_go", "sequence", "return"]

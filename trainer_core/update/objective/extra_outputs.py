@@ -8,17 +8,9 @@ from trainer_core.methods.losses.dppo import top_k_divergence
 from trainer_core.methods.view import Candidates
 from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
-from trainer_core.spec.methods.entropy import NoEntropyBonus
 from trainer_core.spec.methods.loss import DPPOLoss
 from trainer_core.update.hybrid.routing import Routes, RouteWatch
 from trainer_core.update.packed.packing import TokenBatch
-
-
-def needs_logits(spec: RunSpec) -> bool:
-    """Whether the update looks at more than the sampled tokens' probabilities."""
-    distils = spec.distillation is not None and spec.distillation.distribution != "sampled"
-    looks = spec.loss.top_tokens > 0 or spec.loss.candidates > 0
-    return distils or looks or not isinstance(spec.entropy, NoEntropyBonus)
 
 
 def own_candidates(spec: RunSpec, batch: TokenBatch, own_logits: Tensor | None, entropies: Tensor) -> Candidates | None:

@@ -63,7 +63,7 @@ def _to_go(
         values.append([_reward_to_go(spec, own, mine, *pair) for pair in zip(batches, looked, strict=True)])
         weights.append([_weights(advantage, batch) for batch in batches])
     found = standardise(values, weights, advantage.std, advantage.epsilon)
-    factors = {id(t): weight for group in groups for t, weight in advantage_weights(group, spec)}
+    factors = {id(t): weight for group in groups for t, weight in advantage_weights(group)}
     result = []
     for (mine, batches, _), part in zip(scored, found, strict=True):
         renewed = []
@@ -108,7 +108,7 @@ def _by_sequence(spec: RunSpec, groups: Sequence[Group], scored: Sequence[Scored
         penalties |= piece
     assign(spec.advantage, list(groups), minibatches=spec.schedule.updates_per_step, penalties=penalties)
     for group in groups:
-        for trajectory, weight in advantage_weights(group, spec):
+        for trajectory, weight in advantage_weights(group):
             trajectory.advantage *= weight
     return [[reassigned(mine, batch) for batch in batches] for mine, batches, _ in scored]
 

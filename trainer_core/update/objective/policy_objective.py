@@ -10,7 +10,6 @@ from trainer_core.methods.aggregation import Denominators
 from trainer_core.methods.masked import masked_mean
 from trainer_core.methods.view import Candidates, TokenView
 from trainer_core.spec import RunSpec
-from trainer_core.spec.methods.proximal import RecomputedProximal
 from trainer_core.trajectory import Trajectory
 from trainer_core.update.packed.packing import TokenBatch, prompt_key, trains
 from trainer_core.update.totals import Totals
@@ -34,6 +33,7 @@ def loss_share(
     whole: Denominators,
     totals: Totals,
     *,
+    before: Tensor | None = None,
     divergence: Tensor | None = None,
     log_shift: Tensor | None = None,
     candidates: Candidates | None = None,
@@ -52,6 +52,8 @@ def loss_share(
         reference_logprobs: the base policy's, float32 [M]; None without a KL penalty.
         whole: counts of the whole minibatch.
         totals: metrics are added here.
+        before: the policy's before the step's first update, float32 [M], without gradient: what a penalty in the reward
+            is measured on. None where that is the current policy.
         divergence: between behaviour and current policy over the likeliest tokens, [M]; where the loss asks for it.
         log_shift: log weight of the moved routing, [M]; where a correction asks for it.
         candidates: the policy's likeliest tokens, where the loss asks for them.
@@ -64,7 +66,9 @@ def loss_share(
     advantages = batch.advantages
     penalty = None
     if reference_logprobs is not None:
-        current = logprobs if spec.kl.placement == "loss" else _before(spec, logprobs, old_logprobs)
+        # A reward pays for the policy that was asked, however often the step's batch is passed.
+        paying = logprobs.detach() if before is None else before
+        current = logprobs if spec.kl.placement == "loss" else paying
         # Filled before, not after: a broken value outside the mask would turn a zero gradient into NaN.
         known = [values.masked_fill(~batch.mask, 0.0) for values in (current, reference_logprobs)]
         penalty = kl.penalty(spec.kl.estimator, *known)
@@ -95,8 +99,3 @@ def loss_share(
         loss = loss + spec.kl.coefficient * aggregate(penalty)
     totals.add_share("actor/loss", loss.detach())
     return loss
-
-
-def _before(spec: RunSpec, logprobs: Tensor, old_logprobs: Tensor) -> Tensor:
-    """The policy whose distance a reward pays for: before the step, or where that was not scored, the current one."""
-    return old_logprobs if isinstance(spec.proximal, RecomputedProximal) else logprobs.detach()
