@@ -34,6 +34,7 @@ DENSE: dict[str, Any] = {
 }
 TINY = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
 NARROW = {"sizes": {**TINY, "num_key_value_heads": 1}, "samples": 1, "batches": 1}
+LARGE_HEAD: dict[str, Any] = {"samples": 4, "length": 700, "batches": 1, "sizes": {**TINY, "num_key_value_heads": 1, "vocab_size": 16_384}}
 RECOMPUTED = {"policy": {"gradient_checkpointing": True}}
 SHARED = {"ranks": 2, "context": 2}
 BFLOAT16 = {"policy": {"dtype": "bfloat16"}}
@@ -104,6 +105,13 @@ SHAPES: dict[str, dict[str, Any]] = {
         "samples": 1,
         "length": 3000,
         "sizes": {"model_type": "gemma2", "sliding_window": 256, "query_pre_attn_scalar": 32},
+    },
+    "whole logits, entropy bonus": {**LARGE_HEAD, "entropy": {"type": "fixed", "coefficient": 0.01}},
+    "whole logits, likeliest tokens": {**LARGE_HEAD, "loss": {"type": "ppo_clip", "smoothing": {}}},
+    "whole logits, both": {
+        **LARGE_HEAD,
+        "entropy": {"type": "fixed", "coefficient": 0.01},
+        "loss": {"type": "ppo_clip", "smoothing": {}},
     },
     "32,768 tokens, checkpointed": {**NARROW, "length": 32768 - PROMPT + 1, **RECOMPUTED},
     "80,000 tokens, checkpointed": {**NARROW, "length": 80000 - PROMPT + 1, **RECOMPUTED},
@@ -265,6 +273,8 @@ def _in_process(shape: dict[str, Any]) -> dict[str, int]:
             },
             "schedule": {"steps": 10, "prompts_per_step": 1},
             "kl": shape.get("kl", {}),
+            "loss": shape.get("loss", {"type": "ppo_clip"}),
+            "entropy": shape.get("entropy", {"type": "none"}),
             "optimizer": {"learning_rate": 1e-4, **shape.get("optimizer", {})},
             "parallelism": {
                 "zero_stage": shape.get("zero_stage", 0),

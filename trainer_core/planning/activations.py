@@ -8,11 +8,10 @@ for its backward pass, and what lives for a moment in it. A number that the lear
 from dataclasses import dataclass
 
 from trainer_core.planning.policy_size import PolicySize
+from trainer_core.planning.whole_logits import WIDE, whole_logits
 from trainer_core.spec import RunSpec
 from trainer_core.spec.learner.adapter import LoRAAdapter
 
-WIDE = 4
-"""Bytes of a float32 number."""
 PLAIN_KEYS, MASKED_KEYS = 256, 1024
 """Keys up to which attention keeps its probabilities, and up to which it has a mask."""
 KEPT_LOGITS = 1 << 23
@@ -65,7 +64,9 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
     if size.window is not None and size.window < keys <= MASKED_KEYS:
         masks *= 2  # layers with a window have one of their own
     frozen = isinstance(spec.policy.adapter, LoRAAdapter)
-    head = _head(size, tokens, predicted, width)
+    # The last norm's input and output, and the rows of it that predict something.
+    states = (2 * tokens + predicted) * size.hidden * width
+    head = states + (whole_logits if spec.needs_logits else _by_tiles)(size, spec, predicted, width)
     to_head = 0 if frozen else size.vocabulary * size.hidden * width
     # A narrow gradient is added up in float32, and freed when that is done.
     copied = 0 if frozen or width == WIDE else size.largest * width
@@ -76,10 +77,8 @@ def activations(size: PolicySize, spec: RunSpec, tokens: int, keys: int, predict
     )
 
 
-def _head(size: PolicySize, tokens: int, predicted: int, width: int) -> int:
-    """The output layer and what leads to it, at its worst moment."""
-    # The last norm's input and output, and the rows of it that predict something.
-    states = (2 * tokens + predicted) * size.hidden * width
+def _by_tiles(size: PolicySize, spec: RunSpec, predicted: int, width: int) -> int:
+    """The output layer at its worst moment, where it is asked for the sampled tokens' log-probabilities alone."""
     scaled = predicted * size.hidden * WIDE
     logits = predicted * size.vocabulary
     if logits <= KEPT_LOGITS:
@@ -92,7 +91,7 @@ def _head(size: PolicySize, tokens: int, predicted: int, width: int) -> int:
     to_weight = size.vocabulary * size.hidden * width
     # Products for narrow weights are summed in float32, a run of columns at a time: the sum and the latest product.
     summed = 2 * columns * size.hidden * WIDE if width < WIDE else 0
-    return states + scaled + max(forward, backward + scaled + to_weight + summed)
+    return scaled + max(forward, backward + scaled + to_weight + summed)
 
 
 def _dense(size: PolicySize) -> int:

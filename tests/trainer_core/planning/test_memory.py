@@ -19,7 +19,9 @@ from trainer_core.explain import explain
 from trainer_core.planning.activations import KEPT_LOGITS, activations
 from trainer_core.planning.memory import LearnerMemory, learner_memory, memory
 from trainer_core.planning.policy_size import Latent, PolicySize, UnknownSize
+from trainer_core.planning.whole_logits import CHUNK_LOGITS, whole_logits
 from trainer_core.starter.architectures import make_tiny
+from trainer_core.update.model.logprobs import CHUNK_ELEMENTS
 
 STARTER = Path(__file__).resolve().parents[3] / "demo" / "starter-policy"
 
@@ -154,6 +156,35 @@ def test_activations_by_hand(size: PolicySize) -> None:
         head = states + scaled + max(3 * logits, 2 * logits + scaled + to_weight + summed)
         assert found.first == layers * layer + head
         assert found.last == layer + tokens * (2 * between + hidden) * width + (size.largest * 2 if width == 2 else 0)
+
+
+@pytest.mark.parametrize(
+    ("parts", "matrices", "chunks"),
+    [
+        ({"entropy": {"type": "fixed", "coefficient": 0.01}}, 3, 1),
+        ({"loss": {"type": "ppo_clip", "smoothing": {}}}, 3, 1),
+        ({"loss": {"type": "dppo", "approximation": "top_k"}, "corrections": []}, 2, 1),
+        ({"distillation": {"teacher": "t", "distribution": "full"}}, 7, 0),
+    ],
+    ids=str,
+)
+def test_whole_logits_by_hand(size: PolicySize, parts: dict[str, Any], matrices: int, chunks: int) -> None:
+    """A large vocabulary: what looks at whole distributions keeps matrices of logits, and copies of a chunk."""
+    large, tokens = replace(size, vocabulary=64_000), 4000
+    matrix = tokens * large.vocabulary * 4
+    looking, plain = spec(**parts), spec()
+    assert looking.needs_logits and not plain.needs_logits
+    found = whole_logits(large, looking, tokens, 4)
+    assert found == matrices * matrix + chunks * CHUNK_LOGITS * 4
+    states = 3 * tokens * large.hidden * 4
+    more = (
+        activations(large, looking, tokens, tokens, tokens).first
+        - activations(large, plain, tokens, tokens, tokens).first
+    )
+    assert 0.9 * found < more < found + states
+    narrow = whole_logits(large, looking, tokens, 2)
+    assert narrow == found + (large.vocabulary + tokens) * large.hidden * 4, "wide copies of weights and states"
+    assert CHUNK_LOGITS == CHUNK_ELEMENTS
 
 
 def test_weights_gradients_and_moments_at_every_stage(size: PolicySize) -> None:

@@ -58,7 +58,7 @@ def test_value_and_gradient_are_the_definitions(monkeypatch: pytest.MonkeyPatch)
     expected = by_hand(logits, temperature)
     (wanted,) = torch.autograd.grad((expected * slopes).sum(), logits)
     for size in (1 << 24, 10):
-        monkeypatch.setattr("trainer_core.update.model.entropies.CHUNK_ELEMENTS", size)
+        monkeypatch.setattr("trainer_core.update.model.logprobs.CHUNK_ELEMENTS", size)
         found = token_entropies(logits, temperature)
         (gradient,) = torch.autograd.grad((found * slopes).sum(), logits)
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-14)

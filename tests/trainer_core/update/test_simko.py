@@ -18,6 +18,7 @@ from trainer_core.methods.view import Candidates, TokenView
 from trainer_core.metrics import find
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.update.learner import Learner
+from trainer_core.update.model.likeliest import likeliest_logprobs
 from trainer_core.update.objective.extra_outputs import own_candidates
 from trainer_core.update.objective.policy_objective import loss_share
 from trainer_core.update.packed.packing import pack
@@ -214,3 +215,22 @@ def test_a_run_learns_with_it(policy_dir: Path) -> None:
     assert 0.0 <= found["actor/likeliest_penalised_share"] < 0.2
     mine, theirs = learner.weights(), plain.weights()
     assert max(float(np.abs(mine[name] - theirs[name]).max()) for name in mine) > 1e-6
+
+
+@pytest.mark.parametrize("size", [1 << 24, 40])
+def test_likeliest_log_probabilities_come_by_chunks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr("trainer_core.update.model.logprobs.CHUNK_ELEMENTS", size)
+    made = torch.Generator().manual_seed(3)
+    logits = torch.randn(7, 11, generator=made, dtype=torch.float64)
+    logits[2, 4] = -math.inf
+    logits.requires_grad_()
+    temperature = 0.5 + torch.rand(7, generator=made, dtype=torch.float64)
+    slopes = torch.randn(7, 3, generator=made, dtype=torch.float64)
+    whole = (logits / temperature.unsqueeze(1)).log_softmax(1).topk(3, dim=1)
+    found, ids = likeliest_logprobs(logits, temperature, 3)
+    torch.testing.assert_close(found, whole.values, rtol=1e-12, atol=1e-14)
+    assert (ids == whole.indices).all()
+    (one,), (other,) = (torch.autograd.grad((values * slopes).sum(), logits) for values in (found, whole.values))
+    torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-14)
+    assert likeliest_logprobs(logits[:, :2], temperature, 3)[1].shape == (7, 2)
+    assert likeliest_logprobs(logits[:0], temperature[:0], 3)[0].shape == (0, 3)

@@ -82,9 +82,7 @@ def advantage_weights(group: Group) -> list[tuple[Trajectory, float]]:
     """The right answers of a group whose advantages are positive, with their decoupled weights; none if lengths weigh
     no advantages."""
     rows = [
-        (t, t.length_logit)
-        for t, right in _known(group)
-        if right and t.advantage > 0.0 and t.length_logit is not None
+        (t, t.length_logit) for t, right in _known(group) if right and t.advantage > 0.0 and t.length_logit is not None
     ]
     return list(zip([t for t, _ in rows], decoupled([logit for _, logit in rows]), strict=True))
 

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from trainer_core.update.model.logprobs import CHUNK_ELEMENTS
+from trainer_core.update.model.logprobs import chunks
 
 
 def token_entropies(logits: Tensor, temperature: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ class _TokenEntropies(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, temperature: Tensor) -> Tensor:
         ctx.save_for_backward(logits, temperature)
-        parts = [_entropy(*_log_probs(part, heat)) for part, heat in _chunks(logits, temperature)]
+        parts = [_entropy(*_log_probs(part, heat)) for part, heat in chunks(logits, temperature)]
         return torch.cat(parts) if parts else logits.new_zeros(0)
 
     @staticmethod
@@ -33,7 +33,7 @@ class _TokenEntropies(torch.autograd.Function):
         logits, temperature = ctx.saved_tensors
         result = torch.empty_like(logits)
         done = 0
-        for part, heat, slope in _chunks(logits, temperature, grad):
+        for part, heat, slope in chunks(logits, temperature, grad):
             # dH / dz_v = −p_v · (log p_v + H), of scaled logits z.
             log_probs, probs = _log_probs(part, heat)
             inner = -probs * (log_probs + _entropy(log_probs, probs).unsqueeze(1))
@@ -51,8 +51,3 @@ def _log_probs(part: Tensor, heat: Tensor) -> tuple[Tensor, Tensor]:
 
 def _entropy(log_probs: Tensor, probs: Tensor) -> Tensor:
     return -(probs * log_probs).sum(dim=-1)
-
-
-def _chunks(logits: Tensor, *others: Tensor) -> list[tuple[Tensor, ...]]:
-    size = max(1, CHUNK_ELEMENTS // logits.shape[-1])
-    return list(zip(*(tensor.split(size) for tensor in (logits, *others)), strict=True)) if len(logits) else []

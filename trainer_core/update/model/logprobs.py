@@ -32,7 +32,7 @@ class _TokenLogprobs(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor]:
         normalizers, logprobs, entropies = [], [], []
-        for part, target, heat in _chunks(logits, targets, temperature):
+        for part, target, heat in chunks(logits, targets, temperature):
             scaled = part.float() / heat.unsqueeze(1)
             normalizer = torch.logsumexp(scaled, dim=-1)
             normalizers.append(normalizer)
@@ -48,7 +48,7 @@ class _TokenLogprobs(torch.autograd.Function):
         logits, targets, temperature, normalizers = ctx.saved_tensors
         result = torch.empty_like(logits)
         done = 0
-        for part, target, heat, normalizer, slope in _chunks(logits, targets, temperature, normalizers, grad):
+        for part, target, heat, normalizer, slope in chunks(logits, targets, temperature, normalizers, grad):
             # d log p(target) / d logit_v = (1[v = target] − p(v)) / temperature
             weight = (slope / heat).unsqueeze(1)
             inner = (part.float() / heat.unsqueeze(1)).sub_(normalizer.unsqueeze(1)).exp_().mul_(-weight)
@@ -58,6 +58,7 @@ class _TokenLogprobs(torch.autograd.Function):
         return result, None, None
 
 
-def _chunks(logits: Tensor, *others: Tensor) -> list[tuple[Tensor, ...]]:
+def chunks(logits: Tensor, *others: Tensor) -> list[tuple[Tensor, ...]]:
+    """The logits [M, V] and what belongs to their positions [M, ...], a number of positions at a time."""
     size = max(1, CHUNK_ELEMENTS // logits.shape[-1])
     return list(zip(*(tensor.split(size) for tensor in (logits, *others)), strict=True))

@@ -10,6 +10,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.methods.corrections import RouterShiftWeighting
 from trainer_core.spec.methods.loss import DPPOLoss
 from trainer_core.update.hybrid.routing import Routes, RouteWatch
+from trainer_core.update.model.likeliest import likeliest_logprobs, named_logprobs
 from trainer_core.update.packed.packing import TokenBatch
 
 
@@ -24,10 +25,8 @@ def own_candidates(spec: RunSpec, batch: TokenBatch, own_logits: Tensor | None, 
     """
     if spec.loss.candidates == 0 or own_logits is None:
         return None
-    scaled = own_logits.float() / batch.own(batch.temperature).unsqueeze(1)
-    found = scaled.topk(min(spec.loss.candidates, scaled.shape[1]), dim=1)
-    logprobs = batch.whole(found.values - torch.logsumexp(scaled, dim=1, keepdim=True))
-    return Candidates(logprobs, entropies, batch.whole(found.indices[:, 0]) == batch.targets)
+    logprobs, ids = likeliest_logprobs(own_logits, batch.own(batch.temperature), spec.loss.candidates)
+    return Candidates(batch.whole(logprobs), entropies, batch.whole(ids[:, 0]) == batch.targets)
 
 
 @torch.no_grad()
@@ -51,8 +50,7 @@ def likeliest_divergence(
         raise ValueError(
             "dppo over the likeliest tokens needs trajectories that hold the engine's probabilities of them"
         )
-    scaled = own_logits.detach().float() / batch.own(batch.temperature).unsqueeze(1)
-    top = batch.whole(scaled.gather(1, batch.own(batch.top_ids)) - torch.logsumexp(scaled, dim=1, keepdim=True))
+    top = batch.whole(named_logprobs(own_logits.detach(), batch.own(batch.temperature), batch.own(batch.top_ids)))
     sampled = batch.top_ids == batch.targets.unsqueeze(1)
     return top_k_divergence(spec.loss, logprobs, batch.behaviour_logprobs, top, batch.top_logprobs, sampled)
 

@@ -9,9 +9,9 @@ from trainer_core.spec.methods.kinds import FilterModel
 class ZeroAdvantageFilter(FilterModel):
     """Leave out groups whose rewards are all the same: they carry no signal.
 
-    Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0; where
-    it compares with the batch or with a critic's value, equal rewards do carry a signal and no group is left out; and so
-    they do under a KL penalty in the reward, which each completion pays by its own distance.
+    Where the advantage compares each part of the reward alone, these are the groups whose advantages are all 0. Where
+    it compares with the batch or with a critic's value, equal rewards do carry a signal, and so they do under a KL
+    penalty in the reward, which each completion pays by its own distance: there no group is left out.
     """
 
     model_config = method_doc(
