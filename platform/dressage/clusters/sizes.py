@@ -1,5 +1,6 @@
 """Sizes: what a cluster holds now, what it may grow to, and whether a run fits."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,8 @@ class ClusterSize:
     """What its worker has told; None: nothing yet."""
     most_cpus: float | None = None
     most_gpus: float | None = None
-    """What its autoscaler may let it grow to; both None: it does not grow."""
+    """What its autoscaler may let it grow to; both None: it does not grow. CPUs come with GPUs, and how many is not
+    known unless it was told. GPUs that nobody has told of do not come."""
 
     @property
     def free(self) -> int:
@@ -39,13 +41,22 @@ class ClusterSize:
 
     @property
     def cpus_at_most(self) -> float:
-        """CPUs that it has or may grow to."""
+        """CPUs that it has or may grow to; infinite where GPUs may come with CPUs of which nobody has told."""
+        if self.most_cpus is None and self.most_gpus:
+            return math.inf
         return max(self.report.cpus if self.report else 0.0, self.most_cpus or 0.0)
 
     @property
     def gpus_at_most(self) -> float:
         """GPUs that it has or may grow to."""
         return max(self.report.gpu_count if self.report else 0.0, self.most_gpus or 0.0)
+
+    @property
+    def amount_at_most(self) -> str:
+        """What it has or may grow to, in words."""
+        parts = [f"{self.cpus_at_most:g} CPUs"] if math.isfinite(self.cpus_at_most) else []
+        parts += [f"{self.gpus_at_most:g} GPUs"] if self.gpus_at_most >= 1 else []
+        return " and ".join(parts)
 
     @property
     def is_told(self) -> bool:
@@ -101,8 +112,8 @@ def too_large(demand: Reservation, sizes: list[ClusterSize]) -> str | None:
     if gpus >= 1:
         needs += f" and {demand.least_gpus} GPU{'s' if demand.least_gpus > 1 else ''}"
     which = f"the cluster {largest.name!r}" if len(sizes) == 1 else f"the largest cluster, {largest.name!r},"
+    amount = largest.amount_at_most
     has = "may grow to" if largest.grows else "has"
-    amount = f"{largest.cpus_at_most:g} CPUs" + (f" and {gpus:g} GPUs" if gpus >= 1 else "")
     remedy = "" if largest.grows else " If it can grow, its operator says so with 'manage.py clusters'."
     engines, fewer = "engines", "fewer rollout workers or learner ranks"
     if demand.devices > 1:

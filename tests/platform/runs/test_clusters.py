@@ -269,6 +269,24 @@ def test_the_demand_is_no_more_than_a_cluster_may_grow_to(make_run: Callable[...
     assert engines.count == 7
 
 
+def test_gpus_bring_cpus_of_which_nobody_has_told(make_run: Callable[..., Run], team: Team, actor: Actor) -> None:
+    clusters(name="default", most_gpus="12", places="3")
+    take_report("default", ClusterReport(nodes=1))
+    runs = [make_run(f"r{number}", start=True, **WIDE) for number in range(3)]
+    sweep()
+    assert placed(*runs) == [None, None, None], "the cluster is at zero"
+    two_runs = (ResourceBundle(cpus=0.5, gpus=1.0, count=4), ResourceBundle(cpus=1.0, gpus=1.0, count=8))
+    assert demand_by_cluster(sizes()) == {"default": two_runs}, "GPUs bound it, not the CPUs of today"
+    assert clusters() == ["default: 0 of 3 places are taken; 1 nodes, 0 CPUs, 0 GPUs, grows to 12 GPUs"]
+    large = make_run("large", parallelism={"rollout_workers": 20, "learner_ranks": 2})
+    with pytest.raises(Problem, match="the cluster 'default' may grow to 12 GPUs"):
+        start_run(team, actor, large.id)
+    clusters(name="default", most_cpus="5")
+    assert demand_by_cluster(sizes()) == {
+        "default": tuple(bundle.model_copy(update={"count": bundle.count // 2}) for bundle in two_runs)
+    }
+
+
 def test_the_demand_is_what_trains_and_what_is_next(
     two: None, make_run: Callable[..., Run], team: Team, actor: Actor, settings: Any
 ) -> None:
@@ -418,7 +436,7 @@ def test_the_operators_command_shows_and_sets(db: None) -> None:
     assert clusters() == ["default: 0 of 1 places are taken; size unknown"]
     report("default", 8, gpus=2)
     assert clusters(name="default", places="4", most_gpus="16") == [
-        "default: 0 of 4 places are taken; 1 nodes, 8 CPUs, 2 GPUs, grows to 8 CPUs and 16 GPUs"
+        "default: 0 of 4 places are taken; 1 nodes, 8 CPUs, 2 GPUs, grows to 16 GPUs"
     ]
     assert clusters(name="default", places="usual", most_gpus="usual") == [
         "default: 0 of 1 places are taken; 1 nodes, 8 CPUs, 2 GPUs"

@@ -46,7 +46,7 @@ class Command(BaseCommand):
             has = "size unknown"
             if report is not None:
                 has = f"{report.nodes} nodes, {report.cpus:g} CPUs, {report.gpu_count:g} GPUs"
-            grows = f", grows to {size.cpus_at_most:g} CPUs and {size.gpus_at_most:g} GPUs" if size.grows else ""
+            grows = f", grows to {size.amount_at_most}" if size.grows else ""
             fault = f"; {faults[size.name]}" if size.name in faults else ""
             self.stdout.write(f"{size.name}: {size.taken} of {size.places} places are taken; {has}{grows}{fault}")
 
