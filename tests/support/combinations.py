@@ -242,32 +242,24 @@ COMBINATIONS: dict[str, dict[str, Any]] = {
 
 def document(name: str) -> dict[str, Any]:
     """The combination as a spec of two small steps on the starter policy and the demo's data."""
-    chosen = COMBINATIONS[name]
-    parts = {
-        "policy": {"base": "starter"},
-        "reward": {"definition": "calculation@1"},
-        "thinking": {"type": "tags"},
-        "optimizer": {"learning_rate": 1e-4},
-        "evaluation": EVALUATION,
-        **chosen,
-        "parallelism": {"max_tokens_per_microbatch": 4096, **chosen.get("parallelism", {})},
-        "schedule": {"steps": 2, "prompts_per_step": 4, **chosen.get("schedule", {})},
-    }
-    return RunSpec.model_validate(parts).model_dump(mode="json")
+    parts = _written(name)
+    parts["parallelism"] = {"max_tokens_per_microbatch": 4096, **parts.get("parallelism", {})}
+    return RunSpec.model_validate({"optimizer": {"learning_rate": 1e-4}, **parts}).model_dump(mode="json")
 
 
 def specs() -> list[RunSpec]:
     """Every combination as it is written, its defaults not filled in."""
-    return [
-        RunSpec.model_validate({"policy": {"base": "starter"}, "reward": {"definition": "calculation@1"}, **parts})
-        for parts in ({**COMBINATIONS[name], **_wide(name)} for name in COMBINATIONS)
-    ]
+    return [RunSpec.model_validate(_written(name)) for name in COMBINATIONS]
 
 
-def _wide(name: str) -> dict[str, Any]:
-    """What a spec needs to be valid by itself."""
+def _written(name: str) -> dict[str, Any]:
+    """The combination with what a spec needs to be valid by itself."""
+    chosen = COMBINATIONS[name]
     return {
-        "thinking": {"type": "tags", **COMBINATIONS[name].get("thinking", {})},
-        "evaluation": COMBINATIONS[name].get("evaluation", EVALUATION),
-        "schedule": {"steps": 2, "prompts_per_step": 4, **COMBINATIONS[name].get("schedule", {})},
+        "policy": {"base": "starter"},
+        "reward": {"definition": "calculation@1"},
+        "evaluation": EVALUATION,
+        **chosen,
+        "thinking": {"type": "tags", **chosen.get("thinking", {})},
+        "schedule": {"steps": 2, "prompts_per_step": 4, **chosen.get("schedule", {})},
     }

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -73,7 +74,7 @@ def run_cases(*places: str, timeout_s: float, network: str = OWN) -> subprocess.
                 timeout=timeout_s,
             )
         finally:
-            _end_all(folder)
+            end_all(folder)
 
 
 def marked(mark: str) -> list[psutil.Process]:
@@ -86,9 +87,18 @@ def marked(mark: str) -> list[psutil.Process]:
     return found
 
 
-def _end_all(mark: str) -> None:
+def end_all(mark: str, within_s: float = 60.0) -> None:
+    """End all processes whose mark begins so, and those that they start meanwhile.
+
+    Raises:
+        TimeoutError: some are still there after that time, which names them.
+    """
+    until = time.monotonic() + within_s
     while doomed := marked(mark):
         for process in doomed:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        psutil.wait_procs(doomed, timeout=10)
+        _, left = psutil.wait_procs(doomed, timeout=min(10.0, max(0.0, until - time.monotonic())))
+        if left and time.monotonic() >= until:
+            named = ", ".join(str(process.pid) for process in left)
+            raise TimeoutError(f"these processes of {mark} could not be killed within {within_s:g} s: {named}")
