@@ -34,7 +34,12 @@ DENSE: dict[str, Any] = {
 }
 TINY = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
 NARROW = {"sizes": {**TINY, "num_key_value_heads": 1}, "samples": 1, "batches": 1}
-LARGE_HEAD: dict[str, Any] = {"samples": 4, "length": 700, "batches": 1, "sizes": {**TINY, "num_key_value_heads": 1, "vocab_size": 16_384}}
+LARGE_HEAD: dict[str, Any] = {
+    "samples": 4,
+    "length": 700,
+    "batches": 1,
+    "sizes": {**TINY, "num_key_value_heads": 1, "vocab_size": 16_384},
+}
 RECOMPUTED = {"policy": {"gradient_checkpointing": True}}
 SHARED = {"ranks": 2, "context": 2}
 BFLOAT16 = {"policy": {"dtype": "bfloat16"}}

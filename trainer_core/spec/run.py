@@ -94,7 +94,7 @@ class RunSpec(SpecModel):
 
     @property
     def compares(self) -> Compared:
-        """What the rewards of a group are measured against, the KL penalty in the reward taken into account.
+        """Measure of a group's rewards, with the KL penalty in the reward taken into account.
 
         Under that penalty equal rewards do not make equal advantages: each completion pays for its own distance.
         """

@@ -53,7 +53,7 @@ class ClusterSize:
 
     @property
     def amount_at_most(self) -> str:
-        """What it has or may grow to, in words."""
+        """Amount that it has or may grow to, in words."""
         parts = [f"{self.cpus_at_most:g} CPUs"] if math.isfinite(self.cpus_at_most) else []
         parts += [f"{self.gpus_at_most:g} GPUs"] if self.gpus_at_most >= 1 else []
         return " and ".join(parts)

@@ -94,7 +94,5 @@ def test_equal_rewards_are_kept_where_the_batch_or_a_critic_is_the_measure() -> 
         ("reinforce_pp", {"coefficient": 0.1, "placement": "reward"}, "batch"),
     ],
 )
-def test_filters_are_told_of_a_penalty_inside_the_advantages(
-    advantage: str, kl: dict[str, Any], compares: str
-) -> None:
+def test_filters_are_told_of_a_penalty_inside_the_advantages(advantage: str, kl: dict[str, Any], compares: str) -> None:
     assert make_spec(advantage={"type": advantage}, kl=kl).compares == compares
