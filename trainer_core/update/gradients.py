@@ -22,14 +22,14 @@ from trainer_core.update.auxiliary.teacher import scored_logits
 from trainer_core.update.collectives import data_groups, data_rank, gather_tensors, largest
 from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.model.entropies import token_entropies
-from trainer_core.update.model.policy import score
-from trainer_core.update.objective import penalised, refine
-from trainer_core.update.objective.entropy_bonus import entropy_bonus
-from trainer_core.update.objective.extra_outputs import (
+from trainer_core.update.model.extra_outputs import (
     likeliest_divergence,
     own_candidates,
     routing_shift,
 )
+from trainer_core.update.model.policy import score
+from trainer_core.update.objective import penalised, refine
+from trainer_core.update.objective.entropy_bonus import entropy_bonus
 from trainer_core.update.objective.guidance import asks_teacher_first, guide
 from trainer_core.update.objective.passes import StepTokens
 from trainer_core.update.objective.policy_objective import denominators, loss_share

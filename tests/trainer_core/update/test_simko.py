@@ -18,8 +18,8 @@ from trainer_core.methods.view import Candidates, TokenView
 from trainer_core.metrics import find
 from trainer_core.spec.methods.loss import Loss
 from trainer_core.update.learner import Learner
+from trainer_core.update.model.extra_outputs import own_candidates
 from trainer_core.update.model.likeliest import likeliest_logprobs
-from trainer_core.update.objective.extra_outputs import own_candidates
 from trainer_core.update.objective.policy_objective import loss_share
 from trainer_core.update.packed.packing import pack
 from trainer_core.update.totals import Totals
