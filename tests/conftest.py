@@ -22,6 +22,9 @@ ROOMS = {
 }
 """Rooms whose tests share what is slow to start: Ray and engines, or a whole installation."""
 
+WARM = "warm_loop"
+"""An engine and a learner that are kept between runs, and hold processors that other runs would wait for."""
+
 
 def shared_by(path: str) -> str:
     """What the tests of this file (relative to ``tests/``) share; the file itself where they share nothing slow."""
@@ -41,12 +44,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> RoomSched
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest goes first, so that no process waits for it at the end."""
+    """What takes longest goes first, so that no process waits for it at the end; what is kept warm comes last in it."""
     longest_first = list(dict.fromkeys(ROOMS.values()))
 
-    def rank(item: pytest.Item) -> int:
+    def rank(item: pytest.Item) -> tuple[int, bool]:
         shared = shared_by(item.path.relative_to(TESTS).as_posix())
-        return longest_first.index(shared) if shared in longest_first else len(longest_first)
+        place = longest_first.index(shared) if shared in longest_first else len(longest_first)
+        return place, WARM in getattr(item, "fixturenames", ())
 
     items.sort(key=rank)
 

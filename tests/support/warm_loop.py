@@ -7,6 +7,7 @@ workers. Only the two slow processes are not ended with the run: 27 recipes woul
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -52,6 +53,8 @@ class KeptRouter(Router):
     _serving = False
     _base: WeightHandle | None = None
     """The policy that every run starts from: the first weights that were sent."""
+    _lent = 0.0
+    """When the present run got it: what an engine did before is no part of that run's timeline."""
 
     def update(self, weights: WeightHandle, version: int, kv: KvOnUpdate, alone: bool) -> Future[ProbeFigures]:
         self._base = self._base or lasting(weights)
@@ -65,6 +68,7 @@ class KeptRouter(Router):
         """For a run with the same engine, which starts with the base policy as a fresh one does."""
         assert self._base is not None
         self.update(self._base, config.version, "recompute", True).result()
+        self._lent = time.time()
         self._flush, self.started = max(1, batch // (4 * len(self._slots))), []
         return self
 
@@ -85,6 +89,7 @@ class KeptRouter(Router):
         super().close()
 
     def _receive(self, slot: _Slot, collected: Collected) -> None:
+        collected = replace(collected, spans=tuple(span for span in collected.spans if span.start >= self._lent))
         with self._changed:  # ``close`` must not return between a group's leaving and its delivery
             super()._receive(slot, collected)
             self._changed.notify_all()

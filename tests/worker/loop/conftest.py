@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from tests.support.installation import wait_until
+from tests.support.warm_loop import WarmLoop
 from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -139,6 +141,54 @@ class Launcher:
 @pytest.fixture
 def launcher(cluster: None, platform: Any, tmp_path: Path) -> Iterator[Launcher]:
     made = Launcher(platform, tmp_path)
+    yield made
+    made.stop()
+
+
+class WarmLauncher(Launcher):
+    """Starts runs in this process, one after the other, on an engine and a learner that are kept between them."""
+
+    def __init__(self, loop: WarmLoop, platform: Any, folder: Path) -> None:
+        super().__init__(platform, folder)
+        self._loop = loop
+        self._run = threading.Thread(target=self._train, daemon=True)
+        self._failure: BaseException | None = None
+
+    def start(self) -> bool:
+        self._run.start()
+        return True
+
+    def until_gone(self, timeout_s: float = 30.0) -> None:
+        """Wait until the run has let go of engine and learner; what ended it otherwise is raised here."""
+        self._run.join(timeout_s)
+        assert not self._run.is_alive(), self.platform.describe()
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        """A run that its test has left takes nothing along into the next one."""
+        if self._run.is_alive():
+            self.platform.desired_state = "cancelled"
+            self.until_gone(60.0)
+
+    def _train(self) -> None:
+        try:
+            self._loop.run(self.platform, self.platform.bundle)
+        except BaseException as failure:
+            self._failure = failure
+
+
+@pytest.fixture(scope="session")
+def warm_loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmLoop]:
+    """Engine and learner of all runs that need no fresh ones: tests that use it come last, see tests/conftest.py."""
+    with WarmLoop(tmp_path_factory.mktemp("warm")) as loop:
+        yield loop
+
+
+@pytest.fixture
+def warm_launcher(warm_loop: WarmLoop, platform: Any, tmp_path: Path) -> Iterator[WarmLauncher]:
+    """As ``launcher``, where engine and learner may be those of the run before."""
+    made = WarmLauncher(warm_loop, platform, tmp_path)
     yield made
     made.stop()
 

@@ -8,8 +8,10 @@ from tests.worker.loop.platform_double import PlatformDouble
 PHRASES = ("0</think>", "00</think>")
 
 
-def test_run_asks_each_sample_its_own_way(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
-    launcher.prepare(
+def test_run_asks_each_sample_its_own_way(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    warm_launcher.prepare(
         spec(
             rollout__group_size=8,
             thinking={
@@ -28,7 +30,7 @@ def test_run_asks_each_sample_its_own_way(launcher: Any, platform: PlatformDoubl
             schedule__steps=4,
         )
     )
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -42,4 +44,4 @@ def test_run_asks_each_sample_its_own_way(launcher: Any, platform: PlatformDoubl
     assert all("length_shaping" in row["reward_parts"] for row in rows if row["reward"] is not None)
     for event in platform.of("step"):
         assert event["data"]["metrics"]["thinking/budget_violations"] == 0.0
-    launcher.until_gone()
+    warm_launcher.until_gone()

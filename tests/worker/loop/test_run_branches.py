@@ -12,10 +12,10 @@ VINE = {"type": "vine", "branches": 3, "steps": {"type": "tokens", "every": 4}, 
 
 @pytest.mark.parametrize("mode", [{"type": "sync"}, {"type": "async", "max_staleness": 1}], ids=["sync", "async"])
 def test_run_values_states_by_branches(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], mode: dict[str, Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], mode: dict[str, Any]
 ) -> None:
-    launcher.prepare(spec(advantage=VINE, rollout__mode=mode, schedule__steps=3, schedule__prompts_per_step=4))
-    launcher.start()
+    warm_launcher.prepare(spec(advantage=VINE, rollout__mode=mode, schedule__steps=3, schedule__prompts_per_step=4))
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
@@ -36,4 +36,4 @@ def test_run_values_states_by_branches(
         assert -1.0 <= row["advantage"] <= 1.0
         assert row["excluded"] in (None, "reward_error")
     assert all(event["data"]["metrics"]["actor/grad_norm"] >= 0 for event in platform.of("step"))
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -30,7 +30,7 @@ def rows(longest: int) -> list[dict[str, Any]]:
     return found
 
 
-def test_code_is_written_and_judged(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+def test_code_is_written_and_judged(warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     document = spec(
         data__sources=[{"name": "humaneval", "dataset": "humaneval@1"}],
         rollout__engine={"max_model_len": 512, "max_num_seqs": 64, "kv_cache_gib": 0.05},
@@ -38,11 +38,13 @@ def test_code_is_written_and_judged(launcher: Any, platform: PlatformDouble, spe
         evaluation__sources=[],
         reward={"definition": "code@1", "timeout_seconds": 60.0},
     )
-    launcher.prepare(document, reward={"ref": "code@1", "definition": REWARD})
+    warm_launcher.prepare(document, reward={"ref": "code@1", "definition": REWARD})
     prompts = rows(longest=450)
     assert len(prompts) >= 10
-    launcher.platform.bundle["datasets"] = {"humaneval@1": launcher.platform.add_dataset("humaneval@1", prompts)}
-    launcher.start()
+    warm_launcher.platform.bundle["datasets"] = {
+        "humaneval@1": warm_launcher.platform.add_dataset("humaneval@1", prompts)
+    }
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -56,4 +58,4 @@ def test_code_is_written_and_judged(launcher: Any, platform: PlatformDouble, spe
     assert {row["reward_error"] for row in graded} == {None}
     assert {row["reward_parts"]["tests"] for row in graded} == {0.0}
     assert not [event for event in platform.of("alert") if event["data"]["level"] == "error"]
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -6,8 +6,10 @@ from typing import Any
 from tests.worker.loop.platform_double import PlatformDouble
 
 
-def test_run_prunes_and_enforces_its_budget(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
-    launcher.prepare(
+def test_run_prunes_and_enforces_its_budget(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    warm_launcher.prepare(
         spec(
             rollout__mode={"type": "async", "max_staleness": 1},
             rollout__early_stop={
@@ -22,7 +24,7 @@ def test_run_prunes_and_enforces_its_budget(launcher: Any, platform: PlatformDou
             schedule__steps=3,
         )
     )
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -40,4 +42,4 @@ def test_run_prunes_and_enforces_its_budget(launcher: Any, platform: PlatformDou
         assert (row["reward"], row["reward_error"], row["excluded"], row["advantage"]) == (None, None, "pruned", 0.0)
         assert row["length"] >= 3
     assert all(row["reward"] is not None for row in rows if row["finish_reason"] != "pruned")
-    launcher.until_gone()
+    warm_launcher.until_gone()

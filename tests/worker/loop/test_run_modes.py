@@ -17,12 +17,12 @@ MODES: dict[str, tuple[dict[str, Any], int]] = {
 
 
 @pytest.mark.parametrize("name", MODES)
-def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
+def test_mode_trains(warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], name: str) -> None:
     mode, bound = MODES[name]
     # Four groups a step: all of them are shown to the platform.
     schedule = {"steps": 12, "prompts_per_step": 4}
-    launcher.prepare(spec(rollout__mode=mode, schedule=schedule, diagnosis={"every_steps": 3, "trajectories": 3}))
-    launcher.start()
+    warm_launcher.prepare(spec(rollout__mode=mode, schedule=schedule, diagnosis={"every_steps": 3, "trajectories": 3}))
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -56,7 +56,7 @@ def test_mode_trains(launcher: Any, platform: PlatformDouble, spec: Callable[...
     shown = [row["group_id"] for event in platform.of("rollouts") for row in event["data"]["rows"] if not row["sample"]]
     drawn = [f"{step}-{index}" for step in range(1, 13) for index in range(4)]
     assert sorted(shown) == sorted(drawn), "every group that was drawn is trained on once"
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
 
 def trained(platform: PlatformDouble, *steps: int) -> list[str]:

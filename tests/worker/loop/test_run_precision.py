@@ -20,7 +20,7 @@ FP8 = {"type": "fp8", "activations": False, "scales": "block", "execution": "aut
     ],
 )
 def test_run_in_other_formats(
-    launcher: Any,
+    warm_launcher: Any,
     platform: PlatformDouble,
     spec: Callable[..., Any],
     engine: dict[str, Any],
@@ -31,8 +31,8 @@ def test_run_in_other_formats(
     chosen = spec(precision=precision, schedule__steps=2, diagnosis={"every_steps": 1})
     chosen["rollout"]["engine"] |= engine
     chosen["policy"]["dtype"] = dtype
-    launcher.prepare(chosen)
-    launcher.start()
+    warm_launcher.prepare(chosen)
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     found = [event["data"]["metrics"] for event in platform.of("step")]
@@ -43,4 +43,4 @@ def test_run_in_other_formats(
         assert metrics["probe/max_abs_diff"] < tolerance
         assert metrics.get("perf/fp8_simulated") == (1.0 if "quantization" in engine else None)
         assert math.isfinite(metrics["critic/score/mean"]) and metrics["actor/grad_norm"] > 0
-    launcher.until_gone()
+    warm_launcher.until_gone()

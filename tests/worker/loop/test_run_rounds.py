@@ -8,14 +8,16 @@ from tests.worker.loop.platform_double import PlatformDouble
 NEVER_RIGHT = {"components": [{"name": "right", "weight": 1.0, "grader": {"type": "exact", "reference": "prompt"}}]}
 
 
-def train(launcher: Any, platform: PlatformDouble, document: dict[str, Any], **changes: Any) -> list[dict[str, float]]:
-    launcher.prepare(document, **changes)
-    launcher.start()
+def train(
+    warm_launcher: Any, platform: PlatformDouble, document: dict[str, Any], **changes: Any
+) -> list[dict[str, float]]:
+    warm_launcher.prepare(document, **changes)
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
     assert platform.states()[-1] == "succeeded", platform.of("state")[-1]["data"]
     metrics = [event["data"]["metrics"] for event in platform.of("step")]
     assert {m["groups/count"] for m in metrics} == {8.0}
-    launcher.until_gone()
+    warm_launcher.until_gone()
     return metrics
 
 
@@ -23,10 +25,12 @@ def total(metrics: list[dict[str, float]], name: str) -> int:
     return int(sum(m[name] for m in metrics))
 
 
-def test_stopped_groups_are_continued_first(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+def test_stopped_groups_are_continued_first(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
     partial = {"over_provision": 1.5, "max_continuations": 1}
     document = spec(rollout__partial=partial, schedule__steps=10, evaluation__sources=[], rollout__max_tokens=40)
-    metrics = train(launcher, platform, document)
+    metrics = train(warm_launcher, platform, document)
     parked, continued = total(metrics, "rollouts/parked"), total(metrics, "rollouts/continued")
     assert parked > 0
     assert continued == parked, "no stopped group is dropped, and the last batch leaves none behind"
@@ -36,7 +40,7 @@ def test_stopped_groups_are_continued_first(launcher: Any, platform: PlatformDou
 
 
 def test_tails_are_collected_for_rounds_of_their_own(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     document = spec(
         rollout__partial={"over_provision": 1.5, "max_continuations": 0},
@@ -45,7 +49,7 @@ def test_tails_are_collected_for_rounds_of_their_own(
         schedule__steps=10,
         evaluation__sources=[],
     )
-    metrics = train(launcher, platform, document)
+    metrics = train(warm_launcher, platform, document)
     assert {m["staleness/max"] for m in metrics} == {0.0}, "strictly on-policy"
     deferred = [m["rollouts/deferred"] for m in metrics]
     long_rounds = [step for step, count in enumerate(deferred, 1) if count == 0]
@@ -55,24 +59,26 @@ def test_tails_are_collected_for_rounds_of_their_own(
     assert len(left) == (1 if sum(deferred) > 8 * len(long_rounds) else 0), "what was never finished is told"
 
 
-def test_groups_without_signal_are_replaced(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+def test_groups_without_signal_are_replaced(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
     document = spec(
         rollout__dynamic_sampling={"enabled": True, "max_refills": 20}, schedule__steps=4, evaluation__sources=[]
     )
-    metrics = train(launcher, platform, document)
+    metrics = train(warm_launcher, platform, document)
     assert total(metrics, "rollouts/rejected") > 0
     assert {m["groups/zero_advantage_share"] for m in metrics} == {0.0}
     assert not platform.of("alert")
 
 
 def test_data_that_cannot_fill_a_batch_is_told_once(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     document = spec(
         rollout__dynamic_sampling={"enabled": True, "max_refills": 1}, schedule__steps=3, evaluation__sources=[]
     )
     document["reward"]["definition"] = "never@1"
-    metrics = train(launcher, platform, document, reward={"ref": "never@1", "definition": NEVER_RIGHT})
+    metrics = train(warm_launcher, platform, document, reward={"ref": "never@1", "definition": NEVER_RIGHT})
     assert [m["rollouts/rejected"] for m in metrics] == [8.0, 8.0, 8.0], "as many as max_refills allows"
     assert {m["groups/zero_advantage_share"] for m in metrics} == {1.0}
     assert [event["data"]["title"] for event in platform.of("alert")] == ["The data cannot fill the batch"]

@@ -31,13 +31,13 @@ def test_the_shipped_document_is_a_run() -> None:
 
 @pytest.mark.parametrize("distillation", [PACED, SCOPE], ids=["paced", "scope"])
 def test_run_is_pulled_to_its_teacher(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], distillation: dict[str, Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any], distillation: dict[str, Any]
 ) -> None:
-    launcher.prepare(
+    warm_launcher.prepare(
         spec(distillation=distillation, filters=[], schedule__steps=2),
         teacher={"name": "large", "path": str(POLICY)},
     )
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
@@ -46,4 +46,4 @@ def test_run_is_pulled_to_its_teacher(
     # samples as well, of which it has −ρ.
     assert first < 1e-6 and second < 1e-3
     assert distillation is SCOPE or min(first, second) > -1e-3
-    launcher.until_gone()
+    warm_launcher.until_gone()

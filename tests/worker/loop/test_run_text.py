@@ -10,7 +10,7 @@ FORM = {"chat": True, "system": "Be brief.", "suffix": " Answer:"}
 RIGHT = {"name": "right", "grader": {"type": "numeric"}}
 
 
-def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
+def test_questions_in_words(warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
     changes = {
         "data__sources": [{"name": "questions", "dataset": "questions@1", "format": FORM}],
         "rollout__stop": ["7"],
@@ -21,13 +21,13 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
         "filters": [],
     }
     length = {"name": "length", "grader": {"type": "length_penalty", "free": 1, "full": 64}}
-    launcher.prepare(spec(**changes))
+    warm_launcher.prepare(spec(**changes))
     # No answer will be right: what the groups differ in, and what there is to learn, is their length.
     platform.bundle["reward"] = {"ref": "calculation@1", "definition": {"components": [RIGHT, length]}}
     questions = rows("gsm8k-questions", 64)
     questions[5] = {**questions[5], "prompt": f"{questions[5]['prompt']} <eos>"}
     platform.bundle["datasets"]["questions@1"] = platform.add_dataset("questions@1", questions)
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -46,4 +46,4 @@ def test_questions_in_words(launcher: Any, platform: PlatformDouble, spec: Calla
         assert metrics["actor/grad_norm"] > 0.0
         assert 0.0 < metrics["perf/mfu"] < 1.0
         assert metrics["rollout_corr/k3_kl"] < 1e-3
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -7,10 +7,10 @@ from tests.worker.loop.platform_double import PlatformDouble
 
 
 def test_run_bounds_the_divergence_over_the_likeliest(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     loss = {"type": "dppo", "approximation": "top_k", "k": 6, "divergence": "tv", "divergence_max": 0.02}
-    launcher.prepare(
+    warm_launcher.prepare(
         spec(
             loss=loss,
             corrections=[],
@@ -20,7 +20,7 @@ def test_run_bounds_the_divergence_over_the_likeliest(
             schedule__updates_per_step=2,
         )
     )
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]
@@ -28,4 +28,4 @@ def test_run_bounds_the_divergence_over_the_likeliest(
     known = [share for share in shares if share is not None]
     # With so narrow a region and so long a step, later updates and stale samples leave it.
     assert known and max(known) > 0
-    launcher.until_gone()
+    warm_launcher.until_gone()
