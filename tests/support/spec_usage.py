@@ -19,7 +19,7 @@ from trainer_core.spec import RunSpec
 from trainer_core.spec.recipes import list_published, list_recipes
 
 Model = type[BaseModel]
-STARTS = ("launcher.start", "loop.run(", "run(loop")
+STARTS = ("launcher.start", "loop.run(", "run(warm_loop")
 """Calls that start a whole run."""
 
 

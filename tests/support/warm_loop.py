@@ -33,7 +33,6 @@ from worker.messages.ticket import Batch
 from worker.rollout.router import Deliver, Router, _Slot
 from worker.rollout.worker import rollout_actor_class
 
-ATTEMPT = 1
 REWARDS: dict[str, dict[str, Any]] = {
     "calculation": {"components": [{"name": "correct", "weight": 1.0, "grader": {"type": "numeric"}}]},
     "calculation-format": {
@@ -148,14 +147,15 @@ class WarmLoop:
         self._learner.end()
 
     def run(self, platform: PlatformDouble, bundle: Mapping[str, Any]) -> list[tuple[Batch, dict[str, float]]]:
-        """Train to the end. ``bundle`` is what ``platform`` hands out, but for the run's name and folder.
+        """Train to the end. ``bundle`` is what ``platform`` hands out, where need be without run, folder and attempt.
 
         Returns:
             Each step's batch as the learner left it, with the learner's metrics.
         """
         self._runs += 1
         run_id = f"warm-{self._runs}"
-        platform.bundle = {**bundle, "run_id": run_id, "attempt": ATTEMPT, "run_dir": str(self._folder / run_id)}
+        named = {"run_id": run_id, "attempt": 1, "run_dir": str(self._folder / run_id)}
+        platform.bundle = given = {**named, **bundle}
         seen: list[tuple[Batch, dict[str, float]]] = []
 
         class Watched(ActiveRun):
@@ -169,7 +169,7 @@ class WarmLoop:
             patch("worker.learner.ranks.ray", self._learner),
             patch("worker.loop.run.ActiveRun", Watched),
         ):
-            _Controller(run_id, platform).attend()
+            _Controller(given["run_id"], given["attempt"], platform).attend()
         return seen
 
     def _lend_engines(self, spawn: Any, size: int, config: EngineConfig, *others: Any) -> KeptRouter:
@@ -191,8 +191,8 @@ class WarmLoop:
 class _Controller(RunController):
     """The controller in this process instead of an actor of its own."""
 
-    def __init__(self, run_id: str, platform: PlatformDouble) -> None:
-        self._run_id, self._attempt = run_id, ATTEMPT
+    def __init__(self, run_id: str, attempt: int, platform: PlatformDouble) -> None:
+        self._run_id, self._attempt = run_id, attempt
         self._url, self._token = platform.url, platform.token
         self._stopped, self._link = threading.Event(), None
 

@@ -151,10 +151,11 @@ class WarmLauncher(Launcher):
     def __init__(self, loop: WarmLoop, platform: Any, folder: Path) -> None:
         super().__init__(platform, folder)
         self._loop = loop
-        self._run = threading.Thread(target=self._train, daemon=True)
+        self._run = threading.Thread()
         self._failure: BaseException | None = None
 
     def start(self) -> bool:
+        self._run = threading.Thread(target=self._train, daemon=True)
         self._run.start()
         return True
 

@@ -1,7 +1,6 @@
 """Recipes at published size run on tiny policies of the same architecture; ``python -m tests.bench.recipes published``
 runs all of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,14 @@ RECIPES = {recipe.name: recipe for recipe in list_published()}
 
 
 @pytest.fixture(scope="module")
-def loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmLoop]:
-    with WarmLoop(tmp_path_factory.mktemp("published")) as warm:
-        yield warm
-
-
-@pytest.fixture(scope="module")
 def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tiny")
 
 
 # Both ask for the same engine, which is started once.
 @pytest.mark.parametrize("name", ["grpo-gsm8k-qwen3-0.6b", "lora-24gb"])
-def test_a_published_recipe_trains(name: str, loop: WarmLoop, policies: Path) -> None:
-    seen = run(loop, RECIPES[name], policies)
+def test_a_published_recipe_trains(name: str, warm_loop: WarmLoop, policies: Path) -> None:
+    seen = run(warm_loop, RECIPES[name], policies)
     assert (seen.state, seen.steps, seen.errors) == ("succeeded", STEPS, 0.0)
     assert seen.trained > 0.0
     assert seen.mismatch < 0.05

@@ -7,7 +7,6 @@ import copy
 import json
 import math
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,24 +57,18 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return link
 
 
-@pytest.fixture(scope="module")
-def loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmLoop]:
-    with WarmLoop(tmp_path_factory.mktemp("recipes")) as warm:
-        yield warm
-
-
 @pytest.mark.parametrize("recipe", list_recipes(), ids=lambda recipe: recipe.name)
-def test_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
-    assert_recipe_runs(recipe, loop, platform, policy)
+def test_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
+    assert_recipe_runs(recipe, warm_loop, platform, policy)
 
 
-def assert_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
+def assert_recipe_runs(recipe: Recipe, warm_loop: WarmLoop, platform: PlatformDouble, policy: Path) -> None:
     """Train the recipe's first steps and compare what is seen with what its spec says."""
     document = shortened(recipe)
     spec = RunSpec.model_validate(document)
     data = {source.dataset: rows(source.dataset) for source in [*spec.data.sources, *spec.evaluation.sources]}
 
-    seen = loop.run(platform, demo_bundle(platform, document, policy, data))
+    seen = warm_loop.run(platform, demo_bundle(platform, document, policy, data))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert not [event for event in platform.of("alert") if event["data"]["level"] == "error"]
@@ -109,14 +102,14 @@ def assert_recipe_runs(recipe: Recipe, loop: WarmLoop, platform: PlatformDouble,
     ],
 )
 def test_what_no_recipe_asks_for_runs(
-    name: str, reported: set[str], loop: WarmLoop, platform: PlatformDouble, policy: Path
+    name: str, reported: set[str], warm_loop: WarmLoop, platform: PlatformDouble, policy: Path
 ) -> None:
     document = combinations.document(name)
     spec = RunSpec.model_validate(document)
     sources = [*spec.data.sources, *spec.evaluation.sources]
     data = {one.dataset: [row | combinations.COLUMNS for row in rows(one.dataset)] for one in sources}
 
-    seen = loop.run(platform, demo_bundle(platform, document, policy, data))
+    seen = warm_loop.run(platform, demo_bundle(platform, document, policy, data))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
     assert not [event for event in platform.of("alert") if event["data"]["level"] == "error"]
@@ -153,7 +146,7 @@ def resume_after_pauses(platform: PlatformDouble, count: int) -> None:
 
 
 def test_a_checkpoint_that_fails_is_told_counted_and_tried_again_and_three_in_a_row_pause_the_run(
-    loop: WarmLoop, platform: PlatformDouble, policy: Path, monkeypatch: pytest.MonkeyPatch
+    warm_loop: WarmLoop, platform: PlatformDouble, policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saving, "WAITS_S", (0.0, 0.0))
     recipe = list_recipes()[0]
@@ -165,7 +158,7 @@ def test_a_checkpoint_that_fails_is_told_counted_and_tried_again_and_three_in_a_
     people = threading.Thread(target=resume_after_pauses, args=(platform, 2), daemon=True)
     people.start()
 
-    loop.run(platform, demo_bundle(platform, document, policy, data))
+    warm_loop.run(platform, demo_bundle(platform, document, policy, data))
 
     people.join(60)
     assert unsaved.plan == []

@@ -6,10 +6,12 @@ from typing import Any
 from tests.worker.loop.platform_double import PlatformDouble
 
 
-def test_async_run_through_pause_and_outage(launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]) -> None:
-    launcher.prepare(spec(rollout__mode={"type": "async"}, schedule__steps=10, checkpoint__keep_last=1))
+def test_async_run_through_pause_and_outage(
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+) -> None:
+    warm_launcher.prepare(spec(rollout__mode={"type": "async"}, schedule__steps=10, checkpoint__keep_last=1))
     platform.stop_after = {2: "paused"}
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["paused"])
 
     stood_at = platform.steps()[-1]
@@ -48,4 +50,4 @@ def test_async_run_through_pause_and_outage(launcher: Any, platform: PlatformDou
     limited = [m for step, m in enumerate(metrics, 1) if step >= settled["step"]]
     assert max(m["thinking/max"] for m in limited) <= 3
     assert {m["thinking/budget"] for m in limited} == {3.0}
-    launcher.until_gone()
+    warm_launcher.until_gone()

@@ -41,7 +41,7 @@ def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=["sync", "in_flight"],
 )
 def test_it_trains(
-    launcher: Any,
+    warm_launcher: Any,
     platform: PlatformDouble,
     spec: Callable[..., Any],
     hybrid: Path,
@@ -59,12 +59,12 @@ def test_it_trains(
         checkpoint={"every_steps": 3},
         evaluation__sources=[],
     )
-    launcher.prepare(
+    warm_launcher.prepare(
         document,
         policy={"name": "hybrid", "path": str(hybrid)},
         reward={"ref": "calculation@1", "definition": REWARD},
     )
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
 
     assert platform.states() == ["starting", "running", "succeeded"], platform.of("state")[-1]["data"]
@@ -77,21 +77,21 @@ def test_it_trains(
     assert metrics[0]["rollout_corr/k3_kl"] < 1e-6
     if not routing["replay"]:
         assert all(m["moe/aux_loss"] > 0.0 and 0.0 < m["actor/router_shift"] <= 1.0 for m in metrics)
-        launcher.until_gone()
+        warm_launcher.until_gone()
         return
     assert metrics[0]["moe/replay_agreement"] > 0.9
     # Six updates have moved each bias by 0.001 up or down.
     assert 0.0 < metrics[-1]["moe/bias_spread"] <= 12e-3
     saved = Path(platform.of("checkpoint")[-1]["data"]["path"])
     assert any(bool(bias.any()) for bias in read_biases(saved).values()), "the biases are in the policy's own files"
-    launcher.until_gone()
+    warm_launcher.until_gone()
 
 
 def test_a_policy_that_vllm_runs_by_itself_tells_no_routes(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
-    launcher.prepare(spec(policy={"base": "starter", "routing": {"replay": True}}, evaluation__sources=[]))
-    launcher.start()
+    warm_launcher.prepare(spec(policy={"base": "starter", "routing": {"replay": True}}, evaluation__sources=[]))
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] == ["failed"])
     reason = platform.of("state")[-1]["data"]["reason"]
     assert "Routes of Qwen 3 cannot be replayed, because there are no experts: set policy.routing.replay" in reason

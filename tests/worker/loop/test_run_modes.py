@@ -65,14 +65,16 @@ def trained(platform: PlatformDouble, *steps: int) -> list[str]:
 
 
 def test_groups_in_flight_at_a_checkpoint_are_generated_again(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     schedule = {"steps": 8, "prompts_per_step": 4}
     mode = {"type": "in_flight", "max_staleness": 3}
-    launcher.prepare(spec(rollout__mode=mode, schedule=schedule, checkpoint__every_steps=4, evaluation__sources=[]))
-    launcher.start()
+    warm_launcher.prepare(
+        spec(rollout__mode=mode, schedule=schedule, checkpoint__every_steps=4, evaluation__sources=[])
+    )
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]))
-    launcher.until_gone()
+    warm_launcher.until_gone()
     saved = platform.of("checkpoint")[0]
     assert saved["step"] == 4
 
@@ -80,8 +82,8 @@ def test_groups_in_flight_at_a_checkpoint_are_generated_again(
     again.files = platform.files
     resume = {"step": 4, "path": saved["data"]["path"], "manifest_sha256": saved["data"]["manifest_sha256"]}
     again.bundle = {**platform.bundle, "attempt": 2, "resume": resume}
-    launcher.platform = again
-    launcher.start()
+    warm_launcher.platform = again
+    warm_launcher.start()
     again.wait(lambda: again.states()[-1:] in (["succeeded"], ["failed"]))
     assert again.states()[-1] == "succeeded", again.of("state")[-1]
     assert again.steps() == [5, 6, 7, 8]

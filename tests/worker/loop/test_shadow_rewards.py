@@ -147,7 +147,7 @@ def test_a_shadow_is_compared_then_promoted(
 
 
 def test_groups_keep_the_version_of_their_dispatch_when_modes_overlap(
-    launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
+    warm_launcher: Any, platform: PlatformDouble, spec: Callable[..., Any]
 ) -> None:
     document = spec(
         rollout__mode={"type": "async", "max_staleness": 2},
@@ -155,9 +155,9 @@ def test_groups_keep_the_version_of_their_dispatch_when_modes_overlap(
         reward__shadow=["calculation@1"],
         evaluation__sources=[],
     )
-    launcher.prepare(document)
+    warm_launcher.prepare(document)
     platform.commands = [PROMOTION]
-    launcher.start()
+    warm_launcher.start()
     platform.wait(lambda: platform.states()[-1:] in (["succeeded"], ["failed"]), LONG_S)
     assert platform.states()[-1] == "succeeded", platform.of("state")[-1]["data"]
     versions: dict[str, set[tuple[str, int]]] = {}
@@ -170,4 +170,4 @@ def test_groups_keep_the_version_of_their_dispatch_when_modes_overlap(
     assert {one for found in versions.values() for one in found} == {("calculation@1", 0), ("calculation@2", 2)}
     rates = [event["data"]["metrics"]["train/pass_rate/add"] for event in platform.of("step")]
     assert all(0.0 <= rate <= 1.0 for rate in rates)
-    launcher.until_gone()
+    warm_launcher.until_gone()
