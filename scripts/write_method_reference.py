@@ -18,6 +18,18 @@ and what tells whether it works; then come the recipes, every other field of a r
 are always the band itself, never an ε. A field marked *steerable* may change while the run goes: at the next dispatched
 prompt group, or at the next optimizer step. `python -m trainer_core explain RECIPE` tells what a whole spec amounts to.
 """
+NOT_BUILT = """
+## Published and not built
+
+- **DUET** (arXiv 2605.08441) gives each prompt its number of rollouts by a surrogate of what it will teach, and stops
+  answers that show no answer marker, with importance weights for those that go on. The formula of its surrogate was not
+  at hand. `batching.allocation` and `rollout.early_stop` hold other answers to the same two questions.
+- **LenVM**, the length value model (arXiv 2604.27039), learns V = E[−(1 − γ^(L−t))], a proxy of the tokens that are
+  left. The paper uses it while an answer is decoded; its appendix C names an advantage A_task + s·A_length for
+  reinforcement learning and tries none.
+- **ECHO** is the name of several methods: a loss on the environment's tokens beside GRPO's, a clip by the mean ratio of
+  the batch (OpenReview 6SldMYKw98), a critic that evolves with the policy.
+"""
 
 Schema = dict[str, Any]
 
@@ -36,7 +48,8 @@ def page() -> str:
     schema = RunSpec.model_json_schema()
     rooms = [(room, member) for room, member in _walk(schema, schema["$defs"], ()) if room]
     methods = [(room, member) for room, member in rooms if "formula" in member]
-    return HEADER + _contents(methods) + _methods(methods) + _recipes() + _fields(schema, rooms) + _metrics()
+    parts = (_contents(methods), _methods(methods), _recipes(), NOT_BUILT, _fields(schema, rooms), _metrics())
+    return HEADER + "".join(parts)
 
 
 def _walk(
