@@ -101,11 +101,13 @@ export const bench = {
   create: (body: BenchBody) => api.createRewardBench(body, key()),
 };
 
+export type RehearsalBody = G.CreateRehearsalRequest;
+export type RehearsalPlace = Pick<RehearsalBody, "cluster" | "run">;
+
 export const rehearsals = {
   list: (signal: Signal) => api.listRehearsals({ limit: 20 }, { signal }),
   read: (id: string, signal: Signal) => api.getRehearsal(id, { signal }),
-  create: (body: { spec: Spec; prompts: number; samples: number }, idempotencyKey: string) =>
-    api.createRehearsal(body, key(idempotencyKey)),
+  create: (body: RehearsalBody, idempotencyKey: string) => api.createRehearsal(body, key(idempotencyKey)),
   cancel: (id: string) => api.cancelRehearsal(id, key()),
 };
 

@@ -35,6 +35,10 @@ class BenchJobRowDocument(TypedDict):
     probes: bool
     tries: int
     """Workers that have taken it."""
+    cluster: str | None
+    """The cluster that people chose for it; null: the platform chooses."""
+    placed_on: str | None
+    """The cluster whose workers were asked for it."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -60,6 +64,8 @@ def bench_row(job: BenchJob) -> BenchJobRowDocument:
         "source": job.source,
         "probes": job.probes,
         "tries": job.tries,
+        "cluster": job.cluster or None,
+        "placed_on": job.placed_on or None,
         "created_at": iso(job.created_at),
         "started_at": iso(job.started_at),
         "finished_at": iso(job.finished_at),

@@ -9,6 +9,7 @@ from dressage.bench.sources import BenchSamples
 from dressage.common.documents import DocumentSerializer
 from dressage.common.serializers import PydanticField
 from dressage.rewards.serializers import RewardDefinitionField, ThinkingTagsSerializer
+from dressage.runs.serializers import ClusterField
 
 
 class BenchSamplesField(PydanticField, model=BenchSamples):
@@ -40,6 +41,7 @@ class CreateBenchJobSerializer(serializers.Serializer):
     timeout_s = serializers.FloatField(
         min_value=1.0, max_value=600.0, default=60.0, help_text="Longest time that one sample's score may take."
     )
+    cluster = ClusterField("Where to score, by name; null: the platform chooses.")
 
 
 class BenchJobRowSerializer(DocumentSerializer, document=BenchJobRowDocument):

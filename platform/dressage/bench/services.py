@@ -11,9 +11,10 @@ from dressage.common.actors import Actor
 from dressage.common.errors import FieldError
 from dressage.common.problems import Problem, invalid
 from dressage.jobs import services as jobs
-from dressage.jobs.enqueue import enqueue
 from dressage.rewards.models import BenchJob
 from dressage.rewards.models.bench import BenchState
+from dressage.runs.job_clusters import send
+from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from trainer_core.link.bench import ThinkingTags
 from trainer_core.rewards import RewardDefinition
@@ -38,8 +39,9 @@ def create_bench_job(
     timeout_s: float,
     probed: bool = False,
     hidden: bool = False,
+    cluster: str | None = None,
 ) -> BenchJob:
-    """A new job; the cluster is told on commit.
+    """A new job; its cluster is told on commit.
 
     Args:
         team: the owner of the job.
@@ -51,11 +53,13 @@ def create_bench_job(
         timeout_s: longest time that one sample's score may take.
         probed: whether to add adversarial probes.
         hidden: made for a single answer; not in the list.
+        cluster: name of the cluster that shall score; None leaves it to the platform.
 
     Raises:
-        Problem: 422 when a definition looks at the length and a sample does not tell its own, or there is too much;
-            429 when too many jobs of the team are open.
+        Problem: 422 when a definition looks at the length and a sample does not tell its own, there is too much, or
+            there is no such cluster; 429 when too many jobs of the team are open.
     """
+    require_cluster(cluster)
     for _, _, definition in definitions:
         if definition.needs_length:
             _require_lengths(samples, source["type"])
@@ -79,8 +83,9 @@ def create_bench_job(
         timeout_s=timeout_s,
         probes=probed,
         hidden=hidden,
+        cluster=cluster or "",
     )
-    enqueue(job)
+    send(job)
     return job
 
 

@@ -64,6 +64,7 @@ class BenchJobsView(ApiView):
             thinking=fields.get("thinking") or run_tags(request.team, fields["samples"].root) or DEFAULT_TAGS,
             timeout_s=fields["timeout_s"],
             probed=fields["probes"],
+            cluster=fields.get("cluster"),
         )
         return Response(bench_document(job), status=status.HTTP_202_ACCEPTED)
 

@@ -29,6 +29,8 @@ class ClusterSize:
     most_gpus: float | None = None
     """What its autoscaler may let it grow to; both None: it does not grow. CPUs come with GPUs, and how many is not
     known unless it was told. GPUs that nobody has told of do not come."""
+    away: bool = False
+    """Whether its worker has said nothing for a while, or tells that it cannot reach its Ray."""
 
     @property
     def free(self) -> int:
@@ -82,6 +84,11 @@ class ClusterSize:
     def _holds(self, demand: Reservation, cpus: float, gpus: float, least_gpus: float) -> bool:
         return demand.cpus <= cpus and (self.gpus_at_most < 1 or gpus >= least_gpus)
 
+    def has_idle_gpus(self, count: int) -> bool:
+        """Whether that many of its GPUs are held by nobody; on a cluster without GPUs none are needed."""
+        free = sum(kind.free for kind in self.report.gpus) if self.report else 0.0
+        return self.gpus_at_most < 1 or free >= count
+
     def gpus_held(self, demand: Reservation) -> float:
         """GPUs that a run reserves on it."""
         return demand.gpus_held(self.report.gpu_count if self.report else 0.0)
@@ -99,6 +106,7 @@ def size_of(name: str, row: Mapping[str, Any] | None, taken: int) -> ClusterSize
         report=None if report is None else ClusterReport.model_validate(report),
         most_cpus=row.get("most_cpus"),
         most_gpus=row.get("most_gpus"),
+        away=bool(row.get("away")),
     )
 
 

@@ -18,15 +18,17 @@ logger = structlog.get_logger(__name__)
 
 
 def enqueue(job: ClusterJob) -> None:
-    """Ask the cluster, on commit, to work on a job. It may be asked again at any time; the message holds no secret."""
+    """Ask the job's cluster, on commit, to work on it. It may be asked again at any time; the message holds no secret.
+
+    Jobs from before clusters were chosen for them are asked of the first.
+    """
     type(job).objects.filter(pk=job.pk).update(rung_at=Now())
-    transaction.on_commit(partial(_send, job.task, {"job_id": job.id, "link_url": settings.LINK_URL}))
+    queue = celery_queue.queue_of(job.placed_on or cluster_names()[0])
+    transaction.on_commit(partial(_send, job.task, queue, {"job_id": job.id, "link_url": settings.LINK_URL}))
 
 
-def _send(task: str, arguments: dict[str, Any]) -> None:
+def _send(task: str, queue: str, arguments: dict[str, Any]) -> None:
     try:
-        # Jobs are done in minutes: they go to the first cluster.
-        queue = celery_queue.queue_of(cluster_names()[0])
         app.send_task(task, kwargs=arguments, queue=queue, retry=False, ignore_result=True)
     except (OperationalError, OSError) as error:
         logger.warning("message lost", task=task, job=arguments["job_id"], error=str(error))

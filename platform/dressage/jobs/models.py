@@ -50,6 +50,10 @@ class ClusterJob(TeamModel):
     lease_expires_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
+    """Name of the cluster that people chose for it; empty: the platform chooses."""
+    placed_on = models.CharField(max_length=63, blank=True, default="", db_default="")
+    """Name of the cluster whose workers are asked for it; empty before the first question."""
     created_by = models.CharField(max_length=300)
 
     class Meta:

@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from dressage.jobs.enqueue import enqueue
-from dressage.jobs.models import OPEN, ClusterJob, J, JobState, jobs_of
+from dressage.jobs.models import OPEN, J, JobState, jobs_of
 from dressage.jobs.services import fail, queue_again
 
 logger = structlog.get_logger(__name__)
@@ -56,10 +55,13 @@ def unanswered(model: type[J]) -> QuerySet[J]:
     return jobs_of(model).filter(Q(rung_at__lt=ago(ENQUEUE_AGAIN_S)) | Q(rung_at=None), state=JobState.QUEUED)
 
 
-def replace_worker(job: ClusterJob, max_tries: int, loss: str) -> None:
-    """Ask for another worker, or fail a job that has lost ``max_tries``: ``loss`` says what they were lost over."""
+def replace_worker(job: J, max_tries: int, loss: str, send: Callable[[J], object]) -> None:
+    """Ask for another worker by ``send``, or fail a job that has lost ``max_tries``.
+
+    ``loss`` says what they were lost over.
+    """
     if job.tries >= max_tries:
         fail(job, f"{job.tries} workers were lost while they {loss}")
         return
     queue_again(job)
-    enqueue(job)
+    send(job)

@@ -31,6 +31,10 @@ class RehearsalRowDocument(TypedDict):
     """Prompts of each source."""
     samples: int
     """Samples of each prompt."""
+    cluster: str | None
+    """The cluster that people chose for it, or that of its run; null: the platform chooses."""
+    placed_on: str | None
+    """The cluster on which it was given its place; null before."""
     created_at: Moment
     started_at: Moment | None
     finished_at: Moment | None
@@ -58,6 +62,8 @@ def rehearsal_row(rehearsal: Rehearsal) -> RehearsalRowDocument:
         "policy": rehearsal.spec["policy"]["base"],
         "prompts": rehearsal.prompts,
         "samples": rehearsal.samples,
+        "cluster": rehearsal.cluster or None,
+        "placed_on": rehearsal.placed_on or None,
         "created_at": iso(rehearsal.created_at),
         "started_at": iso(rehearsal.started_at),
         "finished_at": iso(rehearsal.finished_at),

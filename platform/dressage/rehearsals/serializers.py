@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
 from dressage.rehearsals.documents import RehearsalDocument, RehearsalRowDocument
-from dressage.runs.serializers import RunSpecField
+from dressage.runs.serializers import ClusterField, RunSpecField
 
 
 class CreateRehearsalSerializer(serializers.Serializer):
@@ -13,6 +13,12 @@ class CreateRehearsalSerializer(serializers.Serializer):
     spec = RunSpecField()
     prompts = serializers.IntegerField(min_value=1, max_value=32, default=8, help_text="Prompts of each source.")
     samples = serializers.IntegerField(min_value=1, max_value=32, default=4, help_text="Samples of each prompt.")
+    cluster = ClusterField("Where to hold it, by name; null: the platform chooses.")
+    run = serializers.CharField(
+        required=False,
+        max_length=40,
+        help_text="The run that the spec is of, or is made from: where `cluster` is left out, its cluster is used.",
+    )
 
 
 class RehearsalRowSerializer(DocumentSerializer, document=RehearsalRowDocument):

@@ -9,7 +9,9 @@ from dressage.jobs import services as jobs
 from dressage.rehearsals.models import Rehearsal, RehearsalState
 from dressage.rehearsals.places import give_places
 from dressage.rehearsals.step_time import step_time
-from dressage.runs import references
+from dressage.runs import references, selectors
+from dressage.runs.places import sizes
+from dressage.runs.services import require_cluster
 from dressage.teams.models import Team
 from dressage.teams.services import record_audit
 from trainer_core.link.rehearsal import RehearsalProgress, RehearsalReport
@@ -24,8 +26,10 @@ MAX_ANSWERS = 256
 
 
 @transaction.atomic
-def create_rehearsal(team: Team, actor: Actor, *, spec: RunSpec, prompts: int, samples: int) -> Rehearsal:
-    """A new rehearsal; the cluster is told on commit, once it has its place.
+def create_rehearsal(
+    team: Team, actor: Actor, *, spec: RunSpec, prompts: int, samples: int, cluster: str | None = None
+) -> Rehearsal:
+    """A new rehearsal; its cluster is told on commit, once it has its place.
 
     Args:
         team: the owner.
@@ -33,11 +37,13 @@ def create_rehearsal(team: Team, actor: Actor, *, spec: RunSpec, prompts: int, s
         spec: valid in itself; its references are resolved here, and the files behind them must exist.
         prompts: prompts of each source.
         samples: samples of each prompt.
+        cluster: name of the cluster that shall hold it; None leaves it to the platform.
 
     Raises:
-        Problem: 422 for a reference that stands for nothing, or too many answers; 429 when too many rehearsals of the
-            team are open. Nothing is made.
+        Problem: 422 for a reference or a cluster that stands for nothing, or too many answers; 429 when too many
+            rehearsals of the team are open. Nothing is made.
     """
+    require_cluster(cluster)
     references.require_files(team, spec, new=True)
     answers = prompts * samples * len(spec.data.sources)
     if answers > MAX_ANSWERS:
@@ -45,13 +51,26 @@ def create_rehearsal(team: Team, actor: Actor, *, spec: RunSpec, prompts: int, s
     if jobs.count_open(Rehearsal, team) >= MAX_OPEN:
         detail = f"{MAX_OPEN} rehearsals of this team are open already. Cancel one, or try again when one is done."
         raise Problem(429, "Too many requests", detail, code="too_many_rehearsals", headers={"Retry-After": "10"})
-    rehearsal = jobs.create_job(
-        Rehearsal, team, actor, spec=spec.model_dump(mode="json"), prompts=prompts, samples=samples
-    )
+    columns = {"prompts": prompts, "samples": samples, "cluster": cluster or ""}
+    rehearsal = jobs.create_job(Rehearsal, team, actor, spec=spec.model_dump(mode="json"), **columns)
     facts = {"policy": spec.policy.base, "prompts": prompts, "samples": samples}
+    if cluster is not None:
+        facts["cluster"] = cluster
     record_audit(team, actor, "rehearsal.create", "rehearsal", rehearsal.id, after=facts)
     give_places()
     return rehearsal
+
+
+def cluster_of(team: Team, run_id: str) -> str | None:
+    """The cluster of a run: the one that people chose for it, else the one that it was last on.
+
+    None, for any, where the run has neither or that cluster is gone or away. Raises a 422 problem for no run.
+    """
+    run = selectors.runs(team).filter(pk=run_id).first()
+    if run is None:
+        raise invalid("/run", f"There is no run {run_id} in this team.")
+    name = run.cluster or run.placed_on
+    return name if any(size.name == name and not size.away for size in sizes()) else None
 
 
 @transaction.atomic

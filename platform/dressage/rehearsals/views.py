@@ -38,7 +38,11 @@ class RehearsalsView(ApiView):
     @idempotent
     def post(self, request: TeamRequest) -> Response:
         """Sample and grade a few prompts of a spec on the cluster, as its run would. No run is made."""
-        rehearsal = services.create_rehearsal(request.team, request.actor, **self.body(CreateRehearsalSerializer))
+        fields = self.body(CreateRehearsalSerializer)
+        run = fields.pop("run", None)
+        if "cluster" not in fields and run is not None:
+            fields["cluster"] = services.cluster_of(request.team, run)
+        rehearsal = services.create_rehearsal(request.team, request.actor, **fields)
         return Response(rehearsal_document(rehearsal), status=status.HTTP_202_ACCEPTED)
 
 

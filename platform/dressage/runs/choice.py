@@ -53,7 +53,7 @@ def choose(
         sizes: all clusters.
         hours_spent: whether its team has used its GPU hours up: then only clusters without GPUs are left.
         waiting: runs that wait for each cluster by name. Of several clusters that would do, the one with the fewest of
-            them is taken, then the one with the most free places, then the first.
+            them is taken, then the one with the most free places, then the first; one that is away comes last.
     """
     left = tuple(size for size in sizes if wanted in ("", size.name))
     steps: tuple[tuple[Obstacle, list[ClusterSize]], ...]
@@ -69,4 +69,4 @@ def choose(
             return ClusterChoice(None, obstacle, left)
         left = tuple(passed)
     counts = waiting or {}
-    return ClusterChoice(min(ready, key=lambda size: (counts.get(size.name, 0), -size.free)), None, left)
+    return ClusterChoice(min(ready, key=lambda size: (size.away, counts.get(size.name, 0), -size.free)), None, left)

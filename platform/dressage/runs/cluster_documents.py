@@ -9,7 +9,7 @@ from django.utils import timezone
 from typing_extensions import TypedDict
 
 from dressage.clusters.models import Cluster
-from dressage.clusters.selectors import known_as
+from dressage.clusters.selectors import SILENT_S, known_as
 from dressage.clusters.sizes import ClusterSize
 from dressage.common.document_schema import Moment
 from dressage.common.times import iso
@@ -20,8 +20,6 @@ from dressage.runs.states import ACTIVE, RunState
 from dressage.runs.waiting import HolderDocument
 from dressage.teams.models import Team
 
-SILENT_S = 150
-"""Seconds after which a cluster whose worker has said nothing counts as silent: more than two questions."""
 MOST_RUNS = 20
 """Runs that the list of GPU hours names."""
 

@@ -266,6 +266,16 @@ export interface BenchFlip {
 
 export type BenchJobError = string | null;
 
+/**
+ * The cluster that people chose for it; null: the platform chooses.
+ */
+export type BenchJobCluster = string | null;
+
+/**
+ * The cluster whose workers were asked for it.
+ */
+export type BenchJobPlacedOn = string | null;
+
 export type BenchJobStartedAt = string | null;
 
 export type BenchJobFinishedAt = string | null;
@@ -289,6 +299,10 @@ export interface BenchJob {
   probes: boolean;
   /** Workers that have taken it. */
   tries: number;
+  /** The cluster that people chose for it; null: the platform chooses. */
+  cluster: BenchJobCluster;
+  /** The cluster whose workers were asked for it. */
+  placed_on: BenchJobPlacedOn;
   created_at: string;
   started_at: BenchJobStartedAt;
   finished_at: BenchJobFinishedAt;
@@ -307,6 +321,16 @@ export interface BenchJob {
 
 export type BenchJobRowError = string | null;
 
+/**
+ * The cluster that people chose for it; null: the platform chooses.
+ */
+export type BenchJobRowCluster = string | null;
+
+/**
+ * The cluster whose workers were asked for it.
+ */
+export type BenchJobRowPlacedOn = string | null;
+
 export type BenchJobRowStartedAt = string | null;
 
 export type BenchJobRowFinishedAt = string | null;
@@ -323,6 +347,10 @@ export interface BenchJobRow {
   probes: boolean;
   /** Workers that have taken it. */
   tries: number;
+  /** The cluster that people chose for it; null: the platform chooses. */
+  cluster: BenchJobRowCluster;
+  /** The cluster whose workers were asked for it. */
+  placed_on: BenchJobRowPlacedOn;
   created_at: string;
   started_at: BenchJobRowStartedAt;
   finished_at: BenchJobRowFinishedAt;
@@ -1041,6 +1069,13 @@ export const ControlStateEnum = {
 } as const;
 
 /**
+ * Where to score, by name; null: the platform chooses.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type CreateBenchJobRequestCluster = string | null;
+
+/**
  * What to score, and by which one or two definitions.
  */
 export interface CreateBenchJobRequest {
@@ -1055,6 +1090,12 @@ export interface CreateBenchJobRequest {
    * @maximum 600
    */
   timeout_s?: number;
+  /**
+   * Where to score, by name; null: the platform chooses.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: CreateBenchJobRequestCluster;
 }
 
 /**
@@ -1199,6 +1240,13 @@ export interface CreateJudgeEndpointRequest {
 }
 
 /**
+ * Where to hold it, by name; null: the platform chooses.
+ * @minLength 1
+ * @maxLength 63
+ */
+export type CreateRehearsalRequestCluster = string | null;
+
+/**
  * A spec, and how much of it to try.
  */
 export interface CreateRehearsalRequest {
@@ -1215,6 +1263,18 @@ export interface CreateRehearsalRequest {
    * @maximum 32
    */
   samples?: number;
+  /**
+   * Where to hold it, by name; null: the platform chooses.
+   * @minLength 1
+   * @maxLength 63
+   */
+  cluster?: CreateRehearsalRequestCluster;
+  /**
+   * The run that the spec is of, or is made from: where `cluster` is left out, its cluster is used.
+   * @minLength 1
+   * @maxLength 40
+   */
+  run?: string;
 }
 
 /**
@@ -3459,6 +3519,16 @@ export interface RegisterPolicyRequest {
  */
 export type RehearsalError = string | null;
 
+/**
+ * The cluster that people chose for it, or that of its run; null: the platform chooses.
+ */
+export type RehearsalCluster = string | null;
+
+/**
+ * The cluster on which it was given its place; null before.
+ */
+export type RehearsalPlacedOn = string | null;
+
 export type RehearsalStartedAt = string | null;
 
 export type RehearsalFinishedAt = string | null;
@@ -3486,6 +3556,10 @@ export interface Rehearsal {
   prompts: number;
   /** Samples of each prompt. */
   samples: number;
+  /** The cluster that people chose for it, or that of its run; null: the platform chooses. */
+  cluster: RehearsalCluster;
+  /** The cluster on which it was given its place; null before. */
+  placed_on: RehearsalPlacedOn;
   created_at: string;
   started_at: RehearsalStartedAt;
   finished_at: RehearsalFinishedAt;
@@ -3584,6 +3658,16 @@ export interface RehearsalReport {
  */
 export type RehearsalRowError = string | null;
 
+/**
+ * The cluster that people chose for it, or that of its run; null: the platform chooses.
+ */
+export type RehearsalRowCluster = string | null;
+
+/**
+ * The cluster on which it was given its place; null before.
+ */
+export type RehearsalRowPlacedOn = string | null;
+
 export type RehearsalRowStartedAt = string | null;
 
 export type RehearsalRowFinishedAt = string | null;
@@ -3602,6 +3686,10 @@ export interface RehearsalRow {
   prompts: number;
   /** Samples of each prompt. */
   samples: number;
+  /** The cluster that people chose for it, or that of its run; null: the platform chooses. */
+  cluster: RehearsalRowCluster;
+  /** The cluster on which it was given its place; null before. */
+  placed_on: RehearsalRowPlacedOn;
   created_at: string;
   started_at: RehearsalRowStartedAt;
   finished_at: RehearsalRowFinishedAt;

@@ -1,4 +1,4 @@
-/** The cluster of a new run. Shown only where there are several: the platform chooses among one by itself. */
+/** The cluster of a new run or job. Shown only where there are several: the platform chooses among one by itself. */
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { clustersQuery } from "@/features/clusters/data/queries";
@@ -13,21 +13,26 @@ interface Props {
   /** Whether the run is a fork, which goes where its parent was to go unless told otherwise. */
   fork: boolean;
   onChange: (value: string | null | undefined) => void;
+  description?: string;
+  anyLabel?: string;
 }
 
-export function ClusterSelect({ value, fork, onChange }: Props) {
+const FIRST = "Any: the first that has a place and holds the run";
+
+export function ClusterSelect(props: Props) {
+  const { value, fork, onChange, description = "Where the run trains.", anyLabel = FIRST } = props;
   const clusters = useQuery(clustersQuery);
   const rows = clusters.data?.data ?? [];
   if (rows.length < 2) return null;
   const choices = [
     ...(fork ? [{ value: PARENTS, label: "As the run that it is forked from" }] : []),
-    { value: ANY, label: "Any: the first that has a place and holds the run" },
+    { value: ANY, label: anyLabel },
     ...rows.map(cluster => ({ value: cluster.name, label: choiceText(cluster) })),
   ];
   return (
     <Select
       label="Cluster"
-      description="Where the run trains."
+      description={description}
       data={choices}
       value={value === undefined ? (fork ? PARENTS : ANY) : (value ?? ANY)}
       onChange={next => onChange(next === PARENTS ? undefined : next || null)}

@@ -4,6 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { rehearsals } from "@/api/client";
 import type { Rehearsal } from "@/api/model";
+import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
 import { formatDuration } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
@@ -33,6 +34,7 @@ export function Held({ rehearsal }: { rehearsal: Rehearsal }) {
           </Text>
           <Text size="xs" c="dimmed" className="num">
             {formatDuration(Math.max(0, Math.floor(now / 1000 - since)))}
+            {onCluster(rehearsal.placed_on)}
           </Text>
         </div>
       </Group>

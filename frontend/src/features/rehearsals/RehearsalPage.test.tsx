@@ -25,6 +25,8 @@ const DONE: Rehearsal = {
   policy: "small",
   prompts: 1,
   samples: 3,
+  cluster: null,
+  placed_on: "far",
   created_at: "2026-11-22T10:00:00Z",
   started_at: "2026-11-22T10:00:01Z",
   finished_at: "2026-11-22T10:01:00Z",

@@ -3,6 +3,7 @@ import { Accordion, Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@m
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Rehearsal, RehearsalGroup, RehearsalReport } from "@/api/model";
+import { onCluster } from "@/features/clusters/data/words";
 import { type Tags, thinkingTags } from "@/features/rollouts/thinking";
 import { formatAgo, formatDuration, formatNumber, formatPercent, formatValue } from "@/lib/format";
 import { Facts } from "@/ui/Facts";
@@ -31,7 +32,7 @@ export function RehearsalView({ rehearsal }: { rehearsal: Rehearsal }) {
     <div data-testid="rehearsal-page" data-state={rehearsal.state}>
       <PageHeader
         title={`Rehearsal of ${rehearsal.policy}`}
-        description={`${rehearsal.prompts} prompts of each source, ${rehearsal.samples} samples of each prompt. Asked for by ${rehearsal.created_by} ${formatAgo(rehearsal.created_at)}; kept for a week.`}
+        description={`${rehearsal.prompts} prompts of each source, ${rehearsal.samples} samples of each prompt. Asked for by ${rehearsal.created_by} ${formatAgo(rehearsal.created_at)}${onCluster(rehearsal.placed_on)}; kept for a week.`}
       />
       {isOpen(rehearsal) && (
         <Paper p="md">

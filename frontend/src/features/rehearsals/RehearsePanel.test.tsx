@@ -27,6 +27,7 @@ const made = (more: object) => ({
   progress: null,
   report: null,
   step_time: null,
+  placed_on: null,
   ...more,
 });
 const json = (status: number, body: unknown) =>
@@ -98,6 +99,17 @@ it("cancels one that is on its way", async () => {
   await user.click(await screen.findByRole("button", { name: "Cancel the rehearsal" }));
   await screen.findByText("The rehearsal was cancelled.");
   expect(button().disabled).toBe(false);
+});
+
+it("goes where the run is to go, and says where it is held", async () => {
+  answers = [{ state: "queued", placed_on: "far" }];
+  const user = userEvent.setup();
+  renderWith(<RehearsePanel spec={SPEC} ready where={{ cluster: "far" }} />);
+  await screen.findByTestId("rehearse-start");
+  await waitFor(() => expect(button().disabled).toBe(false));
+  await user.click(button());
+  await screen.findByText(/· on far$/);
+  expect(asked[0]?.body).toEqual({ spec: SPEC, prompts: 8, samples: 4, cluster: "far" });
 });
 
 it("says why one could not be held", async () => {

@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Group, NumberInput, Paper, Skeleton, Stack, Text
 import { IconExternalLink, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { rehearsals } from "@/api/client";
+import { type RehearsalPlace, rehearsals } from "@/api/client";
 import type { Rehearsal, Spec } from "@/api/model";
 import { useCan } from "@/features/session/session";
 import { useRequestKey } from "@/lib/useRequestKey";
@@ -21,7 +21,14 @@ interface Asked {
   spec: Spec;
 }
 
-export function RehearsePanel({ spec, ready }: { spec: Spec; ready: boolean }) {
+interface Props {
+  spec: Spec;
+  ready: boolean;
+  /** Where to hold it: a cluster by name, null for any, or left out where `run` tells. */
+  where?: RehearsalPlace;
+}
+
+export function RehearsePanel({ spec, ready, where = {} }: Props) {
   const client = useQueryClient();
   const editor = useCan("editor");
   const keyFor = useRequestKey();
@@ -32,7 +39,7 @@ export function RehearsePanel({ spec, ready }: { spec: Spec; ready: boolean }) {
   const [tries, setTries] = useState(0);
   const create = useSubmit({
     mutationFn: () => {
-      const body = { spec, prompts: Number(prompts), samples: Number(samples) };
+      const body = { spec, prompts: Number(prompts), samples: Number(samples), ...where };
       return rehearsals.create(body, keyFor({ body, tries }));
     },
     onSuccess: made => {

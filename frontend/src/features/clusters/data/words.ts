@@ -39,3 +39,11 @@ export function choiceText(cluster: Cluster): string {
   const size = cluster.last_seen === null ? "size unknown" : `${count(cluster.cpus)} CPUs, ${count(gpus)} GPUs`;
   return `${cluster.name} (${size}; ${placesText(cluster)})`;
 }
+
+/** Name of the cluster of installations that name none: it tells a reader nothing. */
+const ONLY_CLUSTER = "default";
+
+/** " · on far": where something runs, after other words; empty where nobody has to be told. */
+export function onCluster(placed: string | null): string {
+  return placed === null || placed === ONLY_CLUSTER ? "" : ` · on ${placed}`;
+}

@@ -3,6 +3,7 @@ import { Alert, Group, Loader, Paper, Skeleton, Stack, Text } from "@mantine/cor
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { BenchJob } from "@/api/model";
+import { onCluster } from "@/features/clusters/data/words";
 import { formatAgo, formatDuration } from "@/lib/format";
 import { useNow } from "@/lib/useNow";
 import { Loaded } from "@/ui/Loaded";
@@ -55,6 +56,7 @@ function Waiting({ job }: { job: BenchJob }) {
           <div>
             <Text size="sm" fw={550}>
               {job.state === "queued" ? "Waiting for a worker" : `Scoring ${job.samples.length} samples`} · {age}
+              {onCluster(job.placed_on)}
             </Text>
             <Text size="xs" c="dimmed">
               {job.state === "queued"

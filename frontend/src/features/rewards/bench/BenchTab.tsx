@@ -8,6 +8,7 @@ import { bench } from "@/api/client";
 import type { Reward, RewardVersion } from "@/api/model";
 import { restError } from "@/api/problems";
 import { curl } from "@/api/snippets";
+import { ClusterSelect } from "@/features/pickers/ClusterSelect";
 import type { Draft } from "@/features/rewards/definition/useDraft";
 import { isObjectText, type Pasted } from "@/features/rewards/samples/samples";
 import { useCan } from "@/features/session/session";
@@ -54,13 +55,15 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
   const [first, setFirst] = useState<string | null>(null);
   const [second, setSecond] = useState<string | null | undefined>(undefined);
   const [probes, setProbes] = useState(true);
+  const [cluster, setCluster] = useState<string | null>(null);
   const against = second === undefined ? (draft.changed ? DRAFT : null) : second;
   const definitions = [first ?? version.ref, ...(against === null ? [] : [against])];
   const chosen: Samples = kind === "pasted" ? { kind, samples } : kind === "dataset" ? dataset : run;
   const count = sampleCount(chosen);
   const readable = kind !== "pasted" || samples.every(sample => isObjectText(sample.item));
+  const body = () => benchBody(definitions, draft.definition, chosen, probes, cluster);
   const start = useSubmit({
-    mutationFn: () => bench.create(benchBody(definitions, draft.definition, chosen, probes)),
+    mutationFn: () => bench.create(body()),
     onSuccess: job => {
       client.setQueryData(["benches", job.id], job);
       void client.invalidateQueries({ queryKey: ["benches"], exact: true });
@@ -96,6 +99,13 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
               onChange={event => setProbes(event.currentTarget.checked)}
               data-testid="bench-probes"
             />
+            <ClusterSelect
+              value={cluster}
+              fork={false}
+              onChange={next => setCluster(next ?? null)}
+              description="Where the samples are scored."
+              anyLabel="Any: the one with the most room"
+            />
           </Stack>
           <SamplePick
             kind={kind}
@@ -114,12 +124,7 @@ export function BenchTab({ reward, versions, version, draft, samples, onSamples 
           <Text size="xs" c="dimmed" flex={1}>
             {editor ? "Scored on the cluster, where there are a jail and judges." : "Scoring needs the role of editor."}
           </Text>
-          {readable && (
-            <CopyIcon
-              value={curl("POST", "/rewards/bench", benchBody(definitions, draft.definition, chosen, probes))}
-              label="Copy as curl"
-            />
-          )}
+          {readable && <CopyIcon value={curl("POST", "/rewards/bench", body())} label="Copy as curl" />}
           <Tooltip label="Choose samples first" disabled={count > 0}>
             <Button
               leftSection={<IconFlask size={15} />}

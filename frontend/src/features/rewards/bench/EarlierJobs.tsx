@@ -2,6 +2,7 @@ import { Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { errorText } from "@/api/http";
 import type { BenchJobRow, Reward } from "@/api/model";
+import { onCluster } from "@/features/clusters/data/words";
 import { formatAgo } from "@/lib/format";
 import { benchesQuery } from "./queries";
 
@@ -45,5 +46,5 @@ const SOURCES = { pasted: "pasted samples", dataset: "rows", run: "rollouts" };
 function describe(job: BenchJobRow): string {
   const labels = job.definitions.map(one => one.label).join(" against ");
   const from = job.source.dataset ?? job.source.name ?? "";
-  return `${labels} · ${[SOURCES[job.source.type], from].filter(Boolean).join(" of ")} · ${formatAgo(job.created_at)}`;
+  return `${labels} · ${[SOURCES[job.source.type], from].filter(Boolean).join(" of ")} · ${formatAgo(job.created_at)}${onCluster(job.placed_on)}`;
 }

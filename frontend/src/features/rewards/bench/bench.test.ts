@@ -71,7 +71,7 @@ describe("the request", () => {
   it("names versions by ref and sends the draft itself", () => {
     const draft = { components: [] };
     const chosen = { kind: "dataset", ref: "gsm8k@1", rows: [7, 2] } as const;
-    expect(benchBody(["math@1", DRAFT], draft, { ...chosen, rows: [7, 2] }, true)).toEqual({
+    expect(benchBody(["math@1", DRAFT], draft, { ...chosen, rows: [7, 2] }, true, null)).toEqual({
       definitions: [{ ref: "math@1" }, { definition: draft, label: "draft" }],
       samples: { dataset: "gsm8k@1", rows: [2, 7], outputs: "reference" },
       probes: true,
@@ -79,8 +79,9 @@ describe("the request", () => {
   });
 
   it("names stored rollouts by run and id", () => {
-    const body = benchBody(["math@1"], {}, { kind: "run", run: "run_1", rollouts: ["31", "4"] }, false);
+    const body = benchBody(["math@1"], {}, { kind: "run", run: "run_1", rollouts: ["31", "4"] }, false, "far");
     expect(body.samples).toEqual({ run: "run_1", rollouts: ["31", "4"] });
+    expect(body.cluster).toBe("far");
   });
 });
 

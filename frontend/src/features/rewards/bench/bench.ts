@@ -77,12 +77,19 @@ export function sampleCount(chosen: Samples): number {
   }
 }
 
-/** The request. `definitions` are refs, or {@link DRAFT} for `draft`. */
-export function benchBody(definitions: string[], draft: Spec, chosen: Samples, probes: boolean): BenchBody {
+/** The request. `definitions` are refs, or {@link DRAFT} for `draft`; `cluster` null is any. */
+export function benchBody(
+  definitions: string[],
+  draft: Spec,
+  chosen: Samples,
+  probes: boolean,
+  cluster: string | null,
+): BenchBody {
   return {
     definitions: definitions.map(one => (one === DRAFT ? { definition: draft, label: DRAFT } : { ref: one })),
     samples: samplesBody(chosen),
     probes,
+    ...(cluster === null ? {} : { cluster }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
 import type { Spec } from "@/api/model";
+import type { RehearsalPlace } from "@/api/client";
 import { RehearsePanel } from "@/features/rehearsals/RehearsePanel";
 import { ClusterPanel } from "@/features/runs/forecast/ClusterPanel";
 import { ExplainPanel } from "@/features/runs/forecast/ExplainPanel";
@@ -15,6 +16,8 @@ import type { Checked } from "./useValidation";
 
 interface Props {
   spec: Spec;
+  /** Where the run is to go, and so its rehearsal. */
+  where: RehearsalPlace;
   changes: Change[];
   baseLabel: string;
   checked: Checked;
@@ -31,7 +34,7 @@ const NOTE = "create-note";
 
 /** Faults, prediction, differences, and the two ways to create the run. */
 export function CreatePanel(props: Props) {
-  const { spec, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal } = props;
+  const { spec, where, changes, baseLabel, checked, unread, named, pending, error, onCreate, onReveal } = props;
   const operator = useCan("operator");
   const editor = useCan("editor");
   const accepted = unread === null && checked.validation?.valid === true && !checked.checking;
@@ -78,7 +81,7 @@ export function CreatePanel(props: Props) {
         {error !== null && <ErrorState error={error} />}
         <PlanPanel spec={spec} valid={accepted} />
         <ClusterPanel spec={spec} valid={accepted} />
-        <RehearsePanel spec={spec} ready={accepted} />
+        <RehearsePanel spec={spec} ready={accepted} where={where} />
         <ExplainPanel explanation={checked.validation?.explanation} />
         <MemoryPanel memory={checked.validation?.explanation?.memory} />
         <Paper p="sm" component="section" aria-label={`Changed from ${baseLabel}`}>

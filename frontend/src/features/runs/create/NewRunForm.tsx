@@ -43,9 +43,9 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
   const navigate = useNavigate();
   const checked = useValidation(spec);
   const errors = checked.validation?.errors ?? NO_ERRORS;
+  const where = cluster === undefined ? {} : { cluster };
   const create = useSubmit({
     mutationFn: async (start: boolean) => {
-      const where = cluster === undefined ? {} : { cluster };
       const made = { name, spec, start, ...where };
       if (!fork) return runs.create(made, keyFor(made));
       const body = { name, spec, checkpoint: fork.checkpoint, ...where };
@@ -131,6 +131,7 @@ export function NewRunForm({ schema, base, baseLabel, name: firstName, fork }: P
       </div>
       <CreatePanel
         spec={spec}
+        where={fork && cluster === undefined ? { run: fork.run } : where}
         changes={changes}
         baseLabel={baseLabel}
         checked={checked}

@@ -6,15 +6,13 @@ import { type FormEvent, useEffect, useState } from "react";
 import { runs } from "@/api/client";
 import type { Run } from "@/api/model";
 import { curl } from "@/api/snippets";
+import { onCluster } from "@/features/clusters/data/words";
 import { useCan } from "@/features/session/session";
 import { formatAgo } from "@/lib/format";
 import { useSubmit } from "@/lib/useSubmit";
 import { StateBadge } from "@/ui/StateBadge";
 import { toast, toastError } from "@/ui/toast";
 import classes from "./page.module.css";
-
-/** Name of the cluster of installations that name none: it tells a reader nothing. */
-const ONLY_CLUSTER = "default";
 
 export function RunHeader({ run }: { run: Run }) {
   const [editing, setEditing] = useState(false);
@@ -44,7 +42,7 @@ export function RunHeader({ run }: { run: Run }) {
         <Text size="xs" c="dimmed" mt={2} truncate>
           <span className="mono">{run.policy}</span> · by {run.created_by} · {formatAgo(run.created_at)}
           {run.attempt > 1 && ` · attempt ${run.attempt}`}
-          {run.placed_on !== null && run.placed_on !== ONLY_CLUSTER && ` · on ${run.placed_on}`}
+          {onCluster(run.placed_on)}
           {parent && (
             <>
               {" "}
