@@ -37,7 +37,7 @@ bench: ## measure speed as ratios in one run
 
 bench-learner: ## measure the learner's step, its memory and the kernels alone
 	@scripts/setup.sh dev
-	@$(PY) -m tests.bench learner memory kernels gpu
+	@$(PY) -m tests.bench learner memory saving kernels gpu
 
 bench-recipes: ## train every recipe on two tasks, and broken methods beside right ones, and write the pages
 	@scripts/setup.sh dev

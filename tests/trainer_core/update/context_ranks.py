@@ -42,7 +42,6 @@ MIXTURE = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 
 POLICIES: dict[str, dict[str, Any]] = {
     "dense": {"model_type": "qwen3", "attention_bias": True},
     "grouped queries": {"model_type": "llama", "num_key_value_heads": 2},
-    "one key": {"model_type": "qwen2", "num_key_value_heads": 1},
     "keys that ranks cannot share alike": {
         "model_type": "llama",
         "num_attention_heads": 12,

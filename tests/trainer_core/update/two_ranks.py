@@ -19,6 +19,7 @@ from trainer_core.update.model.policy import load_policy
 from trainer_core.update.model.shards import ShardedWeights
 from trainer_core.update.model.storage import stored
 from trainer_core.update.optimization.engine import init_process_group
+from trainer_core.update.saving import shards
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 PARTS: dict[str, Any] = {
@@ -62,19 +63,66 @@ def gathered(learner: Learner) -> list[int]:
     return [*counts, sum(one.numel() for one in matrices)]
 
 
-def resumed(tiny: Path, rank: int, folder: Path) -> bool:
+def gathered_to_save(learner: Learner) -> int:
+    """Most numbers of matrices that this rank holds whole while a checkpoint is written."""
+    matrices = [one for one in learner._parts.model.parameters() if len(one.ds_shape) > 1]
+    return max(sum(one.numel() for one in matrices) for _ in learner._engine.masters_by_layer())
+
+
+def refused(learner: Learner, rank: int, folder: Path) -> str:
+    """Words in which a checkpoint fails whose second rank cannot write its part."""
+    written = shards.save_file
+
+    def write(tensors: Any, path: Path, **others: Any) -> None:
+        if rank == 1 and path.name.startswith("optimizer"):
+            raise OSError(28, "No space left on device", str(path))
+        written(tensors, path, **others)
+
+    shards.save_file = write
+    try:
+        learner.save(folder)
+    except OSError as error:
+        return str(error)
+    finally:
+        shards.save_file = written
+    return "nothing"
+
+
+def resumed(tiny: Path, rank: int, folder: Path) -> dict[str, Any]:
     """Whether a learner whose weights the ranks cannot share alike, a critic's bias, goes on as it was saved."""
     shared = {"learner_ranks": 2, "zero_stage": 3, "max_tokens_per_microbatch": 128}
     spec = make_spec(advantage={"type": "gae"}, critic={"type": "head"}, parallelism=shared)
     learner = Learner(tiny, spec, rank=rank, world_size=2)
     learner.update(make_groups(1), spec, 1)
     before = learner._engine.weights() | learner._engine.moments()
+    learner.save(folder, {"kept": 1})
+    torch.distributed.barrier()
+    learner.update(make_groups(2), spec, 2)
+    failed = refused(learner, rank, folder)
+    learner.load(folder)
+    after = learner._engine.weights() | learner._engine.moments()
+    return {
+        "same": all(torch.equal(one, after[name]) for name, one in before.items()),
+        "state": before if rank == 0 else {},
+        "refused": failed,
+        "most": gathered_to_save(learner),
+    }
+
+
+def resumed_adapter(tiny: Path, rank: int, folder: Path) -> dict[str, Any]:
+    """Whether an adapter in shards goes on as it was saved, and the weights with it that engines would get."""
+    shared = {"learner_ranks": 2, "zero_stage": 3, "max_tokens_per_microbatch": 128}
+    policy = {"base": "tiny", "adapter": {"type": "lora", "rank": 4}}
+    spec = make_spec(policy=policy, parallelism=shared)
+    learner = Learner(tiny, spec, rank=rank, world_size=2)
+    learner.update(make_groups(1), spec, 1)
+    before, merged = learner._engine.weights() | learner._engine.moments(), learner.weights()
     learner.save(folder)
     torch.distributed.barrier()
     learner.update(make_groups(2), spec, 2)
     learner.load(folder)
     after = learner._engine.weights() | learner._engine.moments()
-    return all(torch.equal(one, after[name]) for name, one in before.items())
+    return {"same": all(torch.equal(one, after[name]) for name, one in before.items()), "merged": merged}
 
 
 def main(rank: int, large: Path, tiny: Path, out: Path) -> None:
@@ -109,6 +157,7 @@ def main(rank: int, large: Path, tiny: Path, out: Path) -> None:
             "counts": counts,
             "metrics": metrics,
             "resumed": resumed(tiny, rank, out / "checkpoint"),
+            "adapter": resumed_adapter(tiny, rank, out / "adapted"),
         },
         out / f"{rank}.pt",
     )

@@ -43,7 +43,7 @@ def layer_as_in_files(model: PreTrainedModel, weights: Mapping[str, Tensor]) -> 
     return found
 
 
-def as_in_memory(model: PreTrainedModel, folder: Path, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def as_in_memory(model: PreTrainedModel, folder: Path, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """Weights of a checkpoint's files, under the names and in the shapes that ``model`` has.
 
     Args:

@@ -120,6 +120,43 @@ class UpdateEngine:
             with self._gathered(list(layer.values())):
                 yield {name: parameter.detach() for name, parameter in layer.items()}
 
+    @property
+    def shares_weights(self) -> bool:
+        """Whether every rank has a part of each weight and of its moments."""
+        return self.stage == 3 and self._world_size > 1
+
+    def masters_by_layer(self) -> Iterator[dict[str, Tensor]]:
+        """``weights`` one layer after another, not copied.
+
+        A layer's tensors may be read until the next is asked for. All ranks must ask for all of them.
+        """
+        from deepspeed.utils import safe_get_full_fp32_param
+
+        for _, named in groupby(self._named(), lambda one: layer_of(one[0])):
+            layer = dict(named)
+            with self._gathered(list(layer.values())):
+                whole = {name: self._master(parameter).detach() for name, parameter in layer.items()}
+                if self._narrow and self.stage:
+                    trained = [name for name, parameter in layer.items() if parameter.requires_grad]
+                    whole |= {name: safe_get_full_fp32_param(layer[name]) for name in trained}
+                yield whole
+
+    def moment_parts(self) -> dict[str, Tensor]:
+        """This rank's part of the moments under ZeRO stage 3, as ``<moment>.<weight name>``, flat, not copied.
+
+        Parts of all ranks, one after the other, are the whole: what fills the last ones up is not among them.
+        """
+        from deepspeed.utils import safe_get_local_optimizer_state
+
+        found = {}
+        parameter: Any
+        for name, parameter in self._trained():
+            size = parameter.ds_tensor.numel()
+            own = max(0, min(size, parameter.ds_numel - dist.get_rank() * size))
+            for key in MOMENTS:
+                found[f"{key}.{name}"] = safe_get_local_optimizer_state(parameter, key).flatten()[:own]
+        return found
+
     def moments(self) -> dict[str, Tensor]:
         """AdamW's moments, whole, as ``<moment>.<weight name>``."""
         if self.stage == 0:

@@ -2,14 +2,16 @@
 
     <folder>/model.safetensors, config.json, tokenizer files     what any loader reads
     <folder>/adapter/                                            an adapter in peft's format; merged above
+    <folder>/model-<layer>-of-<layers>.safetensors and an index  the same where the ranks share the weights out
     <folder>/training/optimizer.safetensors                      AdamW's moments by weight name, whole
+    <folder>/training/optimizer-<rank>-of-<ranks>.safetensors    the same in flat parts, where ranks share them out
     <folder>/training/value_head.safetensors                     a value head on the policy, where there is one
     <folder>/training/<what>.safetensors                         what else the learner keeps: critic, reference, ...
     <folder>/training/random.safetensors                         generator states by rank
     <folder>/training/state.json                                 versions, and the caller's own state
     <folder>/manifest.json                                       SHA-256 of every file above
 
-Nothing is pickled. A checkpoint does not depend on the number of ranks or the ZeRO stage that wrote it.
+Nothing is pickled. Any number of ranks, at any ZeRO stage, reads what any other has written: a weight at a time.
 """
 
 import json
@@ -29,7 +31,7 @@ from trainer_core.update.collectives import gather_from_ranks, rank
 from trainer_core.update.hybrid.policy import biases, read_biases, take_biases
 from trainer_core.update.model import adapter as adapters
 from trainer_core.update.model.adapter import Adapter
-from trainer_core.update.model.naming import VALUE_HEAD, apart, as_in_files, as_in_memory
+from trainer_core.update.model.naming import VALUE_HEAD, apart, as_in_memory, layer_as_in_files
 from trainer_core.update.optimization.engine import UpdateEngine
 from trainer_core.update.saving.integrity import (
     CheckpointError,
@@ -40,8 +42,12 @@ from trainer_core.update.saving.integrity import (
     write_manifest,
 )
 from trainer_core.update.saving.saved import SavedCheckpoint
+from trainer_core.update.saving.shards import PARTS, write_moments, write_weights
+from trainer_core.update.saving.stored import JoinedTensors, Shape, StoredTensors
+from trainer_core.update.saving.together import JointWork
 
 TRAINING = "training"
+MOMENTS = "optimizer.safetensors"
 COMPANIONS = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -86,14 +92,9 @@ def save(
         CheckpointError: a weight or moment is not finite.
         OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
     """
-    whole, moments, random = engine.weights(), engine.moments(), _random_states()
-    if rank() != 0:
-        return None
-    inside, head = apart(whole)
-    weights = inside if adapter is None else adapter.merged(inside)
-    files = {**(held or {}), **({VALUE_HEAD: head} if head else {})}
-    for tensors in (weights, moments, *files.values()):
-        require_finite(tensors)
+    folder = folder.absolute()
+    partial = folder.with_name(f".{folder.name}.partial")
+    contents = _Contents(partial, engine, model, base, adapter, held or {}, _random_states())
     state = {
         "version": version,
         "optimizer_steps": engine.optimizer_steps,
@@ -101,32 +102,78 @@ def save(
         "counters": dict(counters or {}),
         "extra": extra,
     }
-    text = json.dumps(state, indent=1, allow_nan=False)
-    folder = folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
     try:
-        model.save_pretrained(partial, state_dict={**weights, **biases(model)})
-        for name in COMPANIONS:
-            if (base / name).is_file():
-                shutil.copyfile(base / name, partial / name)
-        if adapter is not None:
-            adapter.write(partial / adapters.FOLDER, inside)
-        (partial / TRAINING).mkdir()
-        save_file(moments, partial / TRAINING / "optimizer.safetensors")
-        save_file(random, partial / TRAINING / "random.safetensors")
-        for name, tensors in files.items():
-            save_file(dict(tensors), partial / TRAINING / f"{name}.safetensors")
+        (contents.write_shared if engine.shares_weights else contents.write_whole)()
+        if rank() != 0:
+            return None
+        text = json.dumps(state, indent=1, allow_nan=False)
         (partial / TRAINING / "state.json").write_text(text)
         digest = write_manifest(partial)
         sync_tree(partial)
         size = sum(path.stat().st_size for path in partial.rglob("*") if path.is_file())
         _put_in_place(partial, folder)
     except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
+        if rank() == 0:
+            shutil.rmtree(partial, ignore_errors=True)
         raise
     return SavedCheckpoint(str(folder), size, digest, version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """Files of a checkpoint that is being written, but for its state and its manifest."""
+
+    partial: Path
+    engine: UpdateEngine
+    model: PreTrainedModel
+    base: Path
+    adapter: Adapter | None
+    held: Mapping[str, Mapping[str, Tensor]]
+    random: Mapping[str, Tensor]
+
+    def write_whole(self) -> None:
+        """Write them from weights and moments that every rank gathers. Collective; rank 0 writes."""
+        whole, moments = self.engine.weights(), self.engine.moments()
+        if rank() != 0:
+            return
+        inside, head = apart(whole)
+        weights = inside if self.adapter is None else self.adapter.merged(inside)
+        for tensors in (weights, moments, head):
+            require_finite(tensors)
+        self._begin()
+        self.model.save_pretrained(self.partial, state_dict={**weights, **biases(self.model)})
+        save_file(moments, self.partial / TRAINING / MOMENTS)
+        self._write_others(head, inside)
+
+    def write_shared(self) -> None:
+        """Write them without having them whole anywhere. Collective; where one rank fails, all do."""
+        work = JointWork()
+        if rank() == 0:
+            work.do(self._begin)
+        work.settle()  # the folder is there
+        files = write_weights(self.partial, self.engine, self.model, self.adapter, work)
+        work.do(lambda: write_moments(self.partial / TRAINING, self.engine))
+        if rank() == 0:
+            work.do(files.close)
+            work.do(lambda: self._write_others(files.head, files.trained))
+        work.settle()
+
+    def _begin(self) -> None:
+        for tensors in self.held.values():
+            require_finite(tensors)
+        self.partial.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(self.partial, ignore_errors=True)
+        (self.partial / TRAINING).mkdir(parents=True)
+
+    def _write_others(self, head: Mapping[str, Tensor], inside: Mapping[str, Tensor]) -> None:
+        for name in COMPANIONS:
+            if (self.base / name).is_file():
+                shutil.copyfile(self.base / name, self.partial / name)
+        if self.adapter is not None:
+            self.adapter.write(self.partial / adapters.FOLDER, inside)
+        save_file(dict(self.random), self.partial / TRAINING / "random.safetensors")
+        for name, tensors in {**self.held, **({VALUE_HEAD: head} if head else {})}.items():
+            save_file(dict(tensors), self.partial / TRAINING / f"{name}.safetensors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,28 +214,29 @@ def load(
         state = json.loads((training / "state.json").read_text())
         if adapter is None and (folder / adapters.FOLDER).exists():
             raise CheckpointError(f"{folder}: was trained with an adapter, and this run trains all weights")
-        stored = _load_weights(folder)
-        weights = stored if adapter is None else _adapter(folder)
-        moments = load_file(training / "optimizer.safetensors")
+        stored = StoredTensors(sorted(folder.glob("*.safetensors")))
+        moments = _moments(training, engine)
         random = load_file(training / "random.safetensors")
         shapes = engine.shapes()
-        if any(name.startswith(f"{VALUE_HEAD}.") for name in shapes):
-            weights |= _read(training, VALUE_HEAD)
-        found = {name: _read(training, name) for name in held or {}}
+        beside = [training / f"{VALUE_HEAD}.safetensors"] if any(n.startswith(f"{VALUE_HEAD}.") for n in shapes) else []
+        weights: Mapping[str, Tensor]
+        if adapter is None:
+            weights = StoredTensors([*sorted(folder.glob("*.safetensors")), *map(_require_file, beside)])
+        else:
+            weights = _adapter(folder) | dict(StoredTensors([_require_file(path) for path in beside]))
+        found = {name: load_file(_require_file(training / f"{name}.safetensors")) for name in held or {}}
     except OSError as error:
         raise CheckpointError(f"{error.filename}: cannot be read ({error.strerror})") from error
     if adapter is None:
         weights = as_in_memory(model, folder, weights)
-    _require_shapes(folder, weights, shapes)
-    _require_shapes(training, moments, engine.moment_shapes())
+    _require_shapes(folder, _shapes(weights), shapes)
+    _require_shapes(training, moments.shapes, engine.moment_shapes())
     for name, tensors in found.items():
-        _require_shapes(training, tensors, {key: tuple(tensor.shape) for key, tensor in (held or {})[name].items()})
-    for tensors in (weights, moments, *found.values()):
-        require_finite(tensors)
+        _require_shapes(training, _shapes(tensors), _shapes((held or {})[name]))
+    for held_in_files in (weights, moments, *found.values()):
+        require_finite(held_in_files)
     if adapter is not None:
-        resting, _ = apart({name: tensor.cpu() for name, tensor in engine.weights().items()} | weights)
-        trained = {name: tensor for name, tensor in stored.items() if name not in biases(model)}
-        _require_base(folder, as_in_files(model, adapter.merged(resting)), trained)
+        _require_base(folder, engine, model, adapter, weights, stored)
     # Checkpoints from before the two were told apart have one count for both.
     engine.load(weights, moments, state["optimizer_steps"], state.get("value_steps", state["optimizer_steps"]))
     take_biases(model, read_biases(folder))
@@ -204,32 +252,48 @@ def _adapter(folder: Path) -> dict[str, Tensor]:
     return adapters.read(place)
 
 
-def _require_base(folder: Path, merged: Mapping[str, Tensor], stored: Mapping[str, Tensor]) -> None:
-    """An adapter says nothing without the weights under it: those must be what they were."""
-    for name, tensor in stored.items():
-        # Another machine may add up in another order.
-        if name not in merged or not torch.allclose(merged[name].cpu().float(), tensor.float(), rtol=1e-4, atol=1e-5):
-            raise CheckpointError(f"{folder}: {name} shows that the adapter was trained on another base policy")
+def _require_base(
+    folder: Path,
+    engine: UpdateEngine,
+    model: PreTrainedModel,
+    adapter: Adapter,
+    trained: Mapping[str, Tensor],
+    stored: Mapping[str, Tensor],
+) -> None:
+    """An adapter says nothing without the weights under it: those must be what they were. Collective."""
+    missing = stored.keys() - biases(model).keys()
+    for layer in engine.masters_by_layer():
+        resting, _ = apart({name: trained[name] if name in trained else one.cpu() for name, one in layer.items()})
+        for name, tensor in layer_as_in_files(model, adapter.merged(resting)).items():
+            # Another machine may add up in another order.
+            if name in missing and torch.allclose(tensor.cpu().float(), stored[name].float(), rtol=1e-4, atol=1e-5):
+                missing.discard(name)
+    if missing:
+        raise CheckpointError(f"{folder}: {min(missing)} shows that the adapter was trained on another base policy")
 
 
-def _read(training: Path, name: str) -> dict[str, Tensor]:
-    path = training / f"{name}.safetensors"
+def _moments(training: Path, engine: UpdateEngine) -> StoredTensors | JoinedTensors:
+    """Moments of a checkpoint, in whatever number of files."""
+    parts = sorted(training.glob(PARTS))
+    return JoinedTensors(parts, engine.moment_shapes()) if parts else StoredTensors([training / MOMENTS])
+
+
+def _require_file(path: Path) -> Path:
     if not path.is_file():
         raise CheckpointError(f"{path}: is missing; the checkpoint was written without it")
-    return load_file(path)
+    return path
 
 
-def _load_weights(folder: Path) -> dict[str, Tensor]:
-    weights: dict[str, Tensor] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        weights.update(load_file(path))
-    return weights
+def _shapes(tensors: Mapping[str, Tensor]) -> Mapping[str, Shape]:
+    if isinstance(tensors, StoredTensors | JoinedTensors):
+        return tensors.shapes
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
-def _require_shapes(place: Path, tensors: Mapping[str, Tensor], expected: Mapping[str, tuple[int, ...]]) -> None:
-    for name in sorted(tensors.keys() | expected.keys()):
-        if name not in tensors or name not in expected or tuple(tensors[name].shape) != expected[name]:
-            found = tuple(tensors[name].shape) if name in tensors else "nothing"
+def _require_shapes(place: Path, shapes: Mapping[str, Shape], expected: Mapping[str, Shape]) -> None:
+    for name in sorted(shapes.keys() | expected.keys()):
+        if name not in shapes or name not in expected or shapes[name] != expected[name]:
+            found = shapes.get(name, "nothing")
             raise CheckpointError(f"{place}: {name} is {found}, the policy has {expected.get(name, 'no such tensor')}")
 
 
