@@ -8,3 +8,9 @@ class BenchConfig(AppConfig):
 
     name = "dressage.bench"
     label = "bench"
+
+    def ready(self) -> None:
+        from dressage.bench.dataset_pins import bench_jobs_with_rows
+        from dressage.datasets.pins import register_finder_of_pins
+
+        register_finder_of_pins(bench_jobs_with_rows)

@@ -18,6 +18,9 @@ class Dataset(TeamModel):
     name = models.CharField(max_length=120)
     description = models.CharField(max_length=2000, blank=True)
     created_by = models.CharField(max_length=300)
+    deleted_at = models.DateTimeField(null=True)
+    """Time since which all its versions are gone. Its slug stays taken: what old specs name means nothing else."""
+    deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["team", "slug"], name="one_dataset_per_slug")]
@@ -25,12 +28,13 @@ class Dataset(TeamModel):
 
     @property
     def latest_version(self) -> "DatasetVersion":
-        """The newest version. Every dataset has one, since both are made together."""
-        return max(self.versions.all(), key=lambda version: version.number)
+        """The newest version that was not deleted. Every dataset has one, since both are made together."""
+        kept = (version for version in self.versions.all() if version.deleted_at is None)
+        return max(kept, key=lambda version: version.number)
 
 
 class DatasetVersion(PrefixedModel):
-    """One upload, never changed afterwards. The row exists only when the file is complete on disk."""
+    """Rows of one upload or operation, never changed afterwards. It exists only when the file is complete on disk."""
 
     id_prefix: ClassVar[str] = "dsv"
     team_path: ClassVar[str] = "dataset__team"
@@ -44,9 +48,16 @@ class DatasetVersion(PrefixedModel):
     """``[{name, type}]`` of the rows' keys."""
     origin = models.JSONField(null=True)
     """``origin.Origin``: the file, its shape, warnings. Versions of before it was kept have none."""
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="children")
+    """The version that it was made of; uploads have none."""
+    operation = models.JSONField(null=True)
+    """``lineage.VersionOperation``: how it was made. Versions of before it was kept are uploads and have none."""
     file = models.CharField(max_length=200)
     """Path under DATASET_ROOT."""
     created_by = models.CharField(max_length=300)
+    deleted_at = models.DateTimeField(null=True)
+    """Time since which the file is gone; the row stays for the lineage of others."""
+    deleted_by = models.CharField(max_length=300, default="", db_default="", blank=True)
 
     objects = TeamQuerySet.as_manager()
 

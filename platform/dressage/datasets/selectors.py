@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
-from dressage.common.problems import not_found
+from dressage.common.problems import Problem, not_found
 from dressage.common.refs import parse_ref
 from dressage.datasets import storage
 from dressage.datasets.models import Dataset, DatasetVersion
@@ -14,8 +14,9 @@ from dressage.teams.models import Team
 
 def datasets(team: Team) -> QuerySet[Dataset]:
     """The team's datasets with their versions, oldest version first."""
-    versions = DatasetVersion.objects.order_by("number")
-    return Dataset.objects.for_team(team).prefetch_related(Prefetch("versions", queryset=versions))
+    versions = DatasetVersion.objects.select_related("parent__dataset").order_by("number")
+    found = Dataset.objects.for_team(team).filter(deleted_at=None)
+    return found.prefetch_related(Prefetch("versions", queryset=versions))
 
 
 def dataset(team: Team, dataset_id: str) -> Dataset:
@@ -27,12 +28,28 @@ def dataset(team: Team, dataset_id: str) -> Dataset:
 
 
 def version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
-    """One version of a dataset. Raises a 404 problem."""
-    versions = DatasetVersion.objects.for_team(team).select_related("dataset")
+    """One version of a dataset, deleted ones included. Raises a 404 problem."""
+    versions = DatasetVersion.objects.for_team(team).select_related("dataset", "parent__dataset")
     found = versions.filter(dataset_id=dataset_id, number=number).first()
     if found is None:
         raise not_found("dataset version")
     return found
+
+
+def stored_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
+    """One version whose rows are there. Raises a 404 problem, which says so where it was deleted."""
+    found = version(team, dataset_id, number)
+    if found.deleted_at is not None:
+        raise Problem(404, "Not found", f"{_deleted(found)} Its rows are gone.", code="version_deleted")
+    return found
+
+
+def number_before(found: DatasetVersion) -> int | None:
+    """Number of the version of the same dataset that one was made of, else of the one made before; None for none."""
+    if found.parent is not None and found.parent.dataset_id == found.dataset_id and found.parent.deleted_at is None:
+        return found.parent.number
+    earlier = DatasetVersion.objects.filter(dataset=found.dataset_id, deleted_at=None, number__lt=found.number)
+    return earlier.order_by("-number").values_list("number", flat=True).first()
 
 
 def version_by_ref(team: Team, ref: str) -> DatasetVersion:
@@ -49,6 +66,8 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
     found = versions.filter(dataset__slug=slug, number=number).first()
     if found is None:
         raise LookupError(f"There is no dataset version {ref} in this team.")
+    if found.deleted_at is not None:
+        raise LookupError(_deleted(found))
     return found
 
 
@@ -60,3 +79,8 @@ def rows(found: DatasetVersion, after: int, limit: int) -> list[dict[str, Any]]:
 def rows_at(found: DatasetVersion, numbers: Collection[int]) -> dict[int, Any]:
     """Rows by their number, from 0 on; those beyond the end are left out. Raises FileNotFoundError."""
     return storage.read_rows_at(found.path, numbers)
+
+
+def _deleted(found: DatasetVersion) -> str:
+    when = f"{found.deleted_at:%-d %B %Y}"
+    return f"The dataset version {found.ref} was deleted on {when} by {found.deleted_by}."

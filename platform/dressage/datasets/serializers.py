@@ -3,7 +3,11 @@
 from rest_framework import serializers
 
 from dressage.common.documents import DocumentSerializer
-from dressage.common.serializers import SlugField
+from dressage.common.serializers import PydanticField, SlugField
+from dressage.datasets import diff, lineage
+from dressage.datasets.derivation import operations
+from dressage.datasets.derivation.services import Derived
+from dressage.datasets.models import DatasetVersion
 from dressage.datasets.origin import Origin
 
 
@@ -16,8 +20,24 @@ class OriginSerializer(DocumentSerializer, document=Origin):
     """What a version was made from."""
 
 
+class VersionOperationSerializer(DocumentSerializer, document=lineage.VersionOperation):
+    """How a version was made."""
+
+
+class ParentVersionSerializer(serializers.Serializer):
+    """The version that one was made of."""
+
+    dataset_id = serializers.CharField()
+    number = serializers.IntegerField()
+    ref = serializers.CharField()
+    deleted = serializers.SerializerMethodField()
+
+    def get_deleted(self, version: DatasetVersion) -> bool:
+        return version.deleted_at is not None
+
+
 class DatasetVersionSerializer(serializers.Serializer):
-    """An immutable upload."""
+    """An immutable version: an upload, or what an operation made of another version."""
 
     number = serializers.IntegerField()
     ref = serializers.CharField(help_text="How a run spec names it: `slug@number`.")
@@ -26,8 +46,12 @@ class DatasetVersionSerializer(serializers.Serializer):
     sha256 = serializers.CharField(help_text="Hash of the stored Parquet file.")
     columns = ColumnSerializer(many=True)
     origin = OriginSerializer(allow_null=True, help_text="Versions of before it was kept have none.")
+    parent = ParentVersionSerializer(allow_null=True, help_text="The version that it was made of; uploads have none.")
+    operation = VersionOperationSerializer(allow_null=True, help_text="Uploads of before it was kept have none.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField()
+    deleted_at = serializers.DateTimeField(allow_null=True, help_text="Time since which its rows are gone.")
+    deleted_by = serializers.CharField(allow_blank=True)
 
 
 class DatasetSerializer(serializers.Serializer):
@@ -71,5 +95,56 @@ class DatasetRowSerializer(serializers.Serializer):
 class DatasetRowPageSerializer(serializers.Serializer):
     object = serializers.ChoiceField(["list"])
     data = DatasetRowSerializer(many=True)
+    has_more = serializers.BooleanField()
+    next = serializers.IntegerField(allow_null=True, help_text="The `after` of the next page.")
+
+
+class DatasetOperationField(PydanticField, model=operations.DatasetOperation):
+    """What is to be made of a version."""
+
+
+class NewDatasetSerializer(serializers.Serializer):
+    """A new dataset for the result; the parts of a split are named after it."""
+
+    name = serializers.CharField(max_length=120)
+    slug = SlugField(required=False, allow_null=True, default=None, help_text="Made from the name when omitted.")
+    description = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+
+class DeriveSerializer(serializers.Serializer):
+    """An operation on a version."""
+
+    operation = DatasetOperationField()
+    into = NewDatasetSerializer(
+        required=False, allow_null=True, default=None, help_text="Null makes the next version of the same dataset."
+    )
+    latest = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of the newest version that you have seen: with another there, nothing is made.",
+    )
+    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only count what would be made.")
+
+
+class DerivedSerializer(DocumentSerializer, document=Derived):
+    """What an operation made, or would make."""
+
+
+class DiffCountsSerializer(DocumentSerializer, document=diff.DiffCounts):
+    """Rows of each kind."""
+
+
+class RowDiffSerializer(DocumentSerializer, document=diff.RowDiff):
+    """One row that differs."""
+
+
+class DiffPageSerializer(serializers.Serializer):
+    object = serializers.ChoiceField(["list"])
+    against = serializers.IntegerField(help_text="Number of the version that it is compared with.")
+    counts = DiffCountsSerializer()
+    data = RowDiffSerializer(many=True)
     has_more = serializers.BooleanField()
     next = serializers.IntegerField(allow_null=True, help_text="The `after` of the next page.")

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.db import transaction
 
@@ -14,6 +14,7 @@ from dressage.common.problems import Problem, conflict
 from dressage.common.slugs import slug_for
 from dressage.datasets import storage
 from dressage.datasets.limits import MAX_FILE_BYTES
+from dressage.datasets.lineage import VersionOperation, made_of_nothing
 from dressage.datasets.models import Dataset, DatasetVersion
 from dressage.datasets.origin import Origin
 from dressage.datasets.reading import UploadedRows
@@ -50,12 +51,12 @@ def create_dataset(
             read at once. Then nothing is made.
     """
     slug = slug_for(name, slug)
-    _require_free(team, slug)
+    require_free(team, slug)
     checked = _check(team.id, file, size, file_name)
     try:
         with transaction.atomic():
             Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-            _require_free(team, slug)
+            require_free(team, slug)
             dataset = Dataset.objects.create(
                 team=team, slug=slug, name=name, description=description, created_by=actor.label
             )
@@ -108,9 +109,11 @@ def create_version_from_path(
     try:
         with transaction.atomic():
             locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-            latest = locked.versions.order_by("-number").first()
+            latest = locked.versions.filter(deleted_at=None).order_by("-number").first()
             if latest is not None and storage.same_rows(latest.path, checked.temporary):
                 return latest
+            if locked.deleted_at is not None:  # its last version went with it
+                Dataset.objects.filter(pk=locked.pk).update(deleted_at=None, deleted_by="")
             return _add_version(locked, actor, checked)
     finally:
         checked.temporary.unlink(missing_ok=True)
@@ -135,27 +138,72 @@ def _check(team_id: str, file: BinaryIO, size: int, name: str) -> CheckedFile:
 
 
 def _add_version(dataset: Dataset, actor: Actor, checked: CheckedFile) -> DatasetVersion:
+    arguments = {"file": checked.origin["file"]["name"]}
+    return add_version(
+        dataset,
+        actor,
+        checked.temporary,
+        rows=checked.rows,
+        columns=checked.columns,
+        origin=checked.origin,
+        operation=VersionOperation(name="upload", arguments=arguments, counts=made_of_nothing(checked.rows)),
+        noted={"shape": checked.origin["shape"]["name"]},
+    )
+
+
+def add_version(
+    dataset: Dataset,
+    actor: Actor,
+    temporary: Path,
+    *,
+    rows: int,
+    columns: list[dict[str, str]],
+    operation: VersionOperation,
+    origin: Origin | None = None,
+    parent: DatasetVersion | None = None,
+    noted: dict[str, Any] | None = None,
+) -> DatasetVersion:
+    """The next version of a dataset, whose row the caller has locked.
+
+    Args:
+        dataset: the dataset.
+        actor: who makes it.
+        temporary: the written file, which is moved.
+        rows: number of its rows.
+        columns: ``[{name, type}]`` of the rows' keys.
+        operation: how it was made.
+        origin: the file that it was made from.
+        parent: the version that it was made of.
+        noted: further facts for the audit log.
+    """
     last = dataset.versions.order_by("-number").first()
-    stored = storage.keep(checked.temporary, dataset.id)
+    stored = storage.keep(temporary, dataset.id)
     version = DatasetVersion.objects.create(
         dataset=dataset,
         number=last.number + 1 if last else 1,
-        rows=checked.rows,
+        rows=rows,
         bytes=stored.bytes,
         sha256=stored.sha256,
-        columns=checked.columns,
-        origin=checked.origin,
+        columns=columns,
+        origin=origin,
+        parent=parent,
+        operation=operation,
         file=f"{dataset.id}/{stored.path.name}",
         created_by=actor.label,
     )
-    shape = checked.origin["shape"]["name"]
-    after = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256, "shape": shape}
+    after = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256, **(noted or {})}
+    if parent is not None:
+        after |= {"parent": parent.ref, "operation": operation["name"]}
     action = "dataset.version" if last else "dataset.create"
     record_audit(dataset.team, actor, action, "dataset", dataset.id, after=after)
     return version
 
 
-def _require_free(team: Team, slug: str) -> None:
-    if Dataset.objects.for_team(team).filter(slug=slug).exists():
+def require_free(team: Team, slug: str) -> None:
+    """Raise a 409 problem where the team has a dataset of that slug, deleted ones included."""
+    taken = Dataset.objects.for_team(team).filter(slug=slug).first()
+    if taken is not None:
         detail = f"There is already a dataset {slug!r}. Upload a new version of it, or choose another slug."
+        if taken.deleted_at is not None:
+            detail = f"There was a dataset {slug!r}, which old specs still name. Choose another slug."
         raise conflict(detail, code="slug_taken", errors=[FieldError(pointer="/slug", detail=detail)])

@@ -138,6 +138,15 @@ def read_column_at(path: Path, column: str, numbers: Collection[int]) -> dict[in
     return found
 
 
+def read_identified(path: Path, numbers: Collection[int]) -> list[tuple[int, str, dict[str, Any]]]:
+    """(number, id, row) of rows by their number, in order."""
+    rows = read_rows_at(path, numbers)
+    with pq.ParquetFile(path) as file:
+        has_ids = "id" in file.schema_arrow.names
+    ids = read_column_at(path, "id", numbers) if has_ids else {}
+    return [(number, ids.get(number) or row_ids.content_id(row), row) for number, row in sorted(rows.items())]
+
+
 def tables(path: Path) -> Iterator[pa.Table]:
     """All rows in order as tables of ``SCHEMA``, one row group at a time, each row with an id of its own."""
     with pq.ParquetFile(path) as file:

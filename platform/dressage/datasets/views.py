@@ -13,7 +13,7 @@ from dressage.common.paging import LIMIT, page_query
 from dressage.common.permissions import IsEditor
 from dressage.common.query import Query, Whole
 from dressage.common.scopes import Noun
-from dressage.datasets import selectors, services
+from dressage.datasets import deletion, selectors, services
 from dressage.datasets.limits import MAX_UPLOAD_BYTES
 from dressage.datasets.serializers import (
     CreateDatasetSerializer,
@@ -76,11 +76,19 @@ class DatasetView(ApiView):
     """One dataset."""
 
     noun = Noun.DATASETS
+    roles = {"DELETE": IsEditor}
+    problem_statuses = {"DELETE": (409,)}
 
     @extend_schema(operation_id="getDataset", tags=["datasets"], responses=DatasetSerializer)
     def get(self, request: TeamRequest, dataset_id: str) -> Response:
         """A dataset with all its versions."""
         return Response(DatasetSerializer(selectors.dataset(request.team, dataset_id)).data)
+
+    @extend_schema(operation_id="deleteDataset", tags=["datasets"], responses={204: None})
+    def delete(self, request: TeamRequest, dataset_id: str) -> Response:
+        """Delete a dataset with all its versions, unless a run, a rehearsal or a bench job needs one of them."""
+        deletion.delete_dataset(selectors.dataset(request.team, dataset_id), request.actor)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class DatasetVersionsView(ApiView):
@@ -110,11 +118,19 @@ class DatasetVersionView(ApiView):
     """One version."""
 
     noun = Noun.DATASETS
+    roles = {"DELETE": IsEditor}
+    problem_statuses = {"DELETE": (409,)}
 
     @extend_schema(operation_id="getDatasetVersion", tags=["datasets"], responses=DatasetVersionSerializer)
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """A version of a dataset."""
         return Response(DatasetVersionSerializer(selectors.version(request.team, dataset_id, number)).data)
+
+    @extend_schema(operation_id="deleteDatasetVersion", tags=["datasets"], responses={204: None})
+    def delete(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
+        """Delete the rows of a version, unless a run, a rehearsal or a bench job needs them; its lineage stays."""
+        deletion.delete_version(selectors.stored_version(request.team, dataset_id, number), request.actor)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class DatasetRowsView(ApiView):
@@ -141,7 +157,7 @@ class DatasetRowsView(ApiView):
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
         """Rows in the order of the upload."""
-        version = selectors.version(request.team, dataset_id, number)
+        version = selectors.stored_version(request.team, dataset_id, number)
         limit, after = self.query["limit"], self.query["after"]
         start = 0 if after is None else after + 1
         rows = selectors.rows(version, start, limit)

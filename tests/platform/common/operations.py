@@ -24,6 +24,7 @@ RUBRIC = {
         }
     ]
 }
+ADDITION = {"name": "edit", "changes": [{"op": "add", "row": {"prompt": "2+2="}}]}
 IMPORT = {"name": "New", "source": "hub", "location": "owner/name", "revision": "main"}
 
 
@@ -65,6 +66,11 @@ OPERATIONS = [
     Operation("POST", "datasets/{dataset}/versions", "editor", 201, {}, multipart=True),
     Operation("GET", "datasets/{dataset}/versions/1", "viewer", 200),
     Operation("GET", "datasets/{dataset}/versions/1/rows", "viewer", 200),
+    Operation("POST", "datasets/{dataset}/versions/1/derive", "editor", 201, {"operation": ADDITION}),
+    Operation("GET", "datasets/{dataset}/versions/1/diff", "viewer", 422),
+    Operation("GET", "datasets/{dataset}/versions/1/download", "viewer", 200),
+    Operation("DELETE", "datasets/{dataset}/versions/1", "editor", 409),
+    Operation("DELETE", "datasets/{dataset}", "editor", 409),
     Operation("GET", "rewards", "viewer", 200),
     Operation("POST", "rewards", "editor", 201, {"name": "New", "definition": DEFINITION}),
     Operation("POST", "rewards/try", "editor", 200, TRY),

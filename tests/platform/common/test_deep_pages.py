@@ -38,7 +38,7 @@ SPARE = 6
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 """All rows are made at one instant, so that the id alone has to tell them apart."""
 DEFINITION = {"components": [{"name": "a", "grader": {"type": "exact"}}]}
-NOT_IN_A_TABLE = {"/api/v1/datasets/{dataset_id}/versions/{number}/rows"}
+NOT_IN_A_TABLE = {f"/api/v1/datasets/{{dataset_id}}/versions/{{number}}/{what}" for what in ("rows", "diff")}
 """Read from a Parquet file by row groups."""
 FEW = {"/api/v1/runs": {"state": "draft"}, "/api/v1/runs/{run_id}/events": {"kind": "step"}}
 """Filters that take nearly all rows."""

@@ -10,6 +10,7 @@ from tests.platform.common.operations import (
     PERSONAL_READS,
     PERSONAL_WRITES,
     documented_address,
+    documented_path,
 )
 from tests.platform.openapi import documented_paths
 from tests.platform.retries import WITHOUT_KEY
@@ -74,7 +75,7 @@ def writing() -> list[tuple[str, str]]:
 def test_every_writing_operation_is_walked() -> None:
     """By ``test_refused_input.py``, or by ``tests/platform/runs/test_access.py``."""
     every: list[Any] = [*OPERATIONS, *OF_RUNS]
-    walked = {(o.method, "/api/v1/" + o.path.replace("}", "_id}")) for o in every if o.method != "GET"}
+    walked = {(o.method, documented_path(o)) for o in every if o.method != "GET"}
     walked |= {(method, documented_address(path)) for method, path in PERSONAL_WRITES}
     assert set(writing()) == walked
 

@@ -649,6 +649,16 @@ export const BoundaryEnum = {
   optimizer_step: 'optimizer_step',
 } as const;
 
+export type ChangeEnum = typeof ChangeEnum[keyof typeof ChangeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const ChangeEnum = {
+  added: 'added',
+  removed: 'removed',
+  changed: 'changed',
+} as const;
+
 export interface ChangeRequest {
   /**
    * Path of a steerable field, see `targets`.
@@ -1440,6 +1450,187 @@ export interface Dataset {
   versions: DatasetVersion[];
 }
 
+export type DatasetOperationEditRowsName = typeof DatasetOperationEditRowsName[keyof typeof DatasetOperationEditRowsName];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetOperationEditRowsName = {
+  edit: 'edit',
+} as const;
+
+/**
+ * Rows changed, removed and added; changed rows keep their ids and places, added ones come last.
+ */
+export interface DatasetOperationEditRows {
+  name: DatasetOperationEditRowsName;
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  changes: DatasetOperationRowChange[];
+}
+
+export type DatasetOperationFilterRowsName = typeof DatasetOperationFilterRowsName[keyof typeof DatasetOperationFilterRowsName];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetOperationFilterRowsName = {
+  filter: 'filter',
+} as const;
+
+/**
+ * The rows that a query finds, in their order.
+ */
+export interface DatasetOperationFilterRows {
+  name: DatasetOperationFilterRowsName;
+  query: DatasetOperationRowQuery;
+}
+
+export type DatasetOperationMergeVersionsName = typeof DatasetOperationMergeVersionsName[keyof typeof DatasetOperationMergeVersionsName];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetOperationMergeVersionsName = {
+  merge: 'merge',
+} as const;
+
+/**
+ * The rows of several versions one after the other.
+ */
+export interface DatasetOperationMergeVersions {
+  name: DatasetOperationMergeVersionsName;
+  /**
+   * ``slug@version`` of those whose rows come behind.
+   * @minItems 1
+   * @maxItems 20
+   */
+  others: string[];
+  /** What becomes of a row whose id was there before: left out, or taken with another id. */
+  equal_ids?: EqualIdsEnum;
+}
+
+/**
+ * What is to be made of a version.
+ */
+export type DatasetOperationRequest = DatasetOperationEditRows | DatasetOperationFilterRows | DatasetOperationSplitRows | DatasetOperationMergeVersions;
+
+/**
+ * Id of the row; for a row that is added, its own or one that follows from its content when omitted.
+ */
+export type DatasetOperationRowChangeId = string | null;
+
+export type DatasetOperationRowChangeRowAnyOf = { [key: string]: unknown };
+
+/**
+ * The whole new row, for what is changed or added.
+ */
+export type DatasetOperationRowChangeRow = DatasetOperationRowChangeRowAnyOf | null;
+
+/**
+ * One row that is changed, removed or added.
+ */
+export interface DatasetOperationRowChange {
+  op: OpEnum;
+  /** Id of the row; for a row that is added, its own or one that follows from its content when omitted. */
+  id?: DatasetOperationRowChangeId;
+  /** The whole new row, for what is changed or added. */
+  row?: DatasetOperationRowChangeRow;
+}
+
+/**
+ * Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes.
+ */
+export type DatasetOperationRowQueryText = string | null;
+
+/**
+ * The gold answer, exactly.
+ */
+export type DatasetOperationRowQueryAnswer = string | null;
+
+/**
+ * Least number of signs of the prompt or the chat.
+ */
+export type DatasetOperationRowQueryMinLength = number | null;
+
+/**
+ * Largest number of signs.
+ */
+export type DatasetOperationRowQueryMaxLength = number | null;
+
+/**
+ * Script of most letters.
+ */
+export type DatasetOperationRowQueryScript = 'Latin' | 'Han' | 'Hiragana' | 'Katakana' | 'Hangul' | 'Cyrillic' | 'Greek' | 'Arabic' | 'Hebrew' | 'Devanagari' | 'Bengali' | 'Thai' | 'Tamil' | 'Telugu' | 'Georgian' | 'Armenian' | 'Ethiopic' | 'Khmer' | 'Myanmar' | 'none' | null;
+
+/**
+ * Ids of rows, any of them.
+ */
+export type DatasetOperationRowQueryIds = string[] | null;
+
+/**
+ * Conditions on rows, all of which hold of what is found.
+ */
+export interface DatasetOperationRowQuery {
+  /** Words that all stand in the prompt or the chat, in any order and case; a phrase between double quotes. */
+  text?: DatasetOperationRowQueryText;
+  /** The gold answer, exactly. */
+  answer?: DatasetOperationRowQueryAnswer;
+  /** Least number of signs of the prompt or the chat. */
+  min_length?: DatasetOperationRowQueryMinLength;
+  /** Largest number of signs. */
+  max_length?: DatasetOperationRowQueryMaxLength;
+  /**
+   * ``column=value``, such as ``level=3``: all of them.
+   * @maxItems 10
+   */
+  tags?: string[];
+  /** Script of most letters. */
+  script?: DatasetOperationRowQueryScript;
+  /** Ids of rows, any of them. */
+  ids?: DatasetOperationRowQueryIds;
+}
+
+export type DatasetOperationSplitRowsName = typeof DatasetOperationSplitRowsName[keyof typeof DatasetOperationSplitRowsName];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DatasetOperationSplitRowsName = {
+  split: 'split',
+} as const;
+
+/**
+ * Every row goes into one part, by a hash of its id: rows of later versions stay in the parts of before.
+ */
+export interface DatasetOperationSplitRows {
+  name: DatasetOperationSplitRowsName;
+  /**
+   * Parts whose shares sum to 1. Each becomes a dataset of its own, ``<slug>-<name>``.
+   * @minItems 2
+   * @maxItems 10
+   */
+  shares: DatasetOperationSplitShare[];
+  /**
+   * Text that makes another split of the same rows.
+   * @maxLength 100
+   * @pattern ^[^\x00]*$
+   */
+  salt?: string;
+}
+
+/**
+ * One part of a split.
+ */
+export interface DatasetOperationSplitShare {
+  /**
+   * @maxLength 30
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  name: string;
+  /**
+   */
+  share: number;
+}
+
 export type DatasetRowAnswer = string | null;
 
 /**
@@ -1478,7 +1669,22 @@ export interface DatasetRowPage {
 export type DatasetVersionOrigin = Origin | null;
 
 /**
- * An immutable upload.
+ * The version that it was made of; uploads have none.
+ */
+export type DatasetVersionParent = ParentVersion | null;
+
+/**
+ * Uploads of before it was kept have none.
+ */
+export type DatasetVersionOperation = VersionOperation | null;
+
+/**
+ * Time since which its rows are gone.
+ */
+export type DatasetVersionDeletedAt = string | null;
+
+/**
+ * An immutable version: an upload, or what an operation made of another version.
  */
 export interface DatasetVersion {
   number: number;
@@ -1492,8 +1698,85 @@ export interface DatasetVersion {
   columns: Column[];
   /** Versions of before it was kept have none. */
   origin: DatasetVersionOrigin;
+  /** The version that it was made of; uploads have none. */
+  parent: DatasetVersionParent;
+  /** Uploads of before it was kept have none. */
+  operation: DatasetVersionOperation;
   created_at: string;
   created_by: string;
+  /** Time since which its rows are gone. */
+  deleted_at: DatasetVersionDeletedAt;
+  deleted_by: string;
+}
+
+/**
+ * Null makes the next version of the same dataset.
+ */
+export type DeriveRequestInto = NewDatasetRequest | null;
+
+/**
+ * Number of the newest version that you have seen: with another there, nothing is made.
+ * @minimum 1
+ * @maximum 2147483647
+ */
+export type DeriveRequestLatest = number | null;
+
+/**
+ * An operation on a version.
+ */
+export interface DeriveRequest {
+  operation: DatasetOperationRequest;
+  /** Null makes the next version of the same dataset. */
+  into?: DeriveRequestInto;
+  /**
+   * Number of the newest version that you have seen: with another there, nothing is made.
+   * @minimum 1
+   * @maximum 2147483647
+   */
+  latest?: DeriveRequestLatest;
+  /** Only count what would be made. */
+  dry_run?: boolean;
+}
+
+/**
+ * What an operation made, or would make.
+ */
+export interface Derived {
+  operation: DerivedOperationEnum;
+  dry_run: boolean;
+  /** All parts together. */
+  counts: OperationCounts;
+  results: DerivedVersion[];
+}
+
+export type DerivedOperationEnum = typeof DerivedOperationEnum[keyof typeof DerivedOperationEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DerivedOperationEnum = {
+  edit: 'edit',
+  filter: 'filter',
+  split: 'split',
+  merge: 'merge',
+} as const;
+
+/**
+ * Null in a preview of a new dataset.
+ */
+export type DerivedVersionDatasetId = string | null;
+
+/**
+ * A version that was made, or would be.
+ */
+export interface DerivedVersion {
+  /** Name of its dataset. */
+  name: string;
+  slug: string;
+  /** Null in a preview of a new dataset. */
+  dataset_id: DerivedVersionDatasetId;
+  number: number;
+  ref: string;
+  rows: number;
 }
 
 /**
@@ -1518,6 +1801,32 @@ export interface DevicePass {
   /** Send it with the sign-in of the new device. */
   device_pass: string;
   expires_at: string;
+}
+
+/**
+ * Rows of each kind.
+ */
+export interface DiffCounts {
+  added: number;
+  removed: number;
+  changed: number;
+  equal: number;
+}
+
+/**
+ * The `after` of the next page.
+ */
+export type DiffPageNext = number | null;
+
+export interface DiffPage {
+  object: ObjectEnum;
+  /** Number of the version that it is compared with. */
+  against: number;
+  counts: DiffCounts;
+  data: RowDiff[];
+  has_more: boolean;
+  /** The `after` of the next page. */
+  next: DiffPageNext;
 }
 
 /**
@@ -1557,6 +1866,15 @@ export interface EngineMemory {
   /** Sum of weights, output layer and cache. */
   total: number;
 }
+
+export type EqualIdsEnum = typeof EqualIdsEnum[keyof typeof EqualIdsEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const EqualIdsEnum = {
+  first: 'first',
+  rename: 'rename',
+} as const;
 
 export type EventStep = number | null;
 
@@ -1608,6 +1926,18 @@ export interface Explanation {
   memory: ExplanationMemory;
   /** What the spec asks for and does not get, such as a clip that never acts. */
   remarks: string[];
+}
+
+/**
+ * One column of a changed row.
+ */
+export interface FieldChange {
+  name: string;
+  /** Null where `change` is `added`. */
+  before: Json;
+  /** Null where `change` is `removed`. */
+  after: Json;
+  change: ChangeEnum;
 }
 
 /**
@@ -1962,6 +2292,16 @@ export interface JudgeEndpoint {
   created_by: string;
 }
 
+export type Kind57dEnum = typeof Kind57dEnum[keyof typeof Kind57dEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const Kind57dEnum = {
+  added: 'added',
+  removed: 'removed',
+  changed: 'changed',
+} as const;
+
 /**
  * The newest checkpoint that counts.
  */
@@ -2276,6 +2616,32 @@ export interface Need {
 }
 
 /**
+ * Made from the name when omitted.
+ * @minLength 1
+ * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+ */
+export type NewDatasetRequestSlug = string | null;
+
+/**
+ * A new dataset for the result; the parts of a split are named after it.
+ */
+export interface NewDatasetRequest {
+  /**
+   * @minLength 1
+   * @maxLength 120
+   */
+  name: string;
+  /**
+   * Made from the name when omitted.
+   * @minLength 1
+   * @pattern ^[a-z0-9][a-z0-9_\-]{0,62}$
+   */
+  slug?: NewDatasetRequestSlug;
+  /** @maxLength 2000 */
+  description?: string;
+}
+
+/**
  * Link to hand over, shown this once; null where it was sent by mail.
  */
 export type NewInvitationLink = string | null;
@@ -2413,6 +2779,16 @@ export interface Offer {
   expires_at: string;
 }
 
+export type OpEnum = typeof OpEnum[keyof typeof OpEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const OpEnum = {
+  change: 'change',
+  remove: 'remove',
+  add: 'add',
+} as const;
+
 export type OpenAIErrorParam = string | null;
 
 /**
@@ -2433,6 +2809,18 @@ export const OpenAIErrorTypeEnum = {
   invalid_request_error: 'invalid_request_error',
   server_error: 'server_error',
 } as const;
+
+/**
+ * What an operation did, row by row.
+ */
+export interface OperationCounts {
+  /** Rows of the version that it was made of. */
+  before: number;
+  after: number;
+  added: number;
+  removed: number;
+  changed: number;
+}
 
 /**
  * What a version was made from.
@@ -2729,6 +3117,16 @@ export interface Parent {
   step: ParentStep;
   /** True for a rewind, which goes on at `step` + 1. */
   continues: boolean;
+}
+
+/**
+ * The version that one was made of.
+ */
+export interface ParentVersion {
+  dataset_id: string;
+  number: number;
+  ref: string;
+  readonly deleted: boolean;
 }
 
 export type PasskeyLastUsedAt = string | null;
@@ -3905,6 +4303,32 @@ export interface Rollout {
   shadow: RolloutShadow;
 }
 
+export type RowDiffBeforeIndex = number | null;
+
+export type RowDiffAfterIndex = number | null;
+
+export type RowDiffBeforeAnyOf = {[key: string]: Json};
+
+export type RowDiffBefore = RowDiffBeforeAnyOf | null;
+
+export type RowDiffAfterAnyOf = {[key: string]: Json};
+
+export type RowDiffAfter = RowDiffAfterAnyOf | null;
+
+/**
+ * One row that differs.
+ */
+export interface RowDiff {
+  kind: Kind57dEnum;
+  id: string;
+  before_index: RowDiffBeforeIndex;
+  after_index: RowDiffAfterIndex;
+  before: RowDiffBefore;
+  after: RowDiffAfter;
+  /** Columns that differ, of a changed row; none where only their order does. */
+  fields: FieldChange[];
+}
+
 export type RubricProposalRun = string | null;
 
 export type RubricProposalRunName = string | null;
@@ -4787,6 +5211,33 @@ export interface Validation {
 }
 
 /**
+ * What was asked for; of an edit, no more than the ids of the rows.
+ */
+export type VersionOperationArguments = {[key: string]: Json};
+
+/**
+ * How a version was made.
+ */
+export interface VersionOperation {
+  name: VersionOperationNameEnum;
+  /** What was asked for; of an edit, no more than the ids of the rows. */
+  arguments: VersionOperationArguments;
+  counts: OperationCounts;
+}
+
+export type VersionOperationNameEnum = typeof VersionOperationNameEnum[keyof typeof VersionOperationNameEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const VersionOperationNameEnum = {
+  upload: 'upload',
+  edit: 'edit',
+  filter: 'filter',
+  split: 'split',
+  merge: 'merge',
+} as const;
+
+/**
  * The cluster that people chose; null: any.
  */
 export type WaitingCluster = string | null;
@@ -5012,6 +5463,69 @@ export type CreateDatasetVersionHeaders = {
  */
 'Idempotency-Key'?: string;
 };
+
+export type DeriveDatasetVersionHeaders = {
+/**
+ * A retry with the same key gets the first answer.
+ */
+'Idempotency-Key'?: string;
+};
+
+export type DiffDatasetVersionsParams = {
+/**
+ * @minimum 0
+ * @maximum 100000000000
+ */
+after?: number;
+/**
+ * Number of the version that came before; by default the parent, or the one made before.
+ * @minimum 1
+ * @maximum 2147483647
+ */
+against?: number;
+/**
+ * Only rows of this kind.
+ */
+kind?: DiffDatasetVersionsKind;
+/**
+ * Largest number of rows.
+ * @minimum 1
+ * @maximum 200
+ */
+limit?: number;
+};
+
+export type DiffDatasetVersionsKind = typeof DiffDatasetVersionsKind[keyof typeof DiffDatasetVersionsKind];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DiffDatasetVersionsKind = {
+  added: 'added',
+  removed: 'removed',
+  changed: 'changed',
+} as const;
+
+export type DownloadDatasetVersionParams = {
+/**
+ * Whether it is packed with gzip.
+ */
+gzip?: boolean;
+/**
+ * Format of the file.
+ */
+type?: DownloadDatasetVersionType;
+};
+
+export type DownloadDatasetVersionType = typeof DownloadDatasetVersionType[keyof typeof DownloadDatasetVersionType];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const DownloadDatasetVersionType = {
+  jsonl: 'jsonl',
+  json: 'json',
+  csv: 'csv',
+  parquet: 'parquet',
+} as const;
 
 export type ListDatasetRowsParams = {
 /**

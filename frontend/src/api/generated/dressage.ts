@@ -50,9 +50,15 @@ import type {
   Dataset,
   DatasetRowPage,
   DatasetVersion,
+  DeriveDatasetVersionHeaders,
+  DeriveRequest,
+  Derived,
   DevicePass,
+  DiffDatasetVersionsParams,
+  DiffPage,
   DownloadCheckpointHeaders,
   DownloadCheckpointParams,
+  DownloadDatasetVersionParams,
   EventPage,
   ExportAuditParams,
   ForkRequest,
@@ -509,6 +515,18 @@ export const getDataset = (
     }
   
 /**
+ * Delete a dataset with all its versions, unless a run, a rehearsal or a bench job needs one of them.
+ */
+export const deleteDataset = (
+    datasetId: string,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/datasets/${datasetId}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
  * Upload the next version. Runs that name an earlier one keep it.
  */
 export const createDatasetVersion = (
@@ -535,6 +553,67 @@ export const getDatasetVersion = (
  options?: SecondParameter<typeof http<DatasetVersion>>,) => {
       return http<DatasetVersion>(
       {url: `/api/v1/datasets/${datasetId}/versions/${number}`, method: 'GET'
+    },
+      options);
+    }
+  
+/**
+ * Delete the rows of a version, unless a run, a rehearsal or a bench job needs them; its lineage stays.
+ */
+export const deleteDatasetVersion = (
+    datasetId: string,
+    number: number,
+ options?: SecondParameter<typeof http<void>>,) => {
+      return http<void>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}`, method: 'DELETE'
+    },
+      options);
+    }
+  
+/**
+ * Make versions of this one: edit, filter, split or merge. `dry_run` counts, and makes nothing.
+ */
+export const deriveDatasetVersion = (
+    datasetId: string,
+    number: number,
+    deriveRequest: DeriveRequest,
+    headers?: DeriveDatasetVersionHeaders,
+ options?: SecondParameter<typeof http<Derived | Derived>>,) => {
+      return http<Derived | Derived>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/derive`, method: 'POST',
+      headers: {'Content-Type': 'application/json', ...headers},
+      data: deriveRequest
+    },
+      options);
+    }
+  
+/**
+ * Rows that were added, removed and changed since another version of the dataset, matched by their ids.
+ */
+export const diffDatasetVersions = (
+    datasetId: string,
+    number: number,
+    params?: DiffDatasetVersionsParams,
+ options?: SecondParameter<typeof http<DiffPage>>,) => {
+      return http<DiffPage>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/diff`, method: 'GET',
+        params
+    },
+      options);
+    }
+  
+/**
+ * All rows in order, as JSON lines, a JSON array, CSV or Parquet.
+ */
+export const downloadDatasetVersion = (
+    datasetId: string,
+    number: number,
+    params?: DownloadDatasetVersionParams,
+ options?: SecondParameter<typeof http<Blob>>,) => {
+      return http<Blob>(
+      {url: `/api/v1/datasets/${datasetId}/versions/${number}/download`, method: 'GET',
+        params,
+        responseType: 'blob'
     },
       options);
     }
@@ -1848,8 +1927,13 @@ export type ListClustersResult = NonNullable<Awaited<ReturnType<typeof listClust
 export type ListDatasetsResult = NonNullable<Awaited<ReturnType<typeof listDatasets>>>
 export type CreateDatasetResult = NonNullable<Awaited<ReturnType<typeof createDataset>>>
 export type GetDatasetResult = NonNullable<Awaited<ReturnType<typeof getDataset>>>
+export type DeleteDatasetResult = NonNullable<Awaited<ReturnType<typeof deleteDataset>>>
 export type CreateDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof createDatasetVersion>>>
 export type GetDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof getDatasetVersion>>>
+export type DeleteDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deleteDatasetVersion>>>
+export type DeriveDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof deriveDatasetVersion>>>
+export type DiffDatasetVersionsResult = NonNullable<Awaited<ReturnType<typeof diffDatasetVersions>>>
+export type DownloadDatasetVersionResult = NonNullable<Awaited<ReturnType<typeof downloadDatasetVersion>>>
 export type ListDatasetRowsResult = NonNullable<Awaited<ReturnType<typeof listDatasetRows>>>
 export type RunGraderResult = NonNullable<Awaited<ReturnType<typeof runGrader>>>
 export type ValidateGraderResult = NonNullable<Awaited<ReturnType<typeof validateGrader>>>

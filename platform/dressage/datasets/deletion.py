@@ -1,0 +1,84 @@
+"""Deletion of versions and datasets: the files go, the rows of the database stay for the lineage of others."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.db import transaction
+from django.utils import timezone
+
+from dressage.common.actors import Actor
+from dressage.common.problems import Problem, conflict
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.pins import Pin, pins
+from dressage.teams.services import record_audit
+
+_NAMED = 3
+"""Pins that the sentence names; all of them stand in ``pins``."""
+
+
+@transaction.atomic
+def delete_version(version: DatasetVersion, actor: Actor) -> None:
+    """Delete the rows of one version.
+
+    Raises:
+        Problem: 409 where something needs it, with ``pins``, or where it is the only one. Then nothing changes.
+    """
+    dataset = Dataset.objects.select_for_update(no_key=True).get(pk=version.dataset_id)
+    others = dataset.versions.filter(deleted_at=None).exclude(pk=version.pk)
+    if not others.exists():
+        raise conflict("This is the only version. Delete the dataset instead.", code="only_version")
+    _require_unpinned(dataset, [version])
+    _bury(dataset, actor, [version])
+    before = {"ref": version.ref, "rows": version.rows, "sha256": version.sha256}
+    record_audit(dataset.team, actor, "dataset.version.delete", "dataset", dataset.id, before=before)
+
+
+@transaction.atomic
+def delete_dataset(dataset: Dataset, actor: Actor) -> None:
+    """Delete all versions of a dataset; its slug stays taken, so that no old spec comes to mean other rows.
+
+    Raises:
+        Problem: 409 where something needs a version, with ``pins``. Then nothing changes.
+    """
+    dataset = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    versions = list(dataset.versions.filter(deleted_at=None))
+    _require_unpinned(dataset, versions)
+    _bury(dataset, actor, versions)
+    dataset.deleted_at, dataset.deleted_by = timezone.now(), actor.label
+    dataset.save(update_fields=["deleted_at", "deleted_by"])
+    before = {"slug": dataset.slug, "versions": [version.number for version in versions]}
+    record_audit(dataset.team, actor, "dataset.delete", "dataset", dataset.id, before=before)
+
+
+def _require_unpinned(dataset: Dataset, versions: Sequence[DatasetVersion]) -> None:
+    found = pins(dataset.team, [f"{dataset.slug}@{version.number}" for version in versions])
+    if found:
+        named = ", ".join(_words(pin) for pin in found[:_NAMED])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        raise Problem(
+            409,
+            "Conflict",
+            f"It is needed by {named}{more}. Wait for their end, or cancel them.",
+            code="dataset_in_use",
+            extra={"pins": found},
+        )
+
+
+def _words(pin: Pin) -> str:
+    return f"the {pin['kind'].replace('_', ' ')} {pin['name']!r}"
+
+
+def _bury(dataset: Dataset, actor: Actor, versions: Sequence[DatasetVersion]) -> None:
+    """Mark versions as deleted, and remove files that no other version of the dataset has, once that is stored."""
+    buried = [version.pk for version in versions]
+    DatasetVersion.objects.filter(pk__in=buried).update(deleted_at=timezone.now(), deleted_by=actor.label)
+    kept = set(dataset.versions.filter(deleted_at=None).values_list("sha256", flat=True))
+    paths = {version.path for version in versions if version.sha256 not in kept}
+    transaction.on_commit(lambda: _remove(paths))
+
+
+def _remove(paths: set[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+        for derived in path.parent.glob(f"*/*{path.stem}*"):  # diffs, which can be made again
+            derived.unlink(missing_ok=True)

@@ -1,0 +1,97 @@
+"""Operations that make versions of versions, as clients ask for them and as the lineage keeps them."""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+
+from dressage.common.serializers import SLUG_PATTERN
+from dressage.datasets.row_query import RowId, RowQuery
+
+MAX_CHANGES = 10_000
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class RowChange(_Asked):
+    """One row that is changed, removed or added."""
+
+    op: Literal["change", "remove", "add"]
+    id: RowId | None = None
+    """Id of the row; for a row that is added, its own or one that follows from its content when omitted."""
+    row: dict[str, Any] | None = None
+    """The whole new row, for what is changed or added."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> "RowChange":
+        if self.op != "add" and self.id is None:
+            raise ValueError(f"{self.op} needs the id of a row")
+        if (self.op == "remove") == (self.row is not None):
+            raise ValueError("remove takes no row" if self.row is not None else f"{self.op} needs a row")
+        return self
+
+
+class EditRows(_Asked):
+    """Rows changed, removed and added; changed rows keep their ids and places, added ones come last."""
+
+    name: Literal["edit"]
+    changes: list[RowChange] = Field(min_length=1, max_length=MAX_CHANGES)
+
+
+class FilterRows(_Asked):
+    """The rows that a query finds, in their order."""
+
+    name: Literal["filter"]
+    query: RowQuery
+
+    @model_validator(mode="after")
+    def _some_condition(self) -> "FilterRows":
+        if self.query.is_empty():
+            raise ValueError("the query finds every row; give it a condition")
+        return self
+
+
+class SplitShare(_Asked):
+    """One part of a split."""
+
+    name: str = Field(pattern=SLUG_PATTERN, max_length=30)
+    share: float = Field(gt=0, lt=1)
+
+
+class SplitRows(_Asked):
+    """Every row goes into one part, by a hash of its id: rows of later versions stay in the parts of before."""
+
+    name: Literal["split"]
+    shares: list[SplitShare] = Field(min_length=2, max_length=10)
+    """Parts whose shares sum to 1. Each becomes a dataset of its own, ``<slug>-<name>``."""
+    salt: str = Field("", max_length=100, pattern=r"^[^\x00]*$")
+    """Text that makes another split of the same rows."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> "SplitRows":
+        if len({share.name for share in self.shares}) < len(self.shares):
+            raise ValueError("two parts have the same name")
+        if not math.isclose(sum(share.share for share in self.shares), 1.0, abs_tol=1e-6):
+            raise ValueError("the shares do not sum to 1")
+        return self
+
+
+class MergeVersions(_Asked):
+    """The rows of several versions one after the other."""
+
+    name: Literal["merge"]
+    others: list[Annotated[str, Field(min_length=3, max_length=80)]] = Field(min_length=1, max_length=20)
+    """``slug@version`` of those whose rows come behind."""
+    equal_ids: Literal["first", "rename"] = "first"
+    """What becomes of a row whose id was there before: left out, or taken with another id."""
+
+
+AnyOperation = EditRows | FilterRows | SplitRows | MergeVersions
+
+
+class DatasetOperation(RootModel[Annotated[AnyOperation, Field(discriminator="name")]]):
+    """What is to be made of a version."""
+
+    model_config = ConfigDict(frozen=True)

@@ -1,0 +1,295 @@
+"""Writes of versions that are made of others. A preview reads what the operation would read, and writes nothing."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+from django.db import transaction
+from typing_extensions import TypedDict
+
+from dressage.common.actors import Actor
+from dressage.common.lengthy import FILES
+from dressage.common.problems import Problem, conflict, invalid
+from dressage.common.slugs import slug_for
+from dressage.datasets import selectors, storage
+from dressage.datasets.derivation import tables
+from dressage.datasets.derivation.operations import AnyOperation, EditRows, FilterRows, MergeVersions, SplitRows
+from dressage.datasets.derivation.tables import Counts, EditError
+from dressage.datasets.limits import MAX_COLUMNS, MAX_ROWS
+from dressage.datasets.lineage import OperationCounts, VersionOperation
+from dressage.datasets.models import Dataset, DatasetVersion
+from dressage.datasets.services import add_version, require_free
+from dressage.teams.models import Team
+from trainer_core.datasets.fields import json_type
+
+_NOTED_IDS = 100
+"""Ids of an edit's rows that the lineage keeps."""
+
+
+class DerivedVersion(TypedDict):
+    """A version that was made, or would be."""
+
+    name: str
+    """Name of its dataset."""
+    slug: str
+    dataset_id: str | None
+    """Null in a preview of a new dataset."""
+    number: int
+    ref: str
+    rows: int
+
+
+class Derived(TypedDict):
+    """What an operation made, or would make."""
+
+    operation: Literal["edit", "filter", "split", "merge"]
+    dry_run: bool
+    counts: OperationCounts
+    """All parts together."""
+    results: list[DerivedVersion]
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """A new dataset for the result."""
+
+    name: str
+    slug: str | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """One version that is to be made."""
+
+    into: Into | None
+    """None for the next version of the parent's dataset."""
+    tables: Iterator[pa.Table]
+    counts: Counts
+    columns: list[dict[str, str]]
+    arguments: dict[str, Any]
+
+
+@dataclass
+class _Written:
+    target: _Target
+    path: Path = field(default_factory=Path)
+
+
+def derive(
+    parent: DatasetVersion,
+    actor: Actor,
+    operation: AnyOperation,
+    *,
+    into: Into | None = None,
+    latest: int | None = None,
+    dry_run: bool = False,
+) -> Derived:
+    """Make versions of ``parent``, with their lineage.
+
+    Args:
+        parent: the version whose rows are taken.
+        actor: who asks.
+        operation: what is done with them.
+        into: a new dataset for the result; None makes the next version of the parent's dataset. A split makes new
+            datasets in any case.
+        latest: number of the newest version that the caller has seen.
+        dry_run: whether only to count.
+
+    Raises:
+        Problem: 409 where a newer version than ``latest`` is there, or a slug is taken; 422 where the operation cannot
+            be done, or would leave no row; 429 or 503 where too many files are read at once. Then nothing is made.
+    """
+    team = parent.dataset.team
+    _require_latest(parent.dataset, latest)
+    targets = _targets(team, parent, operation, into)
+    for target in targets:
+        if target.into is not None:
+            require_free(team, slug_for(target.into.name, target.into.slug))
+    with ExitStack() as stack:
+        written = [_Written(target) for target in targets]
+        with FILES.place(team.id):
+            for one in written:
+                _carry_out(one, stack, dry_run)
+        if dry_run:
+            results = [_preview(parent, one.target) for one in written]
+        else:
+            with transaction.atomic():
+                Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+                results = [_store(parent, actor, operation.name, one, latest) for one in written]
+    counts = _together([target.counts for target in targets])
+    return {"operation": operation.name, "dry_run": dry_run, "counts": counts, "results": results}
+
+
+def _targets(team: Team, parent: DatasetVersion, operation: AnyOperation, into: Into | None) -> list[_Target]:
+    counts = Counts()
+    match operation:
+        case EditRows():
+            return [_edit(parent, operation, into, counts)]
+        case FilterRows():
+            found = tables.filtered(parent.path, operation.query, counts)
+            query = operation.query.model_dump(exclude_defaults=True)
+            if "ids" in query:
+                query |= {"ids": query["ids"][:_NOTED_IDS], "number_of_ids": len(query["ids"])}
+            return [_Target(into, found, counts, parent.columns, {"query": query})]
+        case SplitRows():
+            return [_part(parent, operation, number, into) for number in range(len(operation.shares))]
+        case MergeVersions():
+            return [_merge(team, parent, operation, into, counts)]
+
+
+def _edit(parent: DatasetVersion, edit: EditRows, into: Into | None, counts: Counts) -> _Target:
+    try:
+        checked = tables.check_edit(edit)
+    except EditError as error:
+        raise _unfit(error) from error
+    columns = parent.columns
+    for row in checked.rows:
+        here = [{"name": name, "type": json_type(value)} for name, value in row.data.items()]
+        columns = _columns_of(columns, here)
+    if len(columns) > MAX_COLUMNS:
+        raise invalid("/operation/changes", f"The version would have more than {MAX_COLUMNS} different columns.")
+    ids = [change.id for change in edit.changes if change.id is not None]
+    arguments = {"ids": ids[:_NOTED_IDS], "number_of_ids": len(ids)}
+    return _Target(into, tables.edited(parent.path, checked, counts), counts, columns, arguments)
+
+
+def _part(parent: DatasetVersion, split: SplitRows, number: int, into: Into | None) -> _Target:
+    share, counts = split.shares[number], Counts()
+    base = into.name if into else parent.dataset.name
+    slug = (into.slug or slug_for(into.name, None)) if into else parent.dataset.slug
+    new = Into(
+        f"{base[:88]} {share.name}", f"{slug[: 62 - len(share.name)]}-{share.name}", into.description if into else ""
+    )
+    found = tables.part(parent.path, split.shares, split.salt, number, counts)
+    arguments = {
+        "part": share.name,
+        "shares": {one.name: one.share for one in split.shares},
+        "salt": split.salt,
+    }
+    return _Target(new, found, counts, parent.columns, arguments)
+
+
+def _merge(team: Team, parent: DatasetVersion, merge: MergeVersions, into: Into | None, counts: Counts) -> _Target:
+    others = []
+    for index, ref in enumerate(merge.others):
+        try:
+            others.append(selectors.version_by_ref(team, ref))
+        except LookupError as error:
+            raise invalid(f"/operation/others/{index}", str(error), code="unknown_reference") from error
+    if sum(version.rows for version in (parent, *others)) > MAX_ROWS:
+        raise invalid("/operation/others", f"Together they have more than {MAX_ROWS:,} rows.")
+    columns = parent.columns
+    for other in others:
+        columns = _columns_of(columns, other.columns)
+    if len(columns) > MAX_COLUMNS:
+        raise invalid("/operation/others", f"Together they have more than {MAX_COLUMNS} different columns.")
+    paths = [parent.path, *(other.path for other in others)]
+    arguments = {"others": [other.ref for other in others], "equal_ids": merge.equal_ids}
+    return _Target(into, tables.merged(paths, merge.equal_ids, counts), counts, columns, arguments)
+
+
+def _carry_out(one: _Written, stack: ExitStack, dry_run: bool) -> None:
+    target = one.target
+    try:
+        if dry_run:
+            for _ in target.tables:
+                pass
+        else:
+            one.path = storage.write_tables(target.tables)
+            stack.callback(one.path.unlink, missing_ok=True)
+    except EditError as error:
+        raise _unfit(error) from error
+    except FileNotFoundError as error:
+        raise invalid("/operation", "A file of the rows is gone.", code="missing_files") from error
+    if not target.counts.after:
+        part = target.arguments.get("part")
+        detail = f"The part {part!r} would have no row." if part else "No row would be left."
+        raise invalid("/operation", f"{detail} Nothing was made.", code="no_rows")
+
+
+def _store(
+    parent: DatasetVersion,
+    actor: Actor,
+    name: Literal["edit", "filter", "split", "merge"],
+    one: _Written,
+    latest: int | None,
+) -> DerivedVersion:
+    target = one.target
+    if target.into is None:
+        # NO KEY UPDATE: two operations take their numbers one after the other; readers do not wait.
+        dataset = Dataset.objects.select_for_update(no_key=True).get(pk=parent.dataset_id)
+        _require_latest(dataset, latest)
+    else:
+        slug = slug_for(target.into.name, target.into.slug)
+        require_free(parent.dataset.team, slug)
+        dataset = Dataset.objects.create(
+            team=parent.dataset.team,
+            slug=slug,
+            name=target.into.name,
+            description=target.into.description,
+            created_by=actor.label,
+        )
+    counts = OperationCounts(**target.counts.document())  # type: ignore[typeddict-item]  # its keys are the fields
+    version = add_version(
+        dataset,
+        actor,
+        one.path,
+        rows=target.counts.after,
+        columns=target.columns,
+        operation=VersionOperation(name=name, arguments=target.arguments, counts=counts),
+        parent=parent,
+    )
+    return _result(dataset, version.number, version.rows, dataset.id)
+
+
+def _preview(parent: DatasetVersion, target: _Target) -> DerivedVersion:
+    if target.into is None:
+        newest = parent.dataset.versions.order_by("-number").values_list("number", flat=True)[0]
+        return _result(parent.dataset, newest + 1, target.counts.after, parent.dataset_id)
+    dataset = Dataset(name=target.into.name, slug=slug_for(target.into.name, target.into.slug))
+    return _result(dataset, 1, target.counts.after, None)
+
+
+def _result(dataset: Dataset, number: int, rows: int, dataset_id: str | None) -> DerivedVersion:
+    return {
+        "name": dataset.name,
+        "slug": dataset.slug,
+        "dataset_id": dataset_id,
+        "number": number,
+        "ref": f"{dataset.slug}@{number}",
+        "rows": rows,
+    }
+
+
+def _require_latest(dataset: Dataset, seen: int | None) -> None:
+    newest = dataset.versions.filter(deleted_at=None).order_by("-number").values_list("number", flat=True)[0]
+    if seen is not None and seen != newest:
+        detail = f"Version {newest} was made since you looked; the newest then was {seen}. Look at it, then try again."
+        raise conflict(detail, code="newer_version")
+
+
+def _columns_of(*lists: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Columns of the rows of several lists, in order of first appearance; ``mixed`` where they differ."""
+    types: dict[str, str] = {}
+    for column in (one for columns in lists for one in columns):
+        name, here = column["name"], column["type"]
+        there = types.get(name, here)
+        types[name] = there if here in (there, "null") else here if there == "null" else "mixed"
+    return [{"name": name, "type": found} for name, found in types.items()]
+
+
+def _together(counts: list[Counts]) -> OperationCounts:
+    """The counts of one target, or of the parts of a split, which leave no row out."""
+    if len(counts) == 1:
+        return OperationCounts(**counts[0].document())  # type: ignore[typeddict-item]  # its keys are the fields
+    after = sum(one.after for one in counts)
+    return {"before": counts[0].before, "after": after, "added": 0, "removed": 0, "changed": 0}
+
+
+def _unfit(error: EditError) -> Problem:
+    place = "" if error.index is None else f"/{error.index}"
+    return invalid(f"/operation/changes{place}", str(error), code="invalid_edit")

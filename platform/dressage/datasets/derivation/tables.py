@@ -1,0 +1,224 @@
+"""Rows of the versions that operations make, as streams of tables: the same for a preview and for the real thing."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dressage.datasets import row_ids, storage
+from dressage.datasets.derivation.operations import EditRows, RowChange, SplitShare
+from dressage.datasets.facts import facts_of_stored
+from dressage.datasets.limits import MAX_ROW_BYTES
+from dressage.datasets.row_query import Matcher, RowQuery
+from dressage.datasets.rows import Row, check_row
+
+
+@dataclass
+class Counts:
+    """What an operation did, row by row; complete when its tables have all been read."""
+
+    before: int = 0
+    after: int = 0
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+
+    def document(self) -> dict[str, int]:
+        """The counts as the lineage keeps them."""
+        return dict(self.__dict__)
+
+
+@dataclass
+class CheckedEdit:
+    """An edit whose rows are checked."""
+
+    changed: dict[str, Row] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    added: list[tuple[str | None, Row]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows that the edit brings."""
+        return [*self.changed.values(), *(row for _, row in self.added)]
+
+
+class EditError(ValueError):
+    """A change that cannot be made."""
+
+    def __init__(self, index: int | None, detail: str) -> None:
+        super().__init__(detail)
+        self.index = index
+        """Its number among the changes, where it is one."""
+
+
+def check_edit(edit: EditRows) -> CheckedEdit:
+    """The edit with its rows checked. Raises EditError."""
+    checked, seen = CheckedEdit(), set()
+    for index, change in enumerate(edit.changes):
+        if change.id is not None and change.id in seen:
+            raise EditError(index, f"The row {change.id!r} is named twice.")
+        if change.id is not None:
+            seen.add(change.id)
+        if change.op == "remove":
+            checked.removed.add(str(change.id))
+            continue
+        row = _checked_row(index, change)
+        if change.op == "change":
+            checked.changed[str(change.id)] = row
+        else:
+            if change.id is not None and not row_ids.fits(change.id):
+                raise EditError(index, f"{change.id!r} is no id: use letters, digits and . _ : / + -, at most 80.")
+            checked.added.append((change.id, row))
+    return checked
+
+
+def _checked_row(index: int, change: RowChange) -> Row:
+    try:
+        row = check_row(change.row)
+    except ValueError as error:
+        raise EditError(index, str(error)) from error
+    if len(_text(row).encode()) > MAX_ROW_BYTES:
+        raise EditError(index, f"The row has more than {MAX_ROW_BYTES:,} bytes.")
+    return row
+
+
+def edited(path: Path, edit: CheckedEdit, counts: Counts) -> Iterator[pa.Table]:
+    """The rows after an edit. Raises EditError for an id that is not there, or one that is there already."""
+    named = pa.array([*edit.changed, *edit.removed, *(one for one, _ in edit.added if one)], pa.string())
+    missing, present = edit.changed.keys() | edit.removed, set()
+    own_ids = [one or row_ids.content_id(row.data) for one, row in edit.added]
+    watched = pa.array(own_ids, pa.string())
+    for table in storage.tables(path):
+        counts.before += table.num_rows
+        ids = table.column("id")
+        if watched:
+            present |= set(ids.filter(pc.is_in(ids, watched)).to_pylist())
+        if named and pc.any(pc.is_in(ids, named)).as_py():
+            missing = missing - set(ids.to_pylist())
+            table = _replaced(table, edit, counts)
+        counts.after += table.num_rows
+        yield table
+    if missing:
+        raise EditError(None, f"There is no row {min(missing)!r} in this version.")
+    if edit.added:
+        table = _appended(edit, own_ids, present)
+        counts.added, counts.after = table.num_rows, counts.after + table.num_rows
+        yield table
+
+
+def _replaced(table: pa.Table, edit: CheckedEdit, counts: Counts) -> pa.Table:
+    records = []
+    for record in table.to_pylist():
+        if record["id"] in edit.removed:
+            counts.removed += 1
+            continue
+        new = edit.changed.get(record["id"])
+        if new is not None and _text(new) != record["row"]:
+            counts.changed += 1
+            record = _record(new, record["id"])
+        records.append(record)
+    return pa.Table.from_pylist(records, schema=storage.SCHEMA)
+
+
+def _appended(edit: CheckedEdit, own_ids: Sequence[str], present: set[str]) -> pa.Table:
+    records, taken = [], set(present)
+    for (given, row), row_id in zip(edit.added, own_ids, strict=True):
+        if given is not None and given in taken:
+            raise EditError(None, f"There is a row {given!r} already; change it, or add this one without an id.")
+        if row_id in taken:
+            raise EditError(None, f"An equal row, {row_id!r}, is there already; give the one that is added an id.")
+        taken.add(row_id)
+        records.append(_record(row, row_id))
+    return pa.Table.from_pylist(records, schema=storage.SCHEMA)
+
+
+def filtered(path: Path, query: RowQuery, counts: Counts) -> Iterator[pa.Table]:
+    """The rows that a query finds."""
+    matcher = Matcher(query)
+    wanted = None if query.ids is None else pa.array(sorted(matcher.ids or ()), pa.string())
+    for table in storage.tables(path):
+        counts.before += table.num_rows
+        if wanted is not None:
+            table = table.filter(pc.is_in(table.column("id"), wanted))
+        if not matcher.by_id_alone:
+            table = table.filter(pa.array(_found(table, matcher), pa.bool_()))
+        counts.after += table.num_rows
+        if table.num_rows:
+            yield table
+    counts.removed = counts.before - counts.after
+
+
+def _found(table: pa.Table, matcher: Matcher) -> list[bool]:
+    columns = (table.column(name).to_pylist() for name in ("id", "row", "answer"))
+    return [matcher.finds(row_id, facts_of_stored(text, answer)) for row_id, text, answer in zip(*columns, strict=True)]
+
+
+def part_of(row_id: str, salt: str, shares: Sequence[SplitShare]) -> int:
+    """The number of the part that a row goes into, the same wherever its id and the shares are the same."""
+    digest = hashlib.sha256(f"{salt}\0{row_id}".encode()).digest()
+    place, edge = int.from_bytes(digest[:8], "big") / 2**64, 0.0
+    for index, share in enumerate(shares):
+        edge += share.share
+        if place < edge:
+            return index
+    return len(shares) - 1
+
+
+def part(path: Path, shares: Sequence[SplitShare], salt: str, wanted: int, counts: Counts) -> Iterator[pa.Table]:
+    """The rows of one part of a split."""
+    for table in storage.tables(path):
+        counts.before += table.num_rows
+        mask = [part_of(row_id, salt, shares) == wanted for row_id in table.column("id").to_pylist()]
+        table = table.filter(pa.array(mask, pa.bool_()))
+        counts.after += table.num_rows
+        if table.num_rows:
+            yield table
+    counts.removed = counts.before - counts.after
+
+
+def merged(paths: Iterable[Path], equal_ids: str, counts: Counts) -> Iterator[pa.Table]:
+    """The rows of several files; memory: the ids of all rows, 8 bytes each while they are counted, then their ranks."""
+    known, files = row_ids.Occurrences(), list(paths)
+    for path in files:
+        for table in storage.tables(path):
+            known.add(table.column("id").to_pylist())
+    ranks, start = known.ranks(), 0
+    for number, path in enumerate(files):
+        for table in storage.tables(path):
+            size = table.num_rows
+            here = None if ranks is None else ranks[start : start + size]
+            start += size
+            if here is not None and here.any():
+                table = _without_doubles(table, here) if equal_ids == "first" else _renamed(table, here)
+            if number == 0:
+                counts.before += size
+            else:
+                counts.added += table.num_rows
+            counts.after += table.num_rows
+            yield table
+
+
+def _without_doubles(table: pa.Table, ranks: Any) -> pa.Table:
+    return table.filter(pa.array(ranks == 0))
+
+
+def _renamed(table: pa.Table, ranks: Any) -> pa.Table:
+    """The table whose doubles have ids of their own, which follow from the id and its number among its equals."""
+    ids = [
+        f"{row_id[:60]}+{row_ids.content_id([row_id, rank])[:8]}" if rank else row_id
+        for row_id, rank in zip(table.column("id").to_pylist(), ranks.tolist(), strict=True)
+    ]
+    return table.set_column(table.schema.get_field_index("id"), storage.SCHEMA.field("id"), pa.array(ids, pa.string()))
+
+
+def _record(row: Row, row_id: str) -> dict[str, Any]:
+    return {"row": _text(row), "prompt": row.prompt, "answer": row.answer, "id": row_id}
+
+
+def _text(row: Row) -> str:
+    return json.dumps(row.data, ensure_ascii=False, separators=(",", ":"))

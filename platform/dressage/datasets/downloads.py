@@ -1,0 +1,199 @@
+"""Downloads of a version's rows in the formats that uploads come in, as streams in constant memory.
+
+Whole numbers are written as they are, whatever their size.
+"""
+
+import csv
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dressage.datasets.limits import ROWS_PER_GROUP
+
+DownloadFormat = Literal["jsonl", "json", "csv", "parquet"]
+CONTENT_TYPES: dict[DownloadFormat, str] = {
+    "jsonl": "application/jsonl",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+GZIP = "application/gzip"
+_EXACT_IN_DOUBLE = 2**53
+_INT64 = range(-(2**63), 2**63)
+_CHAT = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
+
+
+def stream(path: Path, format: DownloadFormat, columns: list[str], *, packed: bool) -> Iterator[bytes]:
+    """The rows of a stored file in a format, packed with gzip where wanted.
+
+    Args:
+        path: the stored file.
+        format: what is written.
+        columns: names of all columns of the rows, which tables have in this order.
+        packed: whether it is packed.
+    """
+    writers: dict[DownloadFormat, Callable[[], Iterator[bytes]]] = {
+        "jsonl": lambda: _jsonl(path),
+        "json": lambda: _json(path),
+        "csv": lambda: _csv(path, columns),
+        "parquet": lambda: _parquet(path, columns),
+    }
+    pieces = writers[format]()
+    return _gzip(pieces) if packed else pieces
+
+
+def _texts(path: Path) -> Iterator[list[str]]:
+    """The JSON of the rows, some thousand at a time."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROWS_PER_GROUP, columns=["row"]):
+            yield batch.column("row").to_pylist()
+
+
+def _jsonl(path: Path) -> Iterator[bytes]:
+    for texts in _texts(path):
+        yield ("\n".join(texts) + "\n").encode()
+
+
+def _json(path: Path) -> Iterator[bytes]:
+    between = "[\n"
+    for texts in _texts(path):
+        yield (between + ",\n".join(texts)).encode()
+        between = ",\n"
+    yield b"\n]\n"
+
+
+def _csv(path: Path, columns: list[str]) -> Iterator[bytes]:
+    """Texts as they are, nothing for null, all else as JSON."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(columns)
+    for texts in _texts(path):
+        for text in texts:
+            row = json.loads(text)
+            writer.writerow([_cell(row.get(name)) for name in columns])
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _compact(value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parquet(path: Path, columns: list[str]) -> Iterator[bytes]:
+    """One column for each of the rows' keys. What has no plain type that all rows share is written as JSON text."""
+    schema = _schema(path, columns)
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(pa.PythonFile(_WriteOnly(buffer), "w"), schema, compression="zstd") as writer:
+        for texts in _texts(path):
+            rows = [json.loads(text) for text in texts]
+            arrays = [pa.array([_value(row.get(field.name), field) for row in rows], field.type) for field in schema]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            yield _drained(buffer)
+    yield _drained(buffer)
+
+
+class _WriteOnly(io.RawIOBase):
+    """A file that hands on what is written, and knows how much that was."""
+
+    def __init__(self, buffer: io.BytesIO) -> None:
+        self._buffer, self._written = buffer, 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        size = self._buffer.write(data)
+        self._written += size
+        return size
+
+    def tell(self) -> int:
+        return self._written
+
+
+def _drained(buffer: io.BytesIO) -> bytes:
+    data = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return data
+
+
+def _schema(path: Path, columns: list[str]) -> pa.Schema:
+    kinds: dict[str, set[str]] = {name: set() for name in columns}
+    for texts in _texts(path):
+        for text in texts:
+            for name, value in json.loads(text).items():
+                kinds[name].add(_kind(value))
+    return pa.schema([_field(name, found - {"null"}) for name, found in kinds.items()])
+
+
+def _field(name: str, kinds: set[str]) -> pa.Field:
+    types: dict[frozenset[str], pa.DataType] = {
+        frozenset(): pa.string(),
+        frozenset({"text"}): pa.string(),
+        frozenset({"boolean"}): pa.bool_(),
+        frozenset({"whole"}): pa.int64(),
+        frozenset({"whole", "large"}): pa.int64(),
+        frozenset({"large"}): pa.int64(),
+        frozenset({"real"}): pa.float64(),
+        frozenset({"texts"}): pa.list_(pa.string()),
+        frozenset({"texts", "empty"}): pa.list_(pa.string()),
+        frozenset({"chat"}): _CHAT,
+    }
+    found = types.get(frozenset(kinds))
+    return pa.field(name, found) if found is not None else pa.field(name, pa.string(), metadata={"as": "json"})
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            if value not in _INT64:
+                return "json"
+            return "whole" if abs(value) <= _EXACT_IN_DOUBLE else "large"
+        case float():
+            return "real"
+        case str():
+            return "text"
+        case []:
+            return "empty"
+        case list() if all(isinstance(one, str) for one in value):
+            return "texts"
+        case list() if all(_is_message(one) for one in value):
+            return "chat"
+    return "json"
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"role", "content"}
+        and all(isinstance(one, str) for one in value.values())
+    )
+
+
+def _value(value: Any, field: pa.Field) -> Any:
+    return _compact(value) if field.metadata and value is not None else value
+
+
+def _gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(6, wbits=31)
+    for piece in pieces:
+        if packed := packer.compress(piece):
+            yield packed
+    yield packer.flush()

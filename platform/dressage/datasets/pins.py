@@ -1,0 +1,35 @@
+"""What needs the rows of a version. Rooms that know it register a question here; datasets know none of them."""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from dressage.teams.models import Team
+
+
+class Pin(TypedDict):
+    """Something that needs the rows of a version, which therefore is not deleted."""
+
+    kind: Literal["run", "rehearsal", "bench_job"]
+    id: str
+    name: str
+    state: str
+    ref: str
+    """The version that it needs."""
+
+
+FinderOfPins = Callable[[Team, Collection[str]], Iterable[Pin]]
+"""(team, ``slug@number`` of versions) to what needs one of them."""
+_FINDERS: list[FinderOfPins] = []
+
+
+def register_finder_of_pins(finder: FinderOfPins) -> None:
+    """Ask this before versions are deleted. For ``AppConfig.ready``; a second call with the same one is harmless."""
+    if finder not in _FINDERS:
+        _FINDERS.append(finder)
+
+
+def pins(team: Team, refs: Collection[str]) -> list[Pin]:
+    """All that needs one of the versions."""
+    return [pin for finder in _FINDERS for pin in finder(team, refs)]

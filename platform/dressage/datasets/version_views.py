@@ -1,0 +1,148 @@
+"""REST views of what is made of a version: other versions, differences, downloads."""
+
+from pathlib import Path
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.response import Response
+
+from dressage.common.idempotency import idempotent
+from dressage.common.lengthy import FILES
+from dressage.common.paging import LIMIT
+from dressage.common.permissions import IsEditor
+from dressage.common.problems import invalid
+from dressage.common.query import Choice, Flag, Query, Whole
+from dressage.common.scopes import Noun
+from dressage.datasets import diff, downloads, selectors
+from dressage.datasets.derivation.services import Into, derive
+from dressage.datasets.serializers import DerivedSerializer, DeriveSerializer, DiffPageSerializer
+from dressage.teams.api import ApiView, TeamRequest
+
+
+class DeriveView(ApiView):
+    """Operations on a version."""
+
+    noun = Noun.DATASETS
+    max_body_bytes = 64 << 20
+    roles = {"POST": IsEditor}
+    problem_statuses = {"POST": (409, 413, 429, 503)}
+
+    @extend_schema(
+        operation_id="deriveDatasetVersion",
+        tags=["datasets"],
+        request=DeriveSerializer,
+        responses={200: DerivedSerializer, 201: DerivedSerializer},
+    )
+    @idempotent
+    def post(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
+        """Make versions of this one: edit, filter, split or merge. `dry_run` counts, and makes nothing."""
+        parent = selectors.stored_version(request.team, dataset_id, number)
+        fields = self.body(DeriveSerializer)
+        into = Into(**fields["into"]) if fields["into"] else None
+        made = derive(
+            parent,
+            request.actor,
+            fields["operation"].root,
+            into=into,
+            latest=fields["latest"],
+            dry_run=fields["dry_run"],
+        )
+        code = status.HTTP_200_OK if fields["dry_run"] else status.HTTP_201_CREATED
+        return Response(DerivedSerializer(made).data, status=code)
+
+
+class DiffView(ApiView):
+    """Difference of two versions."""
+
+    noun = Noun.DATASETS
+    problem_statuses = {"GET": (429, 503)}
+    queries = {
+        "GET": Query.of(
+            Whole(
+                name="against",
+                least=1,
+                description="Number of the version that came before; by default the parent, or the one made before.",
+            ),
+            Choice(name="kind", choices=diff.KINDS, description="Only rows of this kind."),
+            Whole(name="after", most=10**11, what="the `next` of a page", code="invalid_cursor"),
+            LIMIT,
+        )
+    }
+
+    @extend_schema(operation_id="diffDatasetVersions", tags=["datasets"], responses=DiffPageSerializer)
+    def get(self, request: TeamRequest, dataset_id: str, number: int) -> Response:
+        """Rows that were added, removed and changed since another version of the dataset, matched by their ids."""
+        after = selectors.stored_version(request.team, dataset_id, number)
+        against = self.query["against"] or selectors.number_before(after)
+        if against is None:
+            raise invalid("/against", "There is no earlier version: say which one to compare with.")
+        before = selectors.stored_version(request.team, dataset_id, against)
+        found = _diff(request.team.id, before.path, after.path)
+        counts = diff.counts_of(found)
+        start, end = _stretch(counts, self.query["kind"])
+        if self.query["after"] is not None:
+            start = max(start, self.query["after"] + 1)
+        limit = self.query["limit"]
+        data = diff.read_diff(found, before.path, after.path, start, max(0, min(limit, end - start)))
+        more = start + limit < end
+        page = {
+            "object": "list",
+            "against": against,
+            "counts": counts,
+            "data": data,
+            "has_more": more,
+            "next": start + limit - 1 if more else None,
+        }
+        return Response(DiffPageSerializer(page).data)
+
+
+def _diff(team_id: str, before: Path, after: Path) -> Path:
+    with FILES.place(team_id):
+        try:
+            return diff.make_diff(before, after)
+        except FileNotFoundError as error:
+            raise invalid("/against", "A file of the rows is gone.", code="missing_files") from error
+
+
+def _stretch(counts: diff.DiffCounts, kind: diff.Kind | None) -> tuple[int, int]:
+    """First number of the differences of a kind, and the one behind its last."""
+    if kind is None:
+        return 0, counts["added"] + counts["removed"] + counts["changed"]
+    start = sum(counts[before] for before in diff.KINDS[: diff.KINDS.index(kind)])
+    return start, start + counts[kind]
+
+
+class DownloadView(ApiView):
+    """The rows of a version as a file."""
+
+    noun = Noun.DATASETS
+    queries = {
+        "GET": Query.of(
+            Choice(
+                name="type", choices=tuple(downloads.CONTENT_TYPES), default="jsonl", description="Format of the file."
+            ),
+            Flag(name="gzip", description="Whether it is packed with gzip."),
+        )
+    }
+
+    @extend_schema(
+        operation_id="downloadDatasetVersion",
+        tags=["datasets"],
+        responses={(200, kind): OpenApiTypes.BINARY for kind in (*downloads.CONTENT_TYPES.values(), downloads.GZIP)},
+    )
+    def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
+        """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""
+        version = selectors.stored_version(request.team, dataset_id, number)
+        wanted, packed = self.query["type"], self.query["gzip"]
+        if not version.path.is_file():
+            raise invalid("/type", f"The file of {version.ref} is gone.", code="missing_files")
+        columns = [column["name"] for column in version.columns]
+        name = f"{version.dataset.slug}-{version.number}.{wanted}{'.gz' if packed else ''}"
+        return StreamingHttpResponse(
+            downloads.stream(version.path, wanted, columns, packed=packed),
+            content_type=downloads.GZIP if packed else downloads.CONTENT_TYPES[wanted],
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )

@@ -1,0 +1,85 @@
+"""Downloads: each format holds all rows, whole numbers exactly."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from rest_framework.test import APIClient
+
+from dressage.common.actors import Actor
+from dressage.datasets import services
+from dressage.datasets.models import Dataset
+from dressage.teams.models import Team
+
+CHAT = [{"role": "user", "content": 'Sum, or "not"?\n'}]
+ROWS: list[dict[str, Any]] = [
+    {"messages": CHAT, "answer": 2**62 + 1, "huge": 2**100, "x": 1, "tags": ["a"], "info": {"k": 1}, "ok": True},
+    {"messages": CHAT, "answer": None, "huge": 1, "x": 0.5, "tags": [], "info": {}, "ok": None, "late": "é"},
+]
+COLUMNS = ["messages", "answer", "huge", "x", "tags", "info", "ok", "late"]
+
+
+@pytest.fixture(autouse=True)
+def dataset_root(settings: Any, tmp_path: Path) -> Path:
+    settings.DATASET_ROOT = tmp_path / "datasets"
+    return settings.DATASET_ROOT
+
+
+@pytest.fixture
+def dataset(team: Team, actor: Actor) -> Dataset:
+    body = "\n".join(json.dumps(row) for row in ROWS).encode()
+    return services.create_dataset(team, actor, name="Sums", file=BytesIO(body), size=len(body))
+
+
+def download(api: Callable[..., APIClient], dataset: Dataset, name: str, *, packed: bool) -> bytes:
+    path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
+    response: Any = api("viewer").get(path, {"type": name, "gzip": str(packed).lower()})
+    ending = ".gz" if packed else ""
+    assert (response.status_code, response["Content-Disposition"]) == (
+        200,
+        f'attachment; filename="sums-1.{name}{ending}"',
+    )
+    content = b"".join(response.streaming_content)
+    return gzip.decompress(content) if packed else content
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_each_format(api: Callable[..., APIClient], dataset: Dataset, packed: bool) -> None:
+    lines = download(api, dataset, "jsonl", packed=packed)
+    assert [json.loads(line) for line in lines.splitlines()] == ROWS
+    assert json.loads(download(api, dataset, "json", packed=packed)) == ROWS
+
+    table = list(csv.reader(io.StringIO(download(api, dataset, "csv", packed=packed).decode(), newline="")))
+    assert table[0] == COLUMNS
+    assert table[1] == [json.dumps(CHAT, separators=(",", ":")), str(2**62 + 1), str(2**100), "1", '["a"]', '{"k":1}', "true", ""]  # noqa: E501  # fmt: skip
+    assert table[2][1:] == ["", "1", "0.5", "[]", "{}", "", "é"]
+
+    found = pq.read_table(io.BytesIO(download(api, dataset, "parquet", packed=packed))).to_pylist()
+    assert [list(row) for row in found] == [COLUMNS] * 2
+    assert found[0] == {**ROWS[0], "huge": str(2**100), "x": "1", "info": '{"k":1}', "late": None}
+    assert found[1] == {**ROWS[1], "huge": "1", "x": "0.5", "info": "{}"}
+
+
+def test_a_download_comes_in_pieces(team: Team, actor: Actor, api: Callable[..., APIClient]) -> None:
+    body = b"".join(b'{"prompt": "p%d"}\n' % n for n in range(4500))
+    dataset = services.create_dataset(team, actor, name="Many", file=BytesIO(body), size=len(body))
+    response: Any = api("viewer").get(f"/api/v1/datasets/{dataset.id}/versions/1/download")
+    pieces = list(response.streaming_content)
+    assert len(pieces) == 3
+    assert [json.loads(line)["prompt"] for line in b"".join(pieces).splitlines()] == [f"p{n}" for n in range(4500)]
+
+
+def test_a_format_that_is_not_written(api: Callable[..., APIClient], dataset: Dataset) -> None:
+    path = f"/api/v1/datasets/{dataset.id}/versions/1/download"
+    assert api("viewer").get(path, {"type": "xlsx"}).status_code == 422
+    version = dataset.versions.get()
+    version.path.unlink()
+    response = api("viewer").get(path)
+    assert (response.status_code, response.json()["error"]["code"]) == (422, "missing_files")
