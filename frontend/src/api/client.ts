@@ -71,6 +71,8 @@ export const clusters = {
   gpuHours: (signal: Signal) => api.getTeamGpuHours({ signal }),
 };
 
+export type DeriveBody = G.DeriveRequest;
+
 export const datasets = {
   list: (signal: Signal) => api.listDatasets({ limit: 200 }, { signal }),
   read: (id: string, signal: Signal) => api.getDataset(id, { signal }),
@@ -78,6 +80,11 @@ export const datasets = {
     api.listDatasetRows(id, version, params, { signal }),
   create: (body: G.CreateDatasetRequest) => api.createDataset(body, key()),
   createVersion: (id: string, file: File) => api.createDatasetVersion(id, { file }, key()),
+  derive: (id: string, version: number, body: DeriveBody) => api.deriveDatasetVersion(id, version, body, key()),
+  diff: (id: string, version: number, params: G.DiffDatasetVersionsParams, signal: Signal) =>
+    api.diffDatasetVersions(id, version, params, { signal }),
+  removeVersion: (id: string, version: number) => api.deleteDatasetVersion(id, version),
+  remove: (id: string) => api.deleteDataset(id),
 };
 
 export const rewards = {

@@ -24,6 +24,7 @@ export type {
   Control,
   Dataset,
   DatasetVersion,
+  Derived,
   Explanation,
   GpuEnum,
   GpuHours,
@@ -117,6 +118,8 @@ export type RunEvent = G.Event;
 export type MetricSeries = G.Series;
 export type MetricData = Pick<G.Metrics, "x"> & { series: Record<string, MetricSeries> };
 export type Row = G.DatasetRow;
+export type RowDiff = G.RowDiff;
+export type DiffPage = G.DiffPage;
 export type TryResult = G.Score;
 
 export interface List<T> {

@@ -114,8 +114,9 @@ const datasets = createRoute({
 const dataset = createRoute({
   getParentRoute: () => app,
   path: "/datasets/$datasetId",
-  validateSearch: (search): { version?: number; after?: number } => ({
+  validateSearch: (search): { version?: number; against?: number; after?: number } => ({
     version: number(search.version),
+    against: number(search.against),
     after: number(search.after),
   }),
   component: lazyRouteComponent(() => import("@/features/datasets/DatasetPage"), "DatasetPage"),

@@ -1,10 +1,10 @@
 /** One dataset: versions and their rows. */
 import { Button, Group, Modal, Paper, Select, Skeleton, Table, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconUpload } from "@tabler/icons-react";
+import { IconGitBranch, IconUpload } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { Dataset, DatasetVersion, Json, Row } from "@/api/model";
+import type { Dataset, DatasetVersion, Row } from "@/api/model";
 import { datasetQuery, rowsQuery } from "@/features/datasets/data/queries";
 import { useCan } from "@/features/session/session";
 import { formatAgo, formatBytes } from "@/lib/format";
@@ -17,8 +17,13 @@ import { ScrollCell } from "@/ui/ScrollCell";
 import { ShowMore } from "@/ui/ShowMore";
 import { TableFrame } from "@/ui/TableFrame";
 import { TableSkeleton } from "@/ui/TableSkeleton";
+import { DeriveForm } from "./DeriveForm";
 import { UploadForm } from "./UploadForm";
+import { VersionDiff } from "./VersionDiff";
+import { VersionLineage } from "./VersionLineage";
+import { VersionMenu } from "./VersionMenu";
 import { VersionOrigin } from "./VersionOrigin";
+import { cellText } from "./cell-text";
 
 export function DatasetPage() {
   const { datasetId } = useParams({ from: "/app/datasets/$datasetId" });
@@ -31,11 +36,13 @@ export function DatasetPage() {
 }
 
 function Versions({ dataset }: { dataset: Dataset }) {
-  const { version: wanted } = useSearch({ from: "/app/datasets/$datasetId" });
+  const { version: wanted, against } = useSearch({ from: "/app/datasets/$datasetId" });
   const navigate = useNavigate({ from: "/datasets/$datasetId" });
   const editor = useCan("editor");
   const [opened, { open, close }] = useDisclosure(false);
-  const versions = [...dataset.versions].sort((a, b) => b.number - a.number);
+  const [deriving, derivation] = useDisclosure(false);
+  const versions = dataset.versions.filter(one => !one.deleted_at).sort((a, b) => b.number - a.number);
+  const compared = versions.find(one => one.number === against);
   const version = versions.find(one => one.number === wanted) ?? dataset.latest_version;
   return (
     <>
@@ -45,9 +52,14 @@ function Versions({ dataset }: { dataset: Dataset }) {
         description={dataset.description}
         actions={
           editor && (
-            <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>
-              Upload a new version
-            </Button>
+            <Group gap="sm">
+              <Button variant="default" leftSection={<IconGitBranch size={15} />} onClick={derivation.open}>
+                Filter or split
+              </Button>
+              <Button variant="default" leftSection={<IconUpload size={15} />} onClick={open}>
+                Upload a new version
+              </Button>
+            </Group>
           )
         }
       />
@@ -61,12 +73,29 @@ function Versions({ dataset }: { dataset: Dataset }) {
             allowDeselect={false}
             w={150}
           />
-          <CopyText value={version.ref} label="Copy the name for specs" />
+          <Group gap="sm">
+            <CopyText value={version.ref} label="Copy the name for specs" />
+            <VersionMenu dataset={dataset} version={version} />
+          </Group>
         </Group>
         <VersionFacts version={version} />
+        <VersionLineage version={version} />
       </Paper>
       <VersionOrigin origin={version.origin} />
-      <Rows key={version.number} datasetId={dataset.id} version={version} />
+      {compared && compared.number !== version.number ? (
+        <VersionDiff
+          key={`${version.number} ${compared.number}`}
+          datasetId={dataset.id}
+          version={version.number}
+          against={compared.number}
+          onClose={() => void navigate({ search: { version: version.number } })}
+        />
+      ) : (
+        <Rows key={version.number} datasetId={dataset.id} version={version} />
+      )}
+      <Modal opened={deriving} onClose={derivation.close} title={`New version of ${version.ref}`} size="lg">
+        <DeriveForm key={version.number} dataset={dataset} version={version} onDone={derivation.close} />
+      </Modal>
       <Modal opened={opened} onClose={close} title={`New version of ${dataset.name}`} size="lg">
         <UploadForm
           dataset={dataset}
@@ -86,7 +115,7 @@ function VersionFacts({ version }: { version: DatasetVersion }) {
       facts={[
         ["Rows", version.rows.toLocaleString("en-GB")],
         ["Size", formatBytes(version.bytes)],
-        ["Uploaded", formatAgo(version.created_at)],
+        ["Made", formatAgo(version.created_at)],
         ["By", version.created_by],
         [
           "SHA-256",
@@ -142,9 +171,9 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {found.map(({ index, row }) => (
+            {found.map(({ index, id, row }) => (
               <Table.Tr key={index}>
-                <Table.Td ta="right" c="dimmed">
+                <Table.Td ta="right" c="dimmed" title={id}>
                   {index + 1}
                 </Table.Td>
                 {columns.map(column => (
@@ -159,16 +188,4 @@ function RowTable({ found, version }: { found: Row[]; version: DatasetVersion })
       </TableFrame>
     </>
   );
-}
-
-/** Chats as one message per line, texts as they are, all else as JSON. */
-export function cellText(column: string, value: Json | undefined): string {
-  if (value === undefined) return "";
-  if (column === "messages" && Array.isArray(value)) return value.map(messageText).join("\n");
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function messageText(message: Json): string {
-  if (message === null || typeof message !== "object" || Array.isArray(message)) return JSON.stringify(message);
-  return `${String(message.role)}: ${String(message.content)}`;
 }

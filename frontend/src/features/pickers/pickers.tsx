@@ -48,10 +48,12 @@ function Choices({
 export function DatasetPicker(props: PickerProps) {
   const { data } = useQuery(datasetsQuery);
   const choices = (data?.data ?? []).flatMap(dataset =>
-    dataset.versions.map(version => ({
-      value: version.ref,
-      note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
-    })),
+    dataset.versions
+      .filter(version => !version.deleted_at)
+      .map(version => ({
+        value: version.ref,
+        note: `${dataset.name}, ${version.rows.toLocaleString("en-GB")} rows`,
+      })),
   );
   return <Choices {...props} choices={choices} placeholder="slug@version" />;
 }

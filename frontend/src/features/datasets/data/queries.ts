@@ -21,3 +21,13 @@ export const rowsQuery = (id: string, version: number) =>
     getNextPageParam: page => (page.has_more ? page.next : null),
     staleTime: Infinity, // versions never change
   });
+
+export const diffQuery = (id: string, version: number, against: number) =>
+  infiniteQueryOptions({
+    queryKey: ["datasets", id, "diff", version, against],
+    queryFn: ({ signal, pageParam }) =>
+      datasets.diff(id, version, { against, limit: 50, ...(pageParam === null ? {} : { after: pageParam }) }, signal),
+    initialPageParam: null as number | null,
+    getNextPageParam: page => (page.has_more ? page.next : null),
+    staleTime: Infinity, // versions never change
+  });

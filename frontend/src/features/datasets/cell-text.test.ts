@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cellText } from "./DatasetPage";
+import { cellText } from "./cell-text";
 
 it("shows chats message by message, texts as they are, and all else as JSON", () => {
   const chat = [

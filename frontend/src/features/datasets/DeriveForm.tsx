@@ -1,0 +1,156 @@
+/** Makes versions of a version by a filter or a split. What would be made is shown before it is. */
+import { Alert, Button, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { datasets } from "@/api/client";
+import { errorText } from "@/api/http";
+import type { Dataset, DatasetVersion, Derived } from "@/api/model";
+import { countsText } from "./VersionLineage";
+import { deriveBody, EMPTY, isComplete, type DeriveFields } from "./derive-operation";
+
+const LIMIT = { min: 0, allowDecimal: false, allowNegative: false };
+
+interface Props {
+  dataset: Dataset;
+  version: DatasetVersion;
+  onDone: () => void;
+}
+
+export function DeriveForm({ dataset, version, onDone }: Props) {
+  const [fields, setFields] = useState(EMPTY);
+  const { preview, make } = useDerivation(dataset, version, onDone);
+  const change = (part: Partial<DeriveFields>) => {
+    setFields({ ...fields, ...part });
+    preview.reset();
+  };
+  const problem = preview.error ?? make.error;
+  return (
+    <Stack gap="sm">
+      <SegmentedControl
+        aria-label="Operation"
+        data={[
+          { value: "filter", label: "Filter" },
+          { value: "split", label: "Split into train and test" },
+        ]}
+        value={fields.kind}
+        onChange={kind => change({ kind: kind === "split" ? "split" : "filter" })}
+      />
+      {fields.kind === "filter" ? (
+        <Conditions fields={fields} change={change} />
+      ) : (
+        <NumberInput
+          label="Percent of the rows for the test part"
+          description="A hash of the row's id decides, so a row stays in its part in later versions."
+          min={1}
+          max={99}
+          value={fields.testPercent}
+          onChange={value => change({ testPercent: Number(value) })}
+        />
+      )}
+      <TextInput
+        label={fields.kind === "split" ? "Name of the parts" : "Name of a new dataset"}
+        description={
+          fields.kind === "split"
+            ? `They are called ${fields.name.trim() || dataset.name} train and ${fields.name.trim() || dataset.name} test.`
+            : "Without a name, the rows become the next version of this dataset."
+        }
+        value={fields.name}
+        maxLength={110}
+        onChange={event => change({ name: event.currentTarget.value })}
+      />
+      {problem && (
+        <Alert color="red" role="alert">
+          {errorText(problem)}
+        </Alert>
+      )}
+      {preview.data && <Preview derived={preview.data} />}
+      <Group justify="flex-end">
+        <Button
+          variant="default"
+          disabled={!isComplete(fields)}
+          loading={preview.isPending}
+          onClick={() => preview.mutate(fields)}
+        >
+          Preview
+        </Button>
+        <Button disabled={!preview.data} loading={make.isPending} onClick={() => make.mutate(fields)}>
+          Make it
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function useDerivation(dataset: Dataset, version: DatasetVersion, onDone: () => void) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const ask = (fields: DeriveFields, dryRun: boolean) =>
+    datasets.derive(dataset.id, version.number, deriveBody(fields, dataset.latest_version.number, dryRun));
+  const preview = useMutation({ mutationFn: (fields: DeriveFields) => ask(fields, true) });
+  const make = useMutation({
+    mutationFn: (fields: DeriveFields) => ask(fields, false),
+    onSuccess: async ({ results }) => {
+      await client.invalidateQueries({ queryKey: ["datasets"] });
+      onDone();
+      const first = results[0];
+      if (first?.dataset_id)
+        await navigate({
+          to: "/datasets/$datasetId",
+          params: { datasetId: first.dataset_id },
+          search: { version: first.number },
+        });
+    },
+  });
+  return { preview, make };
+}
+
+function Conditions({ fields, change }: { fields: DeriveFields; change: (part: Partial<DeriveFields>) => void }) {
+  const bound = (value: string | number) => (value === "" ? null : Number(value));
+  return (
+    <>
+      <TextInput
+        label="Words"
+        description="All of them stand in the prompt or the chat; a phrase goes between double quotes."
+        value={fields.text}
+        maxLength={500}
+        onChange={event => change({ text: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Columns"
+        description="Such as level=3, source=gsm8k: each column holds this value."
+        value={fields.tags}
+        onChange={event => change({ tags: event.currentTarget.value })}
+      />
+      <Group grow>
+        <NumberInput
+          {...LIMIT}
+          label="Least length"
+          description="Signs of the prompt or the chat."
+          value={fields.minLength ?? ""}
+          onChange={value => change({ minLength: bound(value) })}
+        />
+        <NumberInput
+          {...LIMIT}
+          label="Largest length"
+          description="Signs of the prompt or the chat."
+          value={fields.maxLength ?? ""}
+          onChange={value => change({ maxLength: bound(value) })}
+        />
+      </Group>
+    </>
+  );
+}
+
+function Preview({ derived }: { derived: Derived }) {
+  return (
+    <Alert color="petrol" role="status" data-testid="derive-preview">
+      <Text size="sm">This makes {countsText(derived.counts)}</Text>
+      {derived.results.map(({ ref, rows }) => (
+        <Text key={ref} size="sm" className="mono">
+          {ref}: {rows.toLocaleString("en-GB")} rows
+        </Text>
+      ))}
+    </Alert>
+  );
+}

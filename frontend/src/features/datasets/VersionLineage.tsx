@@ -1,0 +1,45 @@
+/** What a version was made of, and how. */
+import { Text } from "@mantine/core";
+import type { DatasetVersion } from "@/api/model";
+import { TextLink } from "@/ui/TextLink";
+
+const WORDS = { edit: "An edit", filter: "A filter", split: "A part of a split", merge: "A merge" } as const;
+
+export function VersionLineage({ version }: { version: DatasetVersion }) {
+  const { operation, parent } = version;
+  if (!operation || operation.name === "upload") return null;
+  return (
+    <Text size="sm" mt="sm" data-testid="version-lineage">
+      {WORDS[operation.name]} of{" "}
+      {parent && !parent.deleted ? (
+        <TextLink
+          to="/datasets/$datasetId"
+          params={{ datasetId: parent.dataset_id }}
+          search={{ version: parent.number }}
+        >
+          {parent.ref}
+        </TextLink>
+      ) : (
+        <>{parent ? `${parent.ref}, which was deleted` : "a version that is gone"}</>
+      )}
+      : {countsText(operation.counts)}
+    </Text>
+  );
+}
+
+/** What an operation did, as a sentence's end. */
+export function countsText({ before, after, added, removed, changed }: Counts): string {
+  const parts = (
+    [
+      ["added", added],
+      ["removed", removed],
+      ["changed", changed],
+    ] as const
+  )
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count.toLocaleString("en-GB")} ${word}`);
+  const rows = `${after.toLocaleString("en-GB")} rows of ${before.toLocaleString("en-GB")}`;
+  return `${rows}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}.`;
+}
+
+type Counts = NonNullable<DatasetVersion["operation"]>["counts"];

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { deriveBody, EMPTY, isComplete } from "./derive-operation";
+
+it("asks for a filter with the conditions that were given, and for no others", () => {
+  expect(isComplete(EMPTY)).toBe(false);
+  const fields = { ...EMPTY, text: " horses ", tags: "level=3, source=gsm8k,", minLength: 0 };
+  expect(isComplete(fields)).toBe(true);
+  expect(deriveBody(fields, 4, true)).toEqual({
+    operation: { name: "filter", query: { text: "horses", tags: ["level=3", "source=gsm8k"], min_length: 0 } },
+    into: null,
+    latest: 4,
+    dry_run: true,
+  });
+});
+
+it("asks for a split into train and test", () => {
+  const fields = { ...EMPTY, kind: "split" as const, testPercent: 25, name: "Held out" };
+  expect(deriveBody(fields, 1, false)).toEqual({
+    operation: {
+      name: "split",
+      shares: [
+        { name: "train", share: 0.75 },
+        { name: "test", share: 0.25 },
+      ],
+    },
+    into: { name: "Held out" },
+    latest: 1,
+    dry_run: false,
+  });
+  expect(isComplete({ ...fields, testPercent: 100 })).toBe(false);
+});

@@ -1,0 +1,68 @@
+/** What the form for a new version asks the platform for. */
+import type { DeriveBody } from "@/api/client";
+
+export interface DeriveFields {
+  kind: "filter" | "split";
+  text: string;
+  tags: string;
+  minLength: number | null;
+  maxLength: number | null;
+  /** Percent of the rows that go into the part "test". */
+  testPercent: number;
+  /** Name of a new dataset for what a filter finds; empty for the next version of the same one. */
+  name: string;
+}
+
+export const EMPTY: DeriveFields = {
+  kind: "filter",
+  text: "",
+  tags: "",
+  minLength: null,
+  maxLength: null,
+  testPercent: 10,
+  name: "",
+};
+
+/** The body of the request. `latest` is the newest version that was seen. */
+export function deriveBody(fields: DeriveFields, latest: number, dryRun: boolean): DeriveBody {
+  const name = fields.name.trim();
+  return { operation: operationOf(fields), into: name ? { name } : null, latest, dry_run: dryRun };
+}
+
+/** Whether the form asks for something: a filter wants a condition. */
+export function isComplete(fields: DeriveFields): boolean {
+  if (fields.kind === "split") return fields.testPercent > 0 && fields.testPercent < 100;
+  return (
+    Boolean(fields.text.trim() || tagsOf(fields.tags).length) || fields.minLength !== null || fields.maxLength !== null
+  );
+}
+
+function operationOf(fields: DeriveFields): DeriveBody["operation"] {
+  if (fields.kind === "split") {
+    const test = fields.testPercent / 100;
+    return {
+      name: "split",
+      shares: [
+        { name: "train", share: 1 - test },
+        { name: "test", share: test },
+      ],
+    };
+  }
+  const tags = tagsOf(fields.tags);
+  return {
+    name: "filter",
+    query: {
+      ...(fields.text.trim() ? { text: fields.text.trim() } : {}),
+      ...(tags.length > 0 ? { tags } : {}),
+      ...(fields.minLength === null ? {} : { min_length: fields.minLength }),
+      ...(fields.maxLength === null ? {} : { max_length: fields.maxLength }),
+    },
+  };
+}
+
+function tagsOf(text: string): string[] {
+  return text
+    .split(",")
+    .map(tag => tag.trim())
+    .filter(Boolean);
+}
