@@ -111,8 +111,8 @@ def field_changes(before: dict[str, Any], after: dict[str, Any]) -> list[FieldCh
 
 def _compare(before: Path, after: Path) -> tuple[pa.Table, int]:
     old_texts, new_texts = _text_hashes(before), _text_hashes(after)
+    # The number of the old row with the same id, for each new row.
     partner = np.full(len(new_texts), _NOWHERE, dtype=np.int32)
-    """For each new row the number of the old one with its id."""
     start = 0
     for ids in _ids_in_chunks(before):
         at = 0

@@ -52,7 +52,7 @@ def facts_of_stored(text: str, answer: str | None) -> Facts:
 
 
 def text_of(row: dict[str, Any]) -> str:
-    """What the policy is shown of a row, without its chat template."""
+    """Text that the policy is shown of a row, without its chat template."""
     if "prompt" in row:
         return str(row["prompt"])
     return "\n".join(str(message.get("content", "")) for message in row.get("messages", ()))

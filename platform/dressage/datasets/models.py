@@ -66,6 +66,11 @@ class DatasetVersion(PrefixedModel):
         ordering = ["number"]
 
     @property
+    def is_deleted(self) -> bool:
+        """Whether its rows are gone."""
+        return self.deleted_at is not None
+
+    @property
     def ref(self) -> str:
         """Reference by which specs name it: ``slug@number``."""
         return f"{self.dataset.slug}@{self.number}"

@@ -1,4 +1,4 @@
-"""What needs the rows of a version. Rooms that know it register a question here; datasets know none of them."""
+"""Users of the rows of a version. Rooms that know it register a question here; datasets know none of them."""
 
 from collections.abc import Callable, Collection, Iterable
 from typing import Literal

@@ -40,7 +40,7 @@ class RowQuery(BaseModel):
         return self
 
     def phrases(self) -> list[list[str]]:
-        """What ``text`` asks for: lists of words that follow each other."""
+        """Lists of words that follow each other, as ``text`` asks for them."""
         found: list[list[str]] = []
         for index, part in enumerate((self.text or "").split('"')):
             inside = words(part)

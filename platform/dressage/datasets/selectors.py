@@ -39,7 +39,7 @@ def version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
 def stored_version(team: Team, dataset_id: str, number: int) -> DatasetVersion:
     """One version whose rows are there. Raises a 404 problem, which says so where it was deleted."""
     found = version(team, dataset_id, number)
-    if found.deleted_at is not None:
+    if found.is_deleted:
         raise Problem(404, "Not found", f"{_deleted(found)} Its rows are gone.", code="version_deleted")
     return found
 
@@ -66,7 +66,7 @@ def version_by_ref(team: Team, ref: str) -> DatasetVersion:
     found = versions.filter(dataset__slug=slug, number=number).first()
     if found is None:
         raise LookupError(f"There is no dataset version {ref} in this team.")
-    if found.deleted_at is not None:
+    if found.is_deleted:
         raise LookupError(_deleted(found))
     return found
 

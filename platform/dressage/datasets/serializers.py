@@ -7,7 +7,6 @@ from dressage.common.serializers import PydanticField, SlugField
 from dressage.datasets import diff, lineage
 from dressage.datasets.derivation import operations
 from dressage.datasets.derivation.services import Derived
-from dressage.datasets.models import DatasetVersion
 from dressage.datasets.origin import Origin
 
 
@@ -30,10 +29,7 @@ class ParentVersionSerializer(serializers.Serializer):
     dataset_id = serializers.CharField()
     number = serializers.IntegerField()
     ref = serializers.CharField()
-    deleted = serializers.SerializerMethodField()
-
-    def get_deleted(self, version: DatasetVersion) -> bool:
-        return version.deleted_at is not None
+    deleted = serializers.BooleanField(source="is_deleted", read_only=True)
 
 
 class DatasetVersionSerializer(serializers.Serializer):

@@ -11,11 +11,11 @@ from dressage.datasets.row_query import RowId, RowQuery
 MAX_CHANGES = 10_000
 
 
-class _Asked(BaseModel):
+class _DerivationModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class RowChange(_Asked):
+class RowChange(_DerivationModel):
     """One row that is changed, removed or added."""
 
     op: Literal["change", "remove", "add"]
@@ -33,14 +33,14 @@ class RowChange(_Asked):
         return self
 
 
-class EditRows(_Asked):
+class EditRows(_DerivationModel):
     """Rows changed, removed and added; changed rows keep their ids and places, added ones come last."""
 
     name: Literal["edit"]
     changes: list[RowChange] = Field(min_length=1, max_length=MAX_CHANGES)
 
 
-class FilterRows(_Asked):
+class FilterRows(_DerivationModel):
     """The rows that a query finds, in their order."""
 
     name: Literal["filter"]
@@ -53,14 +53,14 @@ class FilterRows(_Asked):
         return self
 
 
-class SplitShare(_Asked):
+class SplitShare(_DerivationModel):
     """One part of a split."""
 
     name: str = Field(pattern=SLUG_PATTERN, max_length=30)
     share: float = Field(gt=0, lt=1)
 
 
-class SplitRows(_Asked):
+class SplitRows(_DerivationModel):
     """Every row goes into one part, by a hash of its id: rows of later versions stay in the parts of before."""
 
     name: Literal["split"]
@@ -78,7 +78,7 @@ class SplitRows(_Asked):
         return self
 
 
-class MergeVersions(_Asked):
+class MergeVersions(_DerivationModel):
     """The rows of several versions one after the other."""
 
     name: Literal["merge"]
