@@ -45,13 +45,13 @@ class FieldChange(TypedDict):
     """Null where ``change`` is ``added``."""
     after: Any
     """Null where ``change`` is ``removed``."""
-    change: Literal["added", "removed", "changed"]
+    change: Kind
 
 
 class RowDiff(TypedDict):
     """One row that differs."""
 
-    kind: Kind
+    change: Kind
     id: str
     before_index: int | None
     after_index: int | None
@@ -193,7 +193,7 @@ def _document(
     either = new or old
     assert either is not None  # a pair has one row at least
     return {
-        "kind": kind,
+        "change": kind,
         "id": either[1],
         "before_index": old[0] if old else None,
         "after_index": new[0] if new else None,

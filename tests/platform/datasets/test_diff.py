@@ -29,7 +29,7 @@ def body(*rows: str) -> bytes:
 OLD = body('{"id": "a", "prompt": "p", "n": 1}', '{"id": "b", "prompt": "q"}', '{"id": "c", "prompt": "r", "n": 1}')
 NEW = body('{"id": "c", "prompt": "r", "n": 1.0, "m": [1]}', '{"id": "d", "prompt": "s"}', '{"id": "b", "prompt": "q"}')
 CHANGED = {
-    "kind": "changed",
+    "change": "changed",
     "id": "c",
     "before_index": 2,
     "after_index": 0,
@@ -54,7 +54,7 @@ def test_each_kind(api: Callable[..., APIClient], dataset: Dataset) -> None:
     path = f"/api/v1/datasets/{dataset.id}/versions/2/diff"
     page = viewer.get(path, {"against": 1}).json()
     assert page["counts"] == {"added": 1, "removed": 1, "changed": 1, "equal": 1}
-    assert [(row["kind"], row["id"]) for row in page["data"]] == [("added", "d"), ("removed", "a"), ("changed", "c")]
+    assert [(row["change"], row["id"]) for row in page["data"]] == [("added", "d"), ("removed", "a"), ("changed", "c")]
     assert page["data"][2] == CHANGED
     assert (page["data"][0]["before"], page["data"][1]["after"], page["has_more"]) == (None, None, False)
     assert viewer.get(path, {"against": 1, "kind": "changed"}).json()["data"] == [CHANGED]
@@ -85,4 +85,4 @@ def test_ids_in_several_chunks_and_files_of_before(tmp_path: Path, monkeypatch: 
         made = diff.make_diff(one, new)
         assert diff.counts_of(made) == {"added": 500, "removed": 100, "changed": 0, "equal": 4400}
         [last] = diff.read_diff(made, one, new, 599, 1)
-        assert (last["kind"], last["before_index"], last["after_index"]) == ("removed", 99, None)
+        assert (last["change"], last["before_index"], last["after_index"]) == ("removed", 99, None)

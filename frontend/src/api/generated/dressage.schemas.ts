@@ -2292,16 +2292,6 @@ export interface JudgeEndpoint {
   created_by: string;
 }
 
-export type Kind57dEnum = typeof Kind57dEnum[keyof typeof Kind57dEnum];
-
-
-// eslint-disable-next-line @typescript-eslint/no-redeclare
-export const Kind57dEnum = {
-  added: 'added',
-  removed: 'removed',
-  changed: 'changed',
-} as const;
-
 /**
  * The newest checkpoint that counts.
  */
@@ -4319,7 +4309,7 @@ export type RowDiffAfter = RowDiffAfterAnyOf | null;
  * One row that differs.
  */
 export interface RowDiff {
-  kind: Kind57dEnum;
+  change: ChangeEnum;
   id: string;
   before_index: RowDiffBeforeIndex;
   after_index: RowDiffAfterIndex;

@@ -6,7 +6,7 @@ import { Differences } from "./VersionDiff";
 import { countsText } from "./VersionLineage";
 
 const CHANGED: RowDiff = {
-  kind: "changed",
+  change: "changed",
   id: "r3",
   before_index: 2,
   after_index: 1,
@@ -18,7 +18,7 @@ const CHANGED: RowDiff = {
   ],
 };
 const GONE: RowDiff = {
-  kind: "removed",
+  change: "removed",
   id: "r2",
   before_index: 1,
   after_index: null,

@@ -53,7 +53,7 @@ export function Differences({ counts, rows }: DifferencesProps) {
       </Text>
       {rows.length === 0 && <Nothing>The versions hold the same rows. Their order may differ.</Nothing>}
       {rows.map(row => (
-        <OneRow key={`${row.kind} ${row.before_index ?? ""} ${row.after_index ?? ""}`} row={row} />
+        <OneRow key={`${row.change} ${row.before_index ?? ""} ${row.after_index ?? ""}`} row={row} />
       ))}
     </Stack>
   );
@@ -61,10 +61,10 @@ export function Differences({ counts, rows }: DifferencesProps) {
 
 function OneRow({ row }: { row: RowDiff }) {
   return (
-    <Paper withBorder p="xs" component="article" aria-label={`${row.kind} ${row.id}`}>
+    <Paper withBorder p="xs" component="article" aria-label={`${row.change} ${row.id}`}>
       <Group gap="xs" mb={4}>
-        <Badge color={COLOURS[row.kind]} variant="light">
-          {row.kind}
+        <Badge color={COLOURS[row.change]} variant="light">
+          {row.change}
         </Badge>
         <Text size="sm" className="mono" style={{ overflowWrap: "anywhere" }}>
           {row.id}
@@ -73,7 +73,7 @@ function OneRow({ row }: { row: RowDiff }) {
           {places(row)}
         </Text>
       </Group>
-      {row.kind === "changed" ? <Fields row={row} /> : <Whole row={row.after ?? row.before ?? {}} />}
+      {row.change === "changed" ? <Fields row={row} /> : <Whole row={row.after ?? row.before ?? {}} />}
     </Paper>
   );
 }
