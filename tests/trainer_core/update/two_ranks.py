@@ -116,7 +116,8 @@ def resumed_adapter(tiny: Path, rank: int, folder: Path) -> dict[str, Any]:
     spec = make_spec(policy=policy, parallelism=shared)
     learner = Learner(tiny, spec, rank=rank, world_size=2)
     learner.update(make_groups(1), spec, 1)
-    before, merged = learner._engine.weights() | learner._engine.moments(), learner.weights()
+    before = learner._engine.weights() | learner._engine.moments()
+    merged = {name: torch.from_numpy(one) for name, one in learner.weights().items()}
     learner.save(folder)
     torch.distributed.barrier()
     learner.update(make_groups(2), spec, 2)
