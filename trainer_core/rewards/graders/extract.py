@@ -23,6 +23,13 @@ _SENTENCE_END = re.compile(r"(?<=[^\s.])\.\s+(?=[A-Z])|,?\s+(?:because|since|as|
 _FORMULA_AT_END = re.compile(r"\$([^$]+)\$$|\\\(((?:(?!\\\().)+?)\\\)$|\\\[((?:(?!\\\[).)+?)\\\]$")
 _HEDGE = re.compile(r"(?<![\w.,])[-−]?\d[\d.,/]{0,40}\s*(?:,|or|,\s{0,3}or)\s*[-−]?\d[\d.,/]{0,40}\b(?=\D{0,40}$)")
 """Two numbers at the end between which the answer does not decide."""
+_DENIAL = re.compile(r"(?:\w+ly\s+)?(?:not|never|neither|nor)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|isn['’]t|except|(?:more|less|fewer|greater|larger|smaller)\s+than|at\s+least|at\s+most)"
+    r"(?:\s+equal\s+to)?|不是|并非|不等于|[<>≤≥≠]=?|\\(?:ne|neq|le|leq|ge|geq|lt|gt))[\s$]*$",
+    re.IGNORECASE,
+)
+"""Words in front of a number that say that it is not the answer, or only a bound of it."""
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]*\})?")
 _PROSE = re.compile(r"[A-Za-z]{2,}|[^\W\d_a-zA-Z]{2,}")
 _FORBIDDEN = re.compile(
@@ -78,6 +85,11 @@ def final_answer(text: str) -> str | None:
     return _stated(text) or (_ending(lines[-1]) if lines else None)
 
 
+def has_place(text: str) -> bool:
+    """Whether ``text`` has a box, ``<answer>`` tags or GSM8K's hashes: the answer stands there and nowhere else."""
+    return any(mark in text for mark in ("\\boxed", "\\fbox", "<answer>", "####"))
+
+
 def is_safe(text: str) -> bool:
     """Whether SymPy's parser may see ``text``: nothing in it that Python could run."""
     return _FORBIDDEN.search(text) is None
@@ -92,20 +104,25 @@ def _stated(text: str) -> str | None:
         return None
     behind = text[stated.end() : stated.end() + _LONGEST_STATEMENT].strip()
     line = behind.splitlines()[0].strip() if behind else ""
+    if _DENIAL.match(line):
+        return line
     line = _SENTENCE_END.split(line.strip("* "), maxsplit=1)[0].strip("* ")
     return _ending(line) or line or None
 
 
 def _ending(line: str) -> str | None:
     """The formula that ends ``line``, or all of it if it is one, or its last number."""
-    bare = line.rstrip(" .*")
+    bare = line.rstrip(" .*").lstrip("* ")
     if formula := _FORMULA_AT_END.search(bare):
         return next(part for part in formula.groups() if part is not None).strip()
     if not _PROSE.search(_COMMAND.sub("", bare)) and any(sign.isalnum() for sign in bare):
         return bare
     if hedge := _HEDGE.search(bare):
         return hedge.group().strip()
-    return last_number_text(line)
+    number = last_number_text(line)
+    if number is not None and _DENIED.search(line[: line.rfind(number)]):
+        return bare
+    return number
 
 
 def _joins(between: str) -> bool:

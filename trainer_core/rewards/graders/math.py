@@ -81,6 +81,12 @@ class MathGrader(GraderModel):
         kind = self._kind(item)
         golds = [gold for text in _texts(item, self.reference) for gold in gold_answers(text, kind)]
         answer = self._answer(sample.answer_text)
+        if (
+            self.extraction == "auto"
+            and any(gold.letter for gold in golds)
+            and not extract.has_place(sample.answer_text)
+        ):
+            answer = choices.in_prose(sample.answer_text) or answer
         if not answer:
             return 0.0
         comparison = _ReadAnswer(answer, kind, self, jail)

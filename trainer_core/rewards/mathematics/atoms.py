@@ -17,7 +17,7 @@ CONSTANTS: Final = {
     "ldots": "dots", "dots": "dots", "cdots": "dots",
 }  # fmt: skip
 BOARD: Final = {"R": "reals", "Z": "integers", "N": "naturals", "Q": "rationals", "C": "complexes"}
-ACCENTS: Final = {"vec", "hat", "bar", "tilde", "overline", "dot", "widehat", "overrightarrow", "underline"}
+ACCENTS: Final = {"vec", "hat", "bar", "tilde", "overline", "dot", "widehat", "overrightarrow"}
 TIMES: Final = ("*", "\\cdot", "\\times", "\\ast")
 OVER: Final = ("/", "\\div")
 RELATIONS: Final = {

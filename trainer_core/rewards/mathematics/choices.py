@@ -18,6 +18,9 @@ _STATED = re.compile(
     r"(?:(?:option|choice|letter|answer)\s+|选项)?",
     re.IGNORECASE,
 )
+_CALLED_RIGHT = re.compile(
+    r"\b(?:option|choice|answer)\s+[(\[]?\s*([A-J])\s*[)\]]?\s+is\s+(?:the\s+)?(?:correct|right|best)\b", re.IGNORECASE
+)
 _LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
 _ANOTHER = re.compile(r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和)\s+|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])")
 _LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
@@ -65,14 +68,18 @@ def _bare(text: str) -> str:
 
 def _stated(text: str) -> str | None:
     """The letter of the last statement; empty where that is ambiguous; None where nothing is stated."""
-    found = None
+    found, place = None, 0
     for statement in _STATED.finditer(text):
         match = _LETTER.match(text, statement.end())
+        if text[: statement.start()].endswith(("不", "别", "非")):
+            continue
         if match is None or _NEGATION.search(text[max(0, statement.start() - 20) : statement.end()].rstrip()):
             continue
         letter = match[1] or match[2]
         rest = text[match.end() :]
         if match[2] in ("A", "I") and re.match(r"\s+[a-z]", rest):
             continue  # "the answer is A number": an article
-        found = "" if _ANOTHER.match(rest) else letter
+        found, place = "" if _ANOTHER.match(rest) else letter, statement.end()
+    for praise in _CALLED_RIGHT.finditer(text, place):
+        found = praise[1] if praise[1].isupper() else found
     return found

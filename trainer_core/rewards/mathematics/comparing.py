@@ -15,6 +15,7 @@ from trainer_core.rewards.mathematics.tree import (
     number,
     product,
     quantity,
+    symbol,
     symbols,
 )
 from trainer_core.rewards.mathematics.units import canonical
@@ -76,7 +77,7 @@ class _Comparison:
         if is_number(gold) and is_number(answer):
             return same_numbers(gold, answer)
         if is_scalar(gold) and is_scalar(answer):
-            return self._algebra(gold, answer)
+            return self._algebra(gold, _with_constant_of(gold, answer))
         return self._structures(gold, answer)
 
     def _words(self, gold: Node, answer: Node) -> bool:
@@ -144,7 +145,7 @@ class _Comparison:
             return gold.text == answer.text and self._ordered(gold.parts, answer.parts)
         if "tuple" in kinds and "list" in kinds:
             return self._tuple_and_list(gold, answer)
-        if set(kinds) & {"set"} and (is_scalar(gold) or is_scalar(answer)):
+        if set(kinds) & {"set"} and any(is_scalar(one) and one.key not in _SETS for one in (gold, answer)):
             return self._unordered(_items([gold]), _items([answer]), True)
         if kinds == ("ratio", "ratio"):
             return len(gold.parts) == len(answer.parts) and self._ratios(gold, answer)
@@ -227,6 +228,8 @@ class _Comparison:
         return self.same(ours, theirs)
 
 
+_SETS = {symbol(name).key for name in ("emptyset", "reals", "integers", "naturals", "rationals", "complexes")}
+"""Symbols that are sets themselves: the set of the empty set is another thing."""
 _PI_OVER_180 = product([PI, number(Fraction(1, 180))])
 
 
@@ -238,6 +241,17 @@ def _items(trees: Sequence[Node]) -> list[Node]:
         for part in value.parts if value.head in _UNORDERED else (value,):
             found += expanded(part)
     return found
+
+
+def _with_constant_of(gold: Node, answer: Node) -> Node:
+    """The answer with its constant of integration, C or c, written as the gold one writes it."""
+    for ours, theirs in (("C", "c"), ("c", "C")):
+        is_added = symbol(ours) in gold.parts and symbol(theirs) in answer.parts and gold.head == answer.head == "sum"
+        if is_added and theirs not in symbols(gold) and ours not in symbols(answer):
+            renamed = [symbol(ours) if part.key == symbol(theirs).key else part for part in answer.parts]
+            if all(theirs not in symbols(part) for part in renamed):
+                return node("sum", sorted(renamed, key=lambda part: part.key))
+    return answer
 
 
 def _in_base_units(quantity: Node) -> Node:

@@ -73,6 +73,8 @@ def as_set(tree: Node) -> Node:
             flat = [inner for part in parts for inner in (part.parts if part.head == "union" else (part,))]
             return node("union", sorted(flat, key=lambda part: part.key))
         return tree
+    if tree.head == "list" and tree.text == "and" and len(tree.parts) == 2:
+        return _both(tree)
     if tree.head == "relation":
         return _interval(tree)
     if tree.head == "tuple" and tree.text == "()" and [part.key for part in tree.parts] == _EVERYTHING:
@@ -80,6 +82,18 @@ def as_set(tree: Node) -> Node:
     if tree.head == "difference" and tree.parts[0].key == REALS.key and tree.parts[1].head == "set":
         return _without_points(tree)
     return tree
+
+
+def _both(tree: Node) -> Node:
+    """The interval that "x > 1 and x < 5" describes; ``tree`` where it is no pair of such bounds."""
+    if not all(part.head == "relation" for part in tree.parts):
+        return tree
+    one, other = map(as_set, tree.parts)
+    low, high = (one, other) if other.parts and other.parts[0].key == _EVERYTHING[0] else (other, one)
+    bounds = low.head == high.head == "tuple" and len(low.parts) == len(high.parts) == 2
+    if not bounds or low.parts[1].key != INFINITY.key or high.parts[0].key != _EVERYTHING[0]:
+        return tree
+    return node("tuple", [low.parts[0], high.parts[1]], low.text[0] + high.text[1])
 
 
 def _interval(tree: Node) -> Node:

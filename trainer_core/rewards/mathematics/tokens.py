@@ -37,7 +37,7 @@ class Token:
 _SPACING = re.compile(r"(?:\s|~|\\[,;:> ]|\\(?:quad|qquad|enspace|thinspace|hspace\{[^{}]*\})(?![A-Za-z]))+")
 _NOTHING = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut|strut|hfill|"
-    r"boldsymbol|mathbf|mathit|mathsf|bf|rm|it|Large|large|mathop|mathrel|allowbreak|nonumber)(?![A-Za-z])|\\!|\\/|"
+    r"boldsymbol|underline|mathbf|mathit|mathsf|bf|rm|it|Large|large|mathop|mathrel|allowbreak|nonumber)(?![A-Za-z])|\\!|\\/|"
     r"\\(?:phantom|label|tag|color|textcolor)\{[^{}]*\}"
 )
 _EMPTY_DELIMITER = re.compile(r"\\(?:left|right)\s*\.")
@@ -54,6 +54,10 @@ _DECIMAL_COMMA = re.compile(r"\{,\}(\d+)(?!,|\{,\})")
 _REPEATING = re.compile(r"\.?(?:\\(?:overline|bar|dot|overparen)\s*\{(\d+)\}|(?<=[.\d])\((\d+)\)(?![\d.]))")
 _POWER = re.compile(r"[eE]([-+]?\d{1,5})(?![\d.A-Za-z])")
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|\\[lc]?dots(?![A-Za-z]))")
+_NAMED_BRACKET = re.compile(r"\\([lr]brac[ek])(?![A-Za-z])")
+_UNIT_FRACTION = re.compile(
+    r"\\[dt]?frac\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}\s*\{\s*\\(?:text|mathrm)\{([A-Za-z ]{1,30})\}\s*\}"
+)
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?|\\(.)", re.DOTALL)
 _ASCII_RUN = re.compile(r"[A-Za-z]+")
 _TEXT_RUN = re.compile(r"[^\W\d_]+(?:['’.\-][^\W\d_]+)*(?:(?<=\.[A-Za-z])\.)?")
@@ -75,10 +79,15 @@ def tokens(text: str) -> list[Token]:
     """
     if len(text) > LONGEST:
         raise UnreadableError(f"more than {LONGEST} characters")
-    found = list(_scan(_without_dollars(ascii_mathematics(text)), False, 0))
+    text = _UNIT_FRACTION.sub(r"\\text{\1}/\\text{\2}", _NAMED_BRACKET.sub(_bracket, ascii_mathematics(text)))
+    found = list(_scan(_without_dollars(text), False, 0))
     if len(found) > _MOST_TOKENS:
         raise UnreadableError(f"more than {_MOST_TOKENS} parts")
     return found
+
+
+def _bracket(match: re.Match[str]) -> str:
+    return {"lbrace": r"\{", "rbrace": r"\}", "lbrack": "[", "rbrack": "]"}[match[1]]
 
 
 def plain(found: list[Token]) -> str:
