@@ -81,6 +81,7 @@ def names(chance: random.Random) -> Made:
         ):
             yield gold, renamed, False
             yield gold, unnamed, True
+            yield unnamed, gold, True
         yield rf"x\equiv {a}\pmod{{97}}", rf"y\equiv {a}\pmod{{97}}", False
         yield rf"\{{x\mid x>{a}\}}", rf"\{{t: t>{a}\}}", True
         yield rf"\text{{Area}}={a}", rf"\text{{The area of the square is }}{a}", True

@@ -25,7 +25,7 @@ _HEDGE = re.compile(r"(?<![\w.,])[-−]?\d[\d.,/]{0,40}\s*(?:,|or|,\s{0,3}or)\s*
 """Two numbers at the end between which the answer does not decide."""
 _DENIAL = re.compile(r"(?:\w+ly\s+)?(?:not|never|neither|nor)\b", re.IGNORECASE)
 _DENIED = re.compile(
-    r"(?:\b(?:not|never|isn['’]t|except|(?:more|less|fewer|greater|larger|smaller)\s+than|at\s+least|at\s+most)"
+    r"(?:\b(?:(?:not|never|isn['’]t|cannot|can['’]t)(?:\s+be)?|except|(?:more|less|fewer|greater|larger|smaller)\s+than|at\s+least|at\s+most)"
     r"(?:\s+equal\s+to)?|不是|并非|不等于|[<>≤≥≠]=?|\\(?:ne|neq|le|leq|ge|geq|lt|gt))[\s$]*$",
     re.IGNORECASE,
 )
@@ -112,7 +112,7 @@ def _stated(text: str) -> str | None:
 
 def _ending(line: str) -> str | None:
     """The formula that ends ``line``, or all of it if it is one, or its last number."""
-    bare = line.rstrip(" .*").lstrip("* ")
+    bare = line.rstrip(" .*").lstrip("* ").removeprefix("A: ")
     if formula := _FORMULA_AT_END.search(bare):
         return next(part for part in formula.groups() if part is not None).strip()
     if not _PROSE.search(_COMMAND.sub("", bare)) and any(sign.isalnum() for sign in bare):

@@ -166,7 +166,8 @@ class _Comparison:
 
     def _lists(self, gold: Node, answer: Node) -> bool:
         if self._names_matter(gold, answer):
-            return self._ordered(gold.parts, answer.parts)
+            ordered = not any(tree.head == "set" or tree.text == "or" for tree in (gold, answer))
+            return ordered and self._ordered(gold.parts, answer.parts)
         as_sets = "set" in (gold.head, answer.head)
         golds = [one for part in gold.parts for one in expanded(part)]
         answers = [one for part in answer.parts for one in expanded(part)]
@@ -196,8 +197,9 @@ class _Comparison:
 
     def _tuple_and_list(self, gold: Node, answer: Node) -> bool:
         """A list without brackets answers a tuple in its order; a list in square brackets needs three items or more."""
-        brackets = (gold if gold.head == "tuple" else answer).text
-        if (answer if gold.head == "tuple" else gold).text == "or":
+        pair, items = (gold, answer) if gold.head == "tuple" else (answer, gold)
+        brackets = pair.text
+        if items.text == "or" or any("infinity" in symbols(part) for part in items.parts):
             return False
         if brackets not in ("()", "[]") or (brackets == "[]" and len(gold.parts) < 3):
             return False

@@ -74,7 +74,7 @@ class Expressions(Operands):
                         factors[-1] = number(whole + inner.value)
                     else:  # 33 1/3 per cent
                         factors[-1] = with_unit_of(fraction, number(whole + inner.value))
-                elif stream.peek().kind == "number" and not stream.peek(-1).text.endswith((")", "]", "}")):
+                elif stream.peek().kind == "number" and not stream.peek(-1).text.endswith((")", "]", "}", "!")):
                     raise UnreadableError("a number behind another thing without a sign between them")
                 else:
                     factors.append(self.operand())

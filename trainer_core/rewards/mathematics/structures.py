@@ -3,7 +3,7 @@
 from trainer_core.rewards.mathematics import atoms
 from trainer_core.rewards.mathematics.expressions import Expressions
 from trainer_core.rewards.mathematics.tokens import Token
-from trainer_core.rewards.mathematics.tree import Node, UnreadableError, node
+from trainer_core.rewards.mathematics.tree import Node, UnreadableError, is_number, node
 
 _CLOSING = (")", "]", "}", "\\}", "\\rvert", "\\rfloor", "\\rceil", "\\rangle", "\\\\", "\\end")
 _SAYING = ("is", "are", "是", "为", "等于")
@@ -129,9 +129,20 @@ class Structures(Expressions):
                 found = node(head, sorted(parts, key=lambda part: part.key))
         return found
 
+    def _at_colon(self) -> bool:
+        return self.stream.at(":") and (not self.stream.open or self.stream.open[-1] != "\\{")
+
+    def _at_to(self) -> bool:
+        """Whether the "to" of "7 to 3" stands here."""
+        return (
+            self.stream.peek().kind == "word"
+            and self.stream.peek().text == "to"
+            and self.stream.peek(1).kind == "number"
+        )
+
     def _ratio(self) -> Node:
         parts = [self.sum()]
-        while self.stream.at(":") and (not self.stream.open or self.stream.open[-1] != "\\{"):
+        while self._at_colon() or (is_number(parts[-1]) and self._at_to()):
             self.stream.take()
             parts.append(self.sum())
         return parts[0] if len(parts) == 1 else node("ratio", parts)

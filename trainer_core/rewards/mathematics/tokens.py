@@ -178,8 +178,9 @@ def _number(text: str, start: int, gap: bool, within: int) -> tuple[Token, int]:
     whole = _WHOLE.match(text, start)
     if whole is not None and not (within > 0 and whole["first"] in (",", " ")):
         digits, position = re.sub(r"\D", "", whole.group()), whole.end()
-        if whole["first"] == ",":
-            groups = tuple(map(int, whole.group().split(",")))
+        written_groups = whole.group().split(",")
+        if whole["first"] == "," and not any(group.startswith("0") for group in written_groups):
+            groups = tuple(map(int, written_groups))
     else:
         plain_digits = _DIGITS.match(text, start)
         digits, position = (plain_digits.group(), plain_digits.end()) if plain_digits else ("", start)
