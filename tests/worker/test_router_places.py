@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ray.exceptions import ActorDiedError, OwnerDiedError, RayError, RayTaskError
+from ray.exceptions import ActorDiedError, ActorUnavailableError, OwnerDiedError, RayError, RayTaskError
 
 from tests.support.installation import wait_until
 from worker.engine import EngineConfig, Sampling
@@ -42,6 +42,8 @@ class Actor:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self.dead = False
+        self.failing: RayError | None = None
+        """Error of the next updates; it goes on answering all else."""
         self.taken: list[str] = []
         self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
         self._collecting: list[Future[Any]] = []
@@ -74,6 +76,13 @@ class Actor:
                 if not future.done():
                     future.set_exception(ActorDiedError())
 
+    def answer(self) -> None:
+        """Answer who waits for what it has finished."""
+        with self._lock:
+            for future in self._collecting:
+                if not future.done():
+                    future.set_result(nothing())
+
     def _collect(self, patience: float) -> Future[Any]:
         future: Future[Any] = Future()
         with self._lock:
@@ -94,6 +103,8 @@ class Actor:
         self.taken += [job.name for job in submission.groups]
 
     def _update(self, weights: Any, *others: Any) -> Any:
+        if self.failing is not None:
+            raise self.failing
         if isinstance(weights, Exception):
             raise weights
         return SimpleNamespace(version=weights, probe=SimpleNamespace(retried="", floor=None))
@@ -166,9 +177,10 @@ def told() -> list[str]:
 def make(cluster: Cluster, told: list[str]) -> Iterator[Callable[..., Router]]:
     routers: list[Router] = []
 
-    def made(size: int, least: int | None = None) -> Router:
+    def made(size: int, least: int | None = None, learner_lives: bool = False) -> Router:
         config = EngineConfig("nowhere")
-        router = Router(cluster.spawn, size, config, 0.05, 4, lambda title, _: told.append(title), least)
+        notify, lives = (lambda title, _: told.append(title)), (lambda: learner_lives)
+        router = Router(cluster.spawn, size, config, 0.05, 4, notify, least, lives)
         routers.append(router)
         router.serve(lambda index, found: None, lambda: None)
         return router
@@ -268,6 +280,39 @@ def test_weights_that_ended_with_the_learner_are_the_learners_loss(
     with pytest.raises(LearnerLost):
         router.check()
     assert told == [] and len(cluster.actors) == 2, "no engine is at fault"
+
+
+GONE = OwnerDiedError("a" * 56, None, "")
+
+
+@pytest.mark.parametrize("hears", [True, False])
+@pytest.mark.parametrize("error", [ActorUnavailableError("cut off", None), GONE, RayTaskError("update", "", GONE)])
+@pytest.mark.parametrize("size", [1, 2])
+def test_an_engine_that_is_cut_off_is_replaced_as_one_that_dies(
+    size: int,
+    error: RayError,
+    hears: bool,
+    make: Callable[..., Router],
+    cluster: Cluster,
+    told: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    router = make(size, learner_lives=True)
+    router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
+    router.submit(jobs("a", "b"), seed=1, alone=False)
+    cut_off = cluster.actors[0]
+    cut_off.failing = error
+    if not hears:  # its end comes with a last answer, not with an error
+        monkeypatch.setattr(cut_off, "die", cut_off.answer)
+    router.update(2, 2, "keep", False).result(10)  # type: ignore[arg-type]
+    fresh = cluster.find(0, 1)
+    wait_until(
+        lambda: {name for actor in cluster.actors if actor is not cut_off for name in actor.taken} == {"a", "b"}, 10
+    )
+    router.check()
+    assert "A rollout worker was replaced" in told
+    router.update(3, 3, "keep", False).result(10)  # type: ignore[arg-type]
+    assert not fresh.dead and len(cluster.actors) == size + 1
 
 
 def test_a_router_that_is_closed_starts_nobody(make: Callable[..., Router], cluster: Cluster) -> None:

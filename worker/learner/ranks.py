@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import ray
 from numpy.typing import NDArray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import ActorUnavailableError, RayActorError, RayError, RayTaskError
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
@@ -350,6 +350,20 @@ class LearnerGroup:
         """End all ranks."""
         for worker in self.workers:
             ray.kill(worker)
+
+    def lives(self, timeout_s: float) -> bool:
+        """Whether the process of rank 0 is there, which holds the weights. One that is busy is; Ray is given
+        ``timeout_s`` seconds to notice a death."""
+        asked = self.workers[0].__ray_ready__.remote()
+        if not ray.wait([asked], timeout=timeout_s)[0]:
+            return True
+        try:
+            ray.get(asked)
+        except ActorUnavailableError:
+            return True  # cut off for a moment, or starting
+        except RayError:
+            return False
+        return True
 
     def _meeting_place(self) -> str:
         """Address at which the ranks meet. They talk over the loopback where all are on one node, so that nothing

@@ -41,6 +41,10 @@ class Learned:
     publish_s: float
 
 
+NOTICED_S = 5.0
+"""Seconds after which Ray has noticed the death of a process whose objects it says are lost with it."""
+
+
 def number_types(spec: RunSpec) -> tuple[str, str]:
     """Number types in which engine and learner multiply."""
     engine = spec.rollout.engine.dtype
@@ -89,6 +93,10 @@ class LearningStage:
     def publish(self) -> Future[WeightHandle]:
         """The present weights with their probe."""
         return self._thread.submit(lambda: self._learner.publish())
+
+    def lives(self) -> bool:
+        """Whether the process that holds the weights is there. May be called from any thread, also while it learns."""
+        return self._group is not None and self._group.lives(NOTICED_S)
 
     def learn(self, groups: list[Group], spec: RunSpec, step: int) -> Future[Learned]:
         """One step's update under ``spec``, then the new weights."""

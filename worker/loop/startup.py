@@ -119,6 +119,7 @@ class Startup:
         room.obtain(lambda: tick(0, 1))
         seconds["room"] = time.perf_counter() - started - seconds["checks"]
         self._room = room
+        learning = LearningStage()
         engines = Router(
             self._spawn_engine,
             workers,
@@ -127,9 +128,9 @@ class Startup:
             spec.schedule.prompts_per_step,
             self._notify,
             least,
+            learning.lives,
         )
         self._closers.callback(engines.close)
-        learning = LearningStage()
         self._closers.callback(learning.close)
         device, gpus = self._placement.device, self._placement.gpus
         options = cluster.actor_options(None, LEARNER_CPUS, gpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import ActorUnavailableError, GetTimeoutError, OwnerDiedError, RayError, RayTaskError
 
 from worker.messages.jobs import EngineLoad
 
@@ -38,5 +38,9 @@ def reason(error: Exception) -> str:
     if isinstance(error, GetTimeoutError | HungError):
         return f"made no progress for {HUNG_S:g} s"
     if isinstance(error, RayTaskError):
-        return f"failed: {error.cause}"
+        return reason(error.cause) if isinstance(error.cause, OwnerDiedError) else f"failed: {error.cause}"
+    if isinstance(error, ActorUnavailableError):
+        return "was cut off"
+    if isinstance(error, OwnerDiedError):
+        return "could not reach the learner's process"
     return "died" if isinstance(error, RayError) else str(error)

@@ -8,7 +8,8 @@ Where even the fresh one cannot work, it is retired; the last one's failure is t
 workers than it may have gets the others in the same way.
 
 Weights that ended with the learner's process are no failure of an engine, and no fresh one could be given them: the
-learner is lost.
+learner is lost. Where the learner lives, an engine that finds them lost, or that is cut off for a moment while it is
+given new ones, is replaced as one that dies.
 
 A worker that fails its probe, twice, is not replaced. It generates nothing more, and neither do the others: the cause
 lies in the weights, in their transfer or in the engine's code, which a fresh process shares. People decide.
@@ -61,6 +62,8 @@ class _Slot:
     generation: int = 0
     serving: int | None = None
     """Version that it has been proved to serve; None while it starts."""
+    drained: Exception | None = None
+    """Error that kept new weights from it; its thread replaces it."""
     up: bool = True
     """Takes orders. Off while a fresh engine starts: where no other is up, what is sent meanwhile waits in ``held``."""
     absent: bool = False
@@ -90,6 +93,7 @@ class Router:
         batch: int,
         notify: Notify,
         least: int | None = None,
+        learner_lives: Callable[[], bool] = lambda: False,
     ) -> None:
         """Start the workers.
 
@@ -101,10 +105,12 @@ class Router:
             batch: groups in a batch: a quarter of a worker's share travels in one message.
             notify: told what becomes of workers.
             least: workers that the run begins with; the others join when they are up. All of them by default.
+            learner_lives: asked where an engine finds the weights lost with the process that holds them.
         """
         least = size if least is None else least
         self._flush = max(1, batch // (4 * size))
         self._spawn, self._config, self._tolerance, self._notify = spawn, config, tolerance, notify
+        self._learner_lives = learner_lives
         self._slots = [_Slot(index, spawn(index, 0), up=index < least, absent=index >= least) for index in range(size)]
         self.started = [slot.handle.start.remote(config) for slot in self._slots[:least]]
         """One ref per worker that the run begins with. It holds the seconds of its start, or its error."""
@@ -227,9 +233,12 @@ class Router:
                     observed.look(collected.load)
                 except (RayError, TimeoutError) as error:
                     observed = HealthWatch()
-                    self._replace(slot, reason(error))
+                    self._replace(slot, reason(slot.drained or error))
                 else:
                     self._receive(slot, collected)
+                    if slot.drained is not None:  # killed and cut off: it has not heard that it shall end
+                        observed = HealthWatch()
+                        self._replace(slot, reason(slot.drained))
         except Exception as error:
             with self._changed:
                 if not self._closed:
@@ -251,7 +260,7 @@ class Router:
         try:
             self._bring_up(slot)
         except RayError as error:
-            if (end := _end(slot, error)) is not None:
+            if (end := self._end(slot, error)) is not None:
                 return self._give_up(end)
             self._replace(slot, reason(error))
 
@@ -260,6 +269,7 @@ class Router:
         while not self._closed:
             with self._changed:
                 slot.up, slot.absent, slot.serving, slot.load, slot.sent = False, True, None, None, 0
+                slot.drained = None
                 slot.failures += 1
                 slot.generation += 1
                 if slot.failures > MAX_REPLACEMENTS:
@@ -273,7 +283,7 @@ class Router:
             try:
                 return self._bring_up(slot)
             except RayError as error:
-                if (end := _end(slot, error)) is not None:
+                if (end := self._end(slot, error)) is not None:
                     return self._give_up(end)
                 why = reason(error)
 
@@ -423,27 +433,27 @@ class Router:
         return bool(serving) and all(served is not None and served >= version for served in serving)
 
     def _drain(self, slot: _Slot, generation: int, error: RayError) -> None:
-        """New weights did not arrive: send the worker nothing more. Its thread finds it dead, and replaces it."""
-        if (end := _end(slot, error)) is not None:
+        """New weights did not arrive: send the worker nothing more. Its thread replaces it."""
+        if (end := self._end(slot, error)) is not None:
             return self._give_up(end)
         with self._changed:
             if slot.generation != generation or self._closed:
                 return
-            slot.up, slot.serving = False, None
+            slot.up, slot.serving, slot.drained = False, None, error
             if isinstance(error, RayTaskError):
                 self._notify("A rollout worker was drained", f"Rollout worker {slot.index} {reason(error)}.")
-                ray.kill(slot.handle, no_restart=True)
+            # One that was cut off for a moment would go on with the weights of before, and be counted out for good.
+            ray.kill(slot.handle, no_restart=True)
 
-
-def _end(slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
-    """Meaning of the error for the run, where no fresh engine would do better; None where one may."""
-    cause = getattr(error, "cause", error)  # that of what an engine did, or Ray's own where it had nothing to give it
-    if isinstance(cause, OwnerDiedError):
-        return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
-    if not isinstance(cause, ProbeFailed):
-        return None
-    message = f"Rollout worker {slot.index} does not compute with the new weights: {cause}"
-    return WeightsRefused(message, by_noise=cause.by_noise)
+    def _end(self, slot: _Slot, error: RayError) -> WeightsRefused | LearnerLost | None:
+        """Meaning of the error for the run, where no fresh engine would do better; None where one may."""
+        cause = getattr(error, "cause", error)  # of what an engine did, or Ray's own where it had nothing to give it
+        if isinstance(cause, OwnerDiedError) and not self._learner_lives():
+            return LearnerLost(f"The learner's process died that held the weights for rollout worker {slot.index}.")
+        if not isinstance(cause, ProbeFailed):
+            return None
+        message = f"Rollout worker {slot.index} does not compute with the new weights: {cause}"
+        return WeightsRefused(message, by_noise=cause.by_noise)
 
 
 def _weight(job: GroupJob) -> int:
