@@ -178,7 +178,7 @@ class WarmLoop:
             self._engines.end()  # another way to end thinking, or another head, is another engine
             self._engines = None
         if self._engines is None:
-            tolerance, batch, notify, least = others
+            tolerance, batch, notify, least, _ = others
             assert least == 1
             self._engines = KeptRouter(lambda *_: self._spawn_engine(), 1, config, tolerance, batch, notify)
             return self._engines
