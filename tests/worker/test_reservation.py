@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,3 +139,34 @@ def test_engines_that_need_a_whole_node_reserve_it_before_ranks_do(
     engines = Need("engine", 1, 1.0 * devices, devices=devices)
     ReservedRoom("run", engines, Need("learner rank", 1, 0.5), 1, lambda *_: None).obtain(lambda: None)
     assert asked == order
+
+
+def test_only_what_stands_on_a_live_node_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that begins with one engine of three; a second has room; then the node of both is lost."""
+
+    class Group(SimpleNamespace):
+        def wait(self, seconds: float) -> bool:
+            return True
+
+    tables: dict[str, dict[str, Any]] = {}
+    alive = {"a": True, "b": True}
+
+    def reserve(bundles: list[dict[str, float]], strategy: str, name: str) -> Group:
+        node = {"run/learners": "b", "run/engines": "a", "run/engine-1": "a"}.get(name, "")
+        places = dict.fromkeys(range(len(bundles)), node)
+        tables[name] = {"state": "CREATED" if node else "PENDING", "bundles_to_node_id": places}
+        return Group(id=SimpleNamespace(hex=lambda: name))
+
+    monkeypatch.setattr(reservation, "placement_group", reserve)
+    monkeypatch.setattr(reservation, "placement_group_table", lambda: tables)
+    monkeypatch.setattr(reservation, "remove_placement_group", lambda group: tables.pop(group.id.hex()))
+    monkeypatch.setattr(ray, "nodes", lambda: [{"NodeID": name, "Alive": there} for name, there in alive.items()])
+    wide = Need("engine", 3, 2.0, 2.0, devices=2)
+    room = ReservedRoom("run", wide, Need("learner rank", 2, 0.5, 1.0), 1, lambda *_: None)
+    assert room.gpus_held() == 0.0
+    room.obtain(lambda: None)
+    assert room.gpus_held() == 2 * 1 + 1 * 2 + 1 * 2
+    alive["a"] = False
+    assert room.gpus_held() == 2.0
+    room.close()
+    assert room.gpus_held() == 0.0

@@ -21,7 +21,7 @@ class SyncRequest(Message):
     """Whether the worker has read that it shall give its place back, and will once it can. Workers from before never
     say so."""
     gpus: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """GPUs that the attempt has reserved, once it knows. Workers from before never say so."""
+    """GPUs that the attempt holds now. Workers from before told what they had reserved, once they knew, or nothing."""
 
 
 class SyncAnswer(Message):

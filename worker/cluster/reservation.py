@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import ray
-from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
+from ray.util.placement_group import PlacementGroup, placement_group, placement_group_table, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from worker.cluster.actors import check_resources, grows_to
@@ -150,6 +150,20 @@ class ReservedRoom:
         """Options of the actor of a learner rank."""
         assert self._of_learners is not None
         return _within(self._of_learners, rank)
+
+    def gpus_held(self) -> float:
+        """GPUs of the reservations that stand on a node now. Thread-safe."""
+        each = [(self._of_learners, self._learners.gpus), (self._of_engines, self._engines.gpus)]
+        each += [(group, self._engines.gpus) for group in self._further]
+        if not any(gpus for _, gpus in each):
+            return 0.0
+        alive, tables = {node["NodeID"] for node in ray.nodes() if node["Alive"]}, placement_group_table()
+        held = 0.0
+        for group, gpus in each:
+            table = {} if group is None else tables.get(group.id.hex(), {})
+            if table and table["state"] != "REMOVED":
+                held += gpus * sum(node in alive for node in table["bundles_to_node_id"].values())
+        return held
 
     def close(self) -> None:
         """Give all room back; what still runs there is ended by Ray."""

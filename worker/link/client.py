@@ -132,9 +132,10 @@ class Link:
         self._wake.set()
 
     def tell_gpus(self, gpus: float) -> None:
-        """Tell with every sync from now on how many GPUs the attempt has reserved."""
-        self._gpus = gpus
-        self._wake.set()
+        """Tell with every sync from now on how many GPUs the attempt holds."""
+        if gpus != self._gpus:
+            self._gpus = gpus
+            self._wake.set()
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything is acknowledged (or the attempt is fenced). False: time is up."""

@@ -37,6 +37,7 @@ from worker.errors import ClusterError, FencedError, PlaceReleased, StartError, 
 from worker.link.client import Link
 from worker.link.journal import Journal, journal_path
 from worker.link.platform import Platform, parse_bundle
+from worker.loop.held_gpus import HeldGpus
 
 if TYPE_CHECKING:
     from worker.loop.run import ActiveRun
@@ -139,6 +140,7 @@ class RunController:
         journal = Journal(journal_path(document["run_dir"], self._attempt))
         link = self._link = Link(self._url, self._token, self._run_id, self._attempt, journal)
         ran_before = journal.last_seq > 0
+        link.tell_gpus(0.0)  # none until it has room
         link.start()
         try:
             if ran_before:
@@ -157,13 +159,14 @@ class RunController:
         from worker.loop.startup import Startup
 
         startup: Startup | None = None
+        gpus: HeldGpus | None = None
         try:
             link.emit(StateData(state="starting"))
             if platform.objection is not None:
                 raise StartError(platform.objection)
             startup = Startup(parse_bundle(document), platform, lambda *alert: _alert(link, *alert))
+            gpus = HeldGpus(startup.gpus_held, link.tell_gpus)
             parts = startup.run(lambda done, total: self._while_loading(link, done, total))
-            link.tell_gpus(startup.gpus)
             seconds = ", ".join(f"{name} {value:.1f} s" for name, value in parts.seconds.items())
             link.emit(LogData(level="info", message=f"started: {seconds}"))
             from worker.loop.run import ActiveRun
@@ -193,6 +196,8 @@ class RunController:
         finally:
             if startup is not None:
                 startup.close()
+            if gpus is not None:
+                gpus.close()
 
     def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:

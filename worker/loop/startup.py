@@ -74,8 +74,9 @@ class Startup:
 
     def __init__(self, bundle: Bundle, platform: Platform, notify: Notify) -> None:
         self.bundle, self._platform, self._notify = bundle, platform, notify
-        self.gpus = 0.0
-        """GPUs that the attempt has reserved with Ray, once it has started."""
+        self._room: ReservedRoom | None = None
+        self._beside_gpus = 0.0
+        """GPUs that judges and reward workers reserve, once they have been started."""
         self._closers = ExitStack()
         self._told_template = False
 
@@ -99,7 +100,6 @@ class Startup:
         self._placement = self._place(least, judges, ranks, each)
         if bundle.attempt == 1 and not cluster.grows_to():
             check_one_node(each, ENGINE_CPUS, self._placement)
-        self.gpus = self._placement.gpus * (workers * each + judges + ranks) + self._placement.scoring_gpus
         room = self._reservation(workers, least, judges)
         travel = self._travel()
         check_policy_folder(bundle.policy.path)
@@ -116,9 +116,9 @@ class Startup:
         config = self._engine_config(model_dir, tokenizer.think_tokens(spec.thinking))
         seconds = {"checks": time.perf_counter() - started}
         self._closers.callback(room.close)
+        self._room = room
         room.obtain(lambda: tick(0, 1))
         seconds["room"] = time.perf_counter() - started - seconds["checks"]
-        self._room = room
         learning = LearningStage()
         engines = Router(
             self._spawn_engine,
@@ -156,6 +156,7 @@ class Startup:
             self._notify,
         )
         self._closers.callback(rewards.close)
+        self._beside_gpus = gpus * judges + self._placement.scoring_gpus
         with ThreadPoolExecutor(1) as loader:
             data = loader.submit(self._load_data, tokenizer)
             took = self._await(
@@ -186,6 +187,10 @@ class Startup:
             self._peaks(learning.peaks(number_types(spec)).result()),
             device,
         )
+
+    def gpus_held(self) -> float:
+        """GPUs that the attempt holds now. May be called from any thread."""
+        return 0.0 if self._room is None else self._room.gpus_held() + self._beside_gpus
 
     def close(self) -> None:
         """Kill the actors that have been started: all of them, also where one cannot be killed."""
@@ -227,6 +232,7 @@ class Startup:
         each = self.bundle.spec.rollout.engine.devices
         name, gpus = self._name("rollout", index, generation), self._placement.gpus * each
         options = cluster.actor_options(name, ENGINE_CPUS * each, gpus)
+        assert self._room is not None
         return rollout_actor_class().options(**options, **self._room.engine(index)).remote(self._cores)
 
     def _place(self, engines: int, judges: int, ranks: int, each: int) -> Placement:

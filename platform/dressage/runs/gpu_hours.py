@@ -1,19 +1,37 @@
 """GPU hours: what a team has used of them in this month, and how many it may use.
 
-Each attempt counts the GPUs that it reserves times the time for which it holds them: from its worker's first sync to
-its end, and never beyond its last lease. Months are those of UTC. CPUs do not count.
+Each attempt counts the GPUs that it holds times the time for which it does, as its worker tells them: at the earliest
+from that worker's first sync, at the latest to its end, and never beyond its last lease. Months are those of UTC. CPUs
+do not count.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db.models import DurationField, Expression, ExpressionWrapper, F, FloatField, Func, OuterRef, QuerySet, Sum
+from django.db.models import (
+    DateTimeField,
+    DurationField,
+    Expression,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Func,
+    Model,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Sum,
+)
 from django.db.models.functions import Coalesce, Greatest, Least, Now, TruncMonth
 
-from dressage.runs.models import Attempt, TeamGpuHours
+from dressage.runs.models import Attempt, GpuSpan, TeamGpuHours
 from dressage.teams.models import Team
+
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +71,26 @@ def this_month(now: datetime) -> date:
     return now.astimezone(UTC).date().replace(day=1)
 
 
-def used_by(team: OuterRef) -> QuerySet:
-    """Subquery: the GPU seconds of this month of the team of an outer run; no row where there are none."""
-    own = _counted().filter(run__team=team).order_by().values("run__team")
-    return own.annotate(used=Sum(_gpu_seconds())).values("used")
+def held_from(attempt: Attempt, gpus: float, now: datetime) -> dict[str, Any]:
+    """Columns of an attempt whose worker tells that it holds ``gpus`` GPUs; what it held until now is kept."""
+    if gpus == attempt.gpus:
+        return {}
+    begun = attempt.gpus_since or attempt.first_sync_at
+    if attempt.gpus and begun is not None:
+        GpuSpan.objects.create(attempt=attempt, gpus=attempt.gpus, since=begun, until=now)
+    return {"gpus": gpus, "gpus_since": now}
+
+
+def used_by(team: OuterRef) -> Expression:
+    """The GPU seconds of this month of the team of an outer run."""
+    parts = [
+        Coalesce(Subquery(own.order_by().values(found).annotate(used=Sum(_seconds())).values("used")), 0.0)
+        for found, own in (
+            ("run__team", _now_held().filter(run__team=team)),
+            ("attempt__run__team", _once_held().filter(attempt__run__team=team)),
+        )
+    ]
+    return parts[0] + parts[1]
 
 
 def spent_teams(team_ids: Iterable[str]) -> set[str]:
@@ -69,16 +103,23 @@ def hours_of(team_ids: Iterable[str]) -> dict[str, GpuHours]:
     ids = list(team_ids)
     month = this_month(datetime.now(UTC))
     limits = dict(TeamGpuHours.objects.filter(team__in=ids).values_list("team_id", "limit"))
-    rows = _counted().filter(run__team__in=ids).order_by().values_list("run__team").annotate(used=Sum(_gpu_seconds()))
-    used = dict(rows.values_list("run__team", "used"))
-    return {id_: GpuHours(month, used.get(id_, 0.0) / 3600, hours_limit(limits.get(id_))) for id_ in ids}
+    used = Counter[str]()
+    for found, own in (("run__team", _now_held()), ("attempt__run__team", _once_held())):
+        rows = own.filter(**{f"{found}__in": ids}).order_by().values_list(found).annotate(used=Sum(_seconds()))
+        used.update(dict(rows))
+    return {id_: GpuHours(month, used[id_] / 3600, hours_limit(limits.get(id_))) for id_ in ids}
 
 
 def hours_of_runs(team: Team, most: int) -> list[tuple[str, str, float]]:
     """(id, name, GPU hours of this month) of the team's runs that used most, the largest first."""
-    rows = _counted().filter(run__team=team).order_by().values_list("run__id", "run__name")
-    used = rows.annotate(used=Sum(_gpu_seconds())).order_by("-used", "run__id")
-    return [(run_id, name, seconds / 3600) for run_id, name, seconds in used[:most]]
+    used, names = Counter[str](), dict[str, str]()
+    for run, own in (("run", _now_held()), ("attempt__run", _once_held())):
+        rows = own.filter(**{f"{run}__team": team}).order_by().values_list(f"{run}__id", f"{run}__name")
+        for run_id, name, seconds in rows.annotate(used=Sum(_seconds())):
+            used[run_id] += seconds
+            names[run_id] = name
+    first = sorted(used.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return [(run_id, names[run_id], seconds / 3600) for run_id, seconds in first]
 
 
 def outer_limit() -> QuerySet:
@@ -90,15 +131,24 @@ def _month() -> Expression:
     return TruncMonth(Now(), tzinfo=UTC)
 
 
-def _counted() -> QuerySet[Attempt]:
+def _now_held() -> QuerySet[Attempt]:
+    """Attempts with the part of this month for which they hold what they hold, or held at their end."""
     held = Attempt.objects.filter(gpus__gt=0, first_sync_at__isnull=False, lease_expires_at__isnull=False)
-    return held.annotate(until=_until()).filter(until__gt=Greatest(F("first_sync_at"), _month()))
+    until = Least(Coalesce(F("ended_at"), Now()), F("lease_expires_at"))
+    return _in_this_month(held, Coalesce(F("gpus_since"), F("first_sync_at")), until)
 
 
-def _until() -> Expression:
-    return Least(Coalesce(F("ended_at"), Now()), F("lease_expires_at"))
+def _once_held() -> QuerySet[GpuSpan]:
+    """Spans that reach into this month, with their part of it."""
+    return _in_this_month(GpuSpan.objects.all(), F("since"), F("until"))
 
 
-def _gpu_seconds() -> Expression:
-    held = ExpressionWrapper(_until() - Greatest(F("first_sync_at"), _month()), output_field=DurationField())
-    return ExpressionWrapper(F("gpus") * _Seconds(held), output_field=FloatField())
+def _in_this_month(held: QuerySet[M], since: Expression | F, until: Expression | F) -> QuerySet[M]:
+    begun = Greatest(since, _month(), output_field=DateTimeField())
+    lasts = ExpressionWrapper(until - begun, output_field=DurationField())
+    return held.annotate(lasts=lasts).filter(lasts__gt=timedelta(0))
+
+
+def _seconds() -> Expression:
+    """GPU seconds of what ``_in_this_month`` has found."""
+    return ExpressionWrapper(F("gpus") * _Seconds(F("lasts")), output_field=FloatField())

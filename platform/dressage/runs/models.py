@@ -99,7 +99,9 @@ class Attempt(models.Model):
     cluster = models.CharField(max_length=63, blank=True, default="", db_default="")
     """Name of the cluster that it was given a place on; empty for those from before clusters had names."""
     gpus = models.FloatField(default=0.0, db_default=0.0)
-    """GPUs that it reserves; 0 on a cluster without."""
+    """GPUs that it holds: what its worker told last, and before that what it will reserve; 0 on a cluster without."""
+    gpus_since = models.DateTimeField(null=True)
+    """Time since which it holds as many; null: since its first sync."""
     token_sha256 = models.CharField(max_length=64, unique=True)
     resume_step = models.PositiveIntegerField(default=0)
     """The step it goes on from: later steps of earlier attempts are superseded."""
@@ -124,6 +126,16 @@ class Attempt(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="one_attempt_per_number")]
         ordering = ["number"]
+
+
+class GpuSpan(models.Model):
+    """A time, now over, for which an attempt held a number of GPUs. Its present number is in the attempt."""
+
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="gpu_spans")
+    gpus = models.FloatField()
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    id = models.BigAutoField(primary_key=True)
 
 
 class Checkpoint(PrefixedModel):

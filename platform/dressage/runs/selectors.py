@@ -91,7 +91,7 @@ def _queue_facts() -> JSONObject:
         engine=KeyTransform("engine", KeyTransform("rollout", "spec")),
         clusters=ArraySubquery(Cluster.objects.values(document=JSONObject(**{name: name for name in SIZE_COLUMNS}))),
         active_on=ArraySubquery(on.values("cluster")),
-        gpu_seconds=Subquery(used_by(OuterRef("team"))),
+        gpu_seconds=used_by(OuterRef("team")),
         gpu_hours=Subquery(outer_limit()),
     )
 

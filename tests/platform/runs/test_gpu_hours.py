@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from dressage.clusters.services import take_report
 from dressage.runs.gpu_hours import hours_of
-from dressage.runs.models import Attempt, Run, TeamGpuHours
+from dressage.runs.link import sync as link_sync
+from dressage.runs.models import Attempt, GpuSpan, Run, TeamGpuHours
 from dressage.runs.reconcile import sweep
 from dressage.runs.selectors import run_json
 from dressage.teams.models import AuditEntry, Team
@@ -90,6 +92,39 @@ def test_the_workers_own_word_counts_once_it_knows(gpus: None, launch: Launch) -
     assert Attempt.objects.get().gpus == 2.5, "a reward model computes on a GPU as well"
     worker.step(1)
     assert Attempt.objects.get().gpus == 2.5
+
+
+def test_what_an_attempt_holds_counts_from_when_to_when(
+    gpus: None, launch: Launch, team: Team, api: Callable[..., APIClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time: 50 s without room, two GPUs for 100 s, five for 20 s, two for 30 s, and none for 7 s."""
+    run, worker = launch()
+    start = month_start()
+    clock = [start]
+    monkeypatch.setattr(link_sync.timezone, "now", lambda: clock[0])
+    held(run, start, None, start + timedelta(seconds=10_000), gpus=0.0)
+    GpuSpan.objects.all().delete()
+    for seconds, number in ((50, 2.0), (100, 5.0), (20, 2.0), (10, 2.0), (20, 0.0)):
+        clock[0] += timedelta(seconds=seconds)
+        worker.post({**worker.last, "events": [], "gpus": number})
+    monkeypatch.undo()
+    spans = [
+        (span.gpus, (span.since - start).total_seconds(), (span.until - start).total_seconds())
+        for span in GpuSpan.objects.order_by("since")
+    ]
+    assert spans == [(2.0, 50.0, 150.0), (5.0, 150.0, 170.0), (2.0, 170.0, 200.0)]
+    end = start + timedelta(seconds=207)
+    Attempt.objects.update(ended_at=end, lease_expires_at=end, first_sync_at=start)
+    assert used(team) == 2 * 100 + 5 * 20 + 2 * 30
+    document = api("viewer").get("/api/v1/teams/current/gpu-hours").json()
+    assert document["runs"] == [{"run": run.id, "name": run.name, "hours": pytest.approx(360 / 3600)}]
+    GpuSpan.objects.update(since=F("since") - timedelta(seconds=160), until=F("until") - timedelta(seconds=160))
+    assert used(team) == pytest.approx(5 * 10 + 2 * 30), "of the month before nothing counts"
+    waits = Run.objects.filter(pk=run.pk)
+    waits.update(state="queued", queued_at=end)
+    TeamGpuHours.objects.update_or_create(team=team, defaults={"limit": 0.01})
+    waiting = run_json(team, run.id)["waiting"]
+    assert waiting is not None and waiting["text"].startswith("Waiting for GPU hours: your team has used 0.0 of 0.01")
 
 
 def test_a_team_is_warned_twice_and_then_its_run_is_saved_and_gives_its_place_back(

@@ -14,6 +14,7 @@ from dressage.common.compiled import compiled
 from dressage.common.problems import Problem
 from dressage.runs import reward_versions
 from dressage.runs.attempts import LEASE_S
+from dressage.runs.gpu_hours import held_from
 from dressage.runs.link.acknowledge import acknowledge
 from dressage.runs.link.auth import require_current
 from dressage.runs.link.ingest import Ingest
@@ -66,15 +67,16 @@ def sync(attempt_id: int, body: SyncRequest) -> SyncAnswer:
         if ingest.changed:
             wake_on_commit(run.id, run.team_id)
     acknowledge(run, body.applied)
-    seconds = pace.seconds()
+    now, seconds = timezone.now(), pace.seconds()
+    held = {} if body.gpus is None else held_from(attempt, body.gpus, now)
     Attempt.objects.filter(pk=attempt.pk).update(
         acked_seq=attempt.acked_seq,
         last_step=attempt.last_step,
-        first_sync_at=attempt.first_sync_at or timezone.now(),
+        first_sync_at=attempt.first_sync_at or now,
         last_sync_at=Now(),
         lease_expires_at=Now() + timedelta(seconds=LEASE_S + seconds),
-        **({} if body.gpus is None else {"gpus": body.gpus}),
-        **({"releasing_at": timezone.now()} if body.releasing and attempt.releasing_at is None else {}),
+        **held,
+        **({"releasing_at": now} if body.releasing and attempt.releasing_at is None else {}),
     )
     return SyncAnswer(
         acked_seq=attempt.acked_seq,
