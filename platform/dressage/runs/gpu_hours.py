@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from django.conf import settings
 from django.db.models import (
@@ -20,7 +20,6 @@ from django.db.models import (
     F,
     FloatField,
     Func,
-    Model,
     OuterRef,
     QuerySet,
     Subquery,
@@ -30,8 +29,6 @@ from django.db.models.functions import Coalesce, Greatest, Least, Now, TruncMont
 
 from dressage.runs.models import Attempt, GpuSpan, TeamGpuHours
 from dressage.teams.models import Team
-
-M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +140,7 @@ def _once_held() -> QuerySet[GpuSpan]:
     return _in_this_month(GpuSpan.objects.all(), F("since"), F("until"))
 
 
-def _in_this_month(held: QuerySet[M], since: Expression | F, until: Expression | F) -> QuerySet[M]:
+def _in_this_month(held: QuerySet[Any], since: Expression | F, until: Expression | F) -> QuerySet[Any]:
     begun = Greatest(since, _month(), output_field=DateTimeField())
     lasts = ExpressionWrapper(until - begun, output_field=DurationField())
     return held.annotate(lasts=lasts).filter(lasts__gt=timedelta(0))
