@@ -5,4 +5,12 @@ from trainer_core.datasets.recognition import UnknownShapeError, recognise
 from trainer_core.datasets.shape import Mapped, Row, Shape
 from trainer_core.datasets.shapes import SHAPES
 
-__all__ = ["SHAPES", "Mapped", "Row", "Shape", "UnknownShapeError", "control_tokens", "recognise"]
+__all__ = [
+    "SHAPES",
+    "Mapped",
+    "Row",
+    "Shape",
+    "UnknownShapeError",
+    "control_tokens",
+    "recognise",
+]

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from rest_framework import parsers
@@ -53,14 +53,21 @@ def check(data: Any, max_depth: int = MAX_DEPTH) -> None:
         level, depth = inner, depth + 1
 
 
-def loads(text: str | bytes, max_depth: int = MAX_DEPTH) -> Any:
+def loads(text: str | bytes, max_depth: int = MAX_DEPTH, *, constant: Callable[[str], Any] | None = None) -> Any:
     """Strict ``json.loads``: no NaN, no duplicate keys, bounded depth.
+
+    Args:
+        text: the JSON.
+        max_depth: levels of nesting.
+        constant: given ``NaN`` or ``Infinity``, answers what stands for it; by default all are refused.
 
     Raises:
         ValueError: with the reason.
     """
     try:
-        data = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole, object_pairs_hook=_unique)
+        data = json.loads(
+            text, parse_constant=constant or _refuse_constant, parse_int=_whole, object_pairs_hook=_unique
+        )
     except RecursionError as error:
         raise ValueError(f"JSON is nested deeper than {max_depth} levels.") from error
     check(data, max_depth)

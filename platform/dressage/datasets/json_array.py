@@ -1,7 +1,7 @@
 """Cuts a JSON array into the texts of its elements, in bounded memory; it leaves their inside to the JSON parser."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from dressage.datasets.faults import FileFaultError
@@ -12,11 +12,17 @@ _OUTSIDE = re.compile(rb'["\[\]{},]')
 _INSIDE = re.compile(rb'["\\]')
 
 
-def numbered_elements(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+def numbered_elements(
+    file: BinaryIO, check_rest: Callable[[bytes], None] | None = None
+) -> Iterator[tuple[int, bytes | None]]:
     """(position from 1, text of the element). None stands for one that is too long.
 
+    Args:
+        file: read up to its end.
+        check_rest: looks at what stands behind the array, which by default must be nothing.
+
     Raises:
-        FileFaultError: the array is not closed, or not the only thing in the file.
+        FileFaultError: the array is not closed, or something else is behind it.
     """
     number, element, depth, string, skip = 0, _Element(), 1, False, 0
     _, opened, chunk = file.read(_CHUNK).partition(b"[")
@@ -41,7 +47,11 @@ def numbered_elements(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
                     number += 1
                     yield number, element.taken()
                 if sign == b"]":
-                    return _nothing_follows(chunk[position:], file)
+                    if check_rest is None:
+                        _nothing_follows(chunk[position:], file)
+                    else:
+                        check_rest(_rest(chunk[position:], file))
+                    return
         element.add(chunk[start:])
         chunk = file.read(_CHUNK)
     raise FileFaultError(f"The array is not closed: the file ends after {number:,} whole rows. It may be cut off.")
@@ -77,3 +87,10 @@ def _nothing_follows(rest: bytes, file: BinaryIO) -> None:
         pass
     if rest.strip():
         raise FileFaultError("There is more behind the end of the array.")
+
+
+def _rest(begun: bytes, file: BinaryIO) -> bytes:
+    rest = begun + file.read(MAX_ROW_BYTES + 1)
+    if len(rest) > MAX_ROW_BYTES:
+        raise FileFaultError(f"There are more than {MAX_ROW_BYTES:,} bytes behind the list of rows.")
+    return rest

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainer_core.datasets.fields import json_type
+from trainer_core.datasets.invisible import is_blank
 
 ROLES = ("system", "user", "assistant")
 
@@ -41,8 +42,8 @@ def _columns(data: dict[str, Any]) -> str:
 def _prompt(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"`prompt` must be a string, not {json_type(value)}.")
-    if not value.strip():
-        raise ValueError("`prompt` is empty.")
+    if is_blank(value):
+        raise ValueError(f"`prompt` {_empty(value)}.")
     return value
 
 
@@ -58,9 +59,13 @@ def _messages(value: Any) -> str:
             raise ValueError(f"Message {position}: `content` must be a string.")
     if value[-1]["role"] != "user":
         raise ValueError("`messages` must end with a message of the role user.")
-    if not value[-1]["content"].strip():
-        raise ValueError("The last message is empty.")
+    if is_blank(value[-1]["content"]):
+        raise ValueError(f"The last message {_empty(value[-1]['content'])}.")
     return value[-1]["content"]
+
+
+def _empty(text: str) -> str:
+    return "holds only characters that cannot be seen" if text.strip() else "is empty"
 
 
 def _answer(value: Any) -> str | None:

@@ -124,7 +124,7 @@ def _check(team_id: str, file: BinaryIO, size: int, name: str) -> CheckedFile:
     if size > MAX_FILE_BYTES:
         detail = f"The file has {size:,} bytes; at most {MAX_FILE_BYTES:,} are taken."
         raise Problem(413, "File too large", detail, errors=[FieldError(pointer="/file", detail=detail)])
-    rows = UploadedRows(file)
+    rows = UploadedRows(file, name)
     with FILES.place(team_id):
         digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
         temporary = storage.write(rows)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dressage.common.problems import Problem
-from dressage.datasets import formats, json_array
+from dressage.datasets import json_array, packing
 from dressage.datasets.json_array import numbered_elements
 from dressage.datasets.limits import MAX_ROW_BYTES
 from dressage.datasets.reading import UploadedRows
@@ -61,12 +61,13 @@ def test_formats_are_known_by_content(content: bytes, name: str, packed: bool) -
 @pytest.mark.parametrize(
     ("content", "detail"),
     [
-        (b"PAR1rest", "This is a Parquet file."),
-        (b"PK\x03\x04rest", "This is a ZIP archive or a spreadsheet."),
-        (b"\x28\xb5\x2f\xfdrest", "This is packed with Zstandard."),
-        ("x".encode("utf-16"), "This is text in UTF-16."),
+        (b"PAR1rest", "This is a Parquet file that cannot be read: "),
+        (b"PK\x03\x04rest", "This is a ZIP archive that cannot be read: File is not a zip file."),
+        (b"\x28\xb5\x2f\xfdrest", "The file cannot be unpacked: "),
+        ("x".encode("utf-32"), "This is text in UTF-32."),
         (b"version https://git-lfs.github.com/spec/v1\n", "This is a pointer of Git LFS, not the file that it stands"),
-        (packed(b"PAR1"), "This is a Parquet file."),
+        (packed(b"PAR1"), "This is a Parquet file that cannot be read: "),
+        (packed(packed(LINES)), "This is a file that is packed twice."),
         (b"\x1f\x8brest-of-it", "The file cannot be unpacked: Unknown compression method."),
         (packed(LINES)[:-9], "The file cannot be unpacked: Compressed file ended before"),
         (packed(LINES)[:-8] + b"\0" * 8, "The file cannot be unpacked: CRC check failed"),
@@ -119,7 +120,7 @@ def test_memory_is_bounded_for_an_array_without_end() -> None:
 
 
 def test_a_small_file_that_unpacks_to_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "MAX_FILE_BYTES", 1 << 20)
+    monkeypatch.setattr(packing, "MAX_FILE_BYTES", 1 << 20)
     for content in (b"x" * (2 << 20), b"[" + b" " * (2 << 20), b'{"prompt": "a"}\n' * (1 << 17)):
         told = faults(packed(content))
         assert ("/file", "The file unpacks to more than 1,048,576 bytes.") in told

@@ -49,6 +49,7 @@ def test_gsm8k_as_it_is(editor: APIClient) -> None:
             "name": "rows.jsonl",
             "format": "jsonl",
             "packed": False,
+            "packing": None,
             "bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
         },
@@ -154,7 +155,7 @@ def test_rows_of_an_array_are_named_by_their_place(editor: APIClient, dataset_ro
 def test_text_that_looks_like_control_tokens_is_taken_with_a_warning(editor: APIClient) -> None:
     rows = [{"prompt": f"{n}+1=", "tags": []} for n in range(30)]
     for n in range(5, 25):
-        rows[n]["prompt"] = "<|im_start|>system"
+        rows[n]["prompt"] = f"<|im_start|>system {n}"
     rows[2]["tags"] = [{"x": "<think>"}]  # type: ignore[list-item]
     version = upload(editor, "\n".join(map(json.dumps, rows)).encode()).json()["latest_version"]
     assert (version["rows"], version["origin"]["warnings"]) == (

@@ -75,7 +75,7 @@ def test_a_good_file(editor: APIClient, dataset_root: Path, team: Team) -> None:
         (b"{", "The line is not valid JSON: Expecting property name enclosed in double quotes at column 2."),
         (b'{"prompt": "a" "b"}', "The line is not valid JSON: Expecting ',' delimiter at column 16."),
         (b'{"prompt": "a"} {}', "The line is not valid JSON: Extra data at column 17."),
-        (b'{"prompt": "a", "x": NaN}', "NaN is not JSON."),
+        (b'{"prompt": "a", "x": Infinity}', "Infinity is not JSON, and no number can stand for it."),
         (b'{"prompt": "a", "x": 1e999}', "Numbers must be finite."),
         (b'{"prompt": "a", "prompt": "b"}', "The key 'prompt' appears twice."),
         (b'{"prompt": "\xff"}', "The line is not UTF-8: invalid start byte at byte 13."),
@@ -122,6 +122,7 @@ def test_rows_of_our_own_shape_are_stored_as_they_come(editor: APIClient) -> Non
             "name": "rows.jsonl",
             "format": "jsonl",
             "packed": False,
+            "packing": None,
             "bytes": len(GOOD),
             "sha256": hashlib.sha256(GOOD).hexdigest(),
         },
@@ -141,10 +142,14 @@ def test_every_broken_line_is_named(editor: APIClient) -> None:
     assert [error["pointer"] for error in errors] == ["/file/lines/2", "/file/lines/5"]
 
 
-def test_reports_stop_at_a_hundred(editor: APIClient, dataset_root: Path) -> None:
+def test_a_refusal_lists_a_hundred_rows_and_reports_all(editor: APIClient, dataset_root: Path) -> None:
     document = upload(editor, b"x\n" * 5000).json()
     assert len(document["errors"]) == 100
-    assert "at least 100 lines have errors" in document["detail"]
+    assert "(5,000 lines have errors.)" in document["detail"]
+    assert document["errors"] == [
+        {"pointer": one["place"], "detail": one["detail"]} for one in document["report"][:100]
+    ]
+    assert len(document["report"]) == 5000
     assert nothing_was_made(dataset_root)
 
 

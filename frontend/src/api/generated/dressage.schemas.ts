@@ -902,6 +902,21 @@ export const ClusterStateEnum = {
   fault: 'fault',
 } as const;
 
+export type CodeEnum = typeof CodeEnum[keyof typeof CodeEnum];
+
+
+// eslint-disable-next-line @typescript-eslint/no-redeclare
+export const CodeEnum = {
+  control_tokens: 'control_tokens',
+  duplicate_rows: 'duplicate_rows',
+  duplicate_ids: 'duplicate_ids',
+  empty_answers: 'empty_answers',
+  missing_answers: 'missing_answers',
+  large_integers: 'large_integers',
+  nan: 'nan',
+  left_out: 'left_out',
+} as const;
+
 export interface CodeRequest {
   /**
    * Six digits of the authenticator app, or a recovery code.
@@ -1119,7 +1134,7 @@ export type CreateDatasetRequestSlug = string | null;
  * A new dataset with its first version.
  */
 export interface CreateDatasetRequest {
-  /** JSON lines or a JSON array, plain or packed with gzip, of objects with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's. Each row is checked; nothing is stored when one is faulty. */
+  /** JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. Each row is checked; nothing is stored when one is faulty. */
   file: Blob;
   /**
    * @minLength 1
@@ -1950,13 +1965,19 @@ export interface FieldError {
 }
 
 /**
+ * How it was packed. Where versions of before it was kept were packed, it was with gzip.
+ */
+export type FileOriginPacking = 'gzip' | 'zstd' | null;
+
+/**
  * The file as it was given.
  */
 export interface FileOrigin {
   name: string;
   format: FormatEnum;
-  /** Whether it was packed with gzip. */
   packed: boolean;
+  /** How it was packed. Where versions of before it was kept were packed, it was with gzip. */
+  packing?: FileOriginPacking;
   bytes: number;
   /** Hash of the file as it was given. */
   sha256: string;
@@ -2023,6 +2044,11 @@ export type FormatEnum = typeof FormatEnum[keyof typeof FormatEnum];
 export const FormatEnum = {
   jsonl: 'jsonl',
   json: 'json',
+  csv: 'csv',
+  tsv: 'tsv',
+  parquet: 'parquet',
+  kattis: 'kattis',
+  harbor: 'harbor',
 } as const;
 
 /**
@@ -2825,11 +2851,11 @@ export interface Origin {
  * Something that was taken and deserves a second look.
  */
 export interface OriginWarning {
-  code: 'control_tokens';
+  code: CodeEnum;
   detail: string;
   /** Rows that it is about. */
   rows: number;
-  /** The first of them, counted from 1. */
+  /** The first of them, counted from 1; of rows that were left out, their places in the file. */
   first_rows: number[];
 }
 
@@ -5122,7 +5148,7 @@ export interface TryRewardResult {
  * A new version.
  */
 export interface UploadRequest {
-  /** JSON lines or a JSON array, plain or packed with gzip, of objects with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's. Each row is checked; nothing is stored when one is faulty. */
+  /** JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with `prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. Each row is checked; nothing is stored when one is faulty. */
   file: Blob;
 }
 

@@ -479,7 +479,8 @@ export const listDatasets = (
 
 Rows of known shapes (GSM8K, MATH, MBPP, verl, TRL and others) are mapped to `prompt` or `messages`, `answer`
 and what graders read; `origin` says how. Faulty rows come back as `errors` with pointers such as
-`/file/lines/17`, or `/file/rows/17` of a JSON array.
+`/file/lines/17`, or `/file/rows/17` where a format has no lines. They are the first hundred; where there are
+more, `report` lists up to ten thousand as `{place, detail}`.
  */
 export const createDataset = (
     createDatasetRequest: CreateDatasetRequest,

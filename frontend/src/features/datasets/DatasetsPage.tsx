@@ -29,8 +29,8 @@ export function DatasetsPage() {
         {({ data: rows }) =>
           rows.length === 0 ? (
             <EmptyState icon={<IconDatabase size={40} stroke={1.3} />} title="No datasets yet" action={button}>
-              Upload JSON lines or a JSON array: prompts of your own, or GSM8K, MATH, MBPP, verl, TRL and other rows as
-              they are. Each row is checked, and every version stays as it was.
+              Upload JSON lines, JSON, CSV, TSV or Parquet: prompts of your own, or GSM8K, MATH, MBPP, verl, TRL and
+              other rows as they are. Each row is checked, and every version stays as it was.
             </EmptyState>
           ) : (
             <TableFrame label="Datasets">

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Problem } from "@/api/http";
-import { rowFaults } from "./UploadForm";
+import { faultReport, rowFaults } from "./UploadForm";
 
 it("tells faults by lines, by rows of an array, and leaves those of the whole file", () => {
   const problem = new Problem(422, {
@@ -17,4 +17,19 @@ it("tells faults by lines, by rows of an array, and leaves those of the whole fi
     { place: "row 3", detail: "`question` is empty." },
   ]);
   expect(rowFaults(new Error("away"))).toEqual([]);
+});
+
+it("makes one table of all faults, with quotes doubled", () => {
+  const report = [
+    { place: "/file/lines/2", detail: 'The key "a" appears twice.' },
+    { place: "/file", detail: "It is cut off." },
+  ];
+  const problem = new Problem(422, { title: "", detail: "", errors: [], report });
+  expect(faultReport(problem)).toEqual({
+    count: 2,
+    csv: 'unit,number,fault\r\nline,2,"The key ""a"" appears twice."\r\nfile,,"It is cut off."\r\n',
+  });
+  const short = new Problem(422, { title: "", detail: "", errors: [{ pointer: "/file/rows/3", detail: "x" }] });
+  expect(faultReport(short).csv).toBe('unit,number,fault\r\nrow,3,"x"\r\n');
+  expect(faultReport(new Error("away")).count).toBe(0);
 });

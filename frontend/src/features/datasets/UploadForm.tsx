@@ -1,5 +1,5 @@
 /** Upload with the faults of the file shown by their numbers; nothing is made when there is one. */
-import { Alert, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Group, ScrollArea, Stack, Table, Text, Textarea, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { datasets as datasetsApi } from "@/api/client";
@@ -46,6 +46,7 @@ export function UploadForm({ dataset, onDone }: Props) {
     upload.mutate();
   };
   const rows = rowFaults(upload.error);
+  const report = faultReport(upload.error);
   const fileFault = fieldError(upload.error, "/file");
   return (
     <form onSubmit={submit}>
@@ -53,15 +54,15 @@ export function UploadForm({ dataset, onDone }: Props) {
         <DropFile
           file={file}
           onFile={choose}
-          accept=".jsonl,.ndjson,.json,.gz,application/jsonl"
-          hint="JSON lines or a JSON array, also packed with gzip: rows with prompt or messages, or of a known shape such as GSM8K"
+          accept=".jsonl,.ndjson,.json,.csv,.tsv,.parquet,.gz,.zst,.zip,.tar,.tgz,application/jsonl"
+          hint="JSON lines, JSON, CSV, TSV or Parquet, also packed with gzip or Zstandard: rows with prompt or messages, or of a known shape such as GSM8K; or an archive of Kattis or Harbor tasks"
         />
         {fileFault && (
           <Text size="sm" c="var(--c-bad)" role="alert">
             {fileFault}
           </Text>
         )}
-        {rows.length > 0 && <RowFaults rows={rows} />}
+        {rows.length > 0 && <RowFaults rows={rows} report={report} />}
         {restError(upload.error, AT_FIELDS) !== null && <ErrorState error={upload.error} />}
         {!dataset && (
           <>
@@ -109,13 +110,26 @@ export function rowFaults(error: unknown): RowFault[] {
   });
 }
 
-function RowFaults({ rows }: { rows: RowFault[] }) {
+/** All faults, of which the answer lists the first hundred, as a table in CSV. */
+export function faultReport(error: unknown): { count: number; csv: string } {
+  const all = error instanceof Problem && Array.isArray(error.document.report) ? error.document.report : null;
+  const faults = (all ?? (error instanceof Problem ? error.errors : [])) as { place?: string; pointer?: string; detail: string }[];
+  const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const lines = faults.map(fault => {
+    const [, unit = "file", number = ""] = /^\/file\/(line|row)s\/(\d+)/.exec(fault.place ?? fault.pointer ?? "") ?? [];
+    return [unit, number, cell(fault.detail)].join(",");
+  });
+  return { count: faults.length, csv: ["unit,number,fault", ...lines, ""].join("\r\n") };
+}
+
+function RowFaults({ rows, report }: { rows: RowFault[]; report: { count: number; csv: string } }) {
+  const count = Math.max(rows.length, report.count);
   return (
     <Alert
       color="red"
       p="xs"
       role="alert"
-      title={`${rows.length === 1 ? "One row is not as it" : `${rows.length} rows are not as they`} should be. Nothing was stored.`}
+      title={`${count === 1 ? "One row is not as it" : `${count.toLocaleString("en-GB")} rows are not as they`} should be. Nothing was stored.`}
       data-testid="row-faults"
     >
       <ScrollArea.Autosize mah={220}>
@@ -132,6 +146,9 @@ function RowFaults({ rows }: { rows: RowFault[] }) {
           </Table.Tbody>
         </Table>
       </ScrollArea.Autosize>
+      <Anchor size="xs" href={`data:text/csv;charset=utf-8,${encodeURIComponent(report.csv)}`} download="faults.csv">
+        Download all {count.toLocaleString("en-GB")} as CSV
+      </Anchor>
     </Alert>
   );
 }

@@ -6,7 +6,26 @@ import { CopyText } from "@/ui/CopyText";
 import { Facts } from "@/ui/Facts";
 import { TableFrame } from "@/ui/TableFrame";
 
-const FORMATS = { jsonl: "JSON lines", json: "JSON array" } as const;
+const FORMATS = {
+  jsonl: "JSON lines",
+  json: "JSON",
+  csv: "CSV",
+  tsv: "TSV",
+  parquet: "Parquet",
+  kattis: "Archive of Kattis problems",
+  harbor: "Archive of Harbor tasks",
+} as const;
+
+const WARNINGS: Record<Origin["warnings"][number]["code"], string> = {
+  control_tokens: "Text that looks like control tokens",
+  duplicate_rows: "Rows that ask the same",
+  duplicate_ids: "Ids that several rows have",
+  empty_answers: "Empty answers",
+  missing_answers: "Missing answers",
+  large_integers: "Whole numbers beyond 2^53",
+  nan: "NaN read as null",
+  left_out: "Rows left out",
+};
 
 export function VersionOrigin({ origin }: { origin: Origin | null }) {
   if (!origin) return null;
@@ -21,7 +40,7 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
         <Facts
           facts={[
             ["File", file.name || "not named"],
-            ["Format", `${FORMATS[file.format]}${file.packed ? ", packed with gzip" : ""}`],
+            ["Format", `${FORMATS[file.format]}${file.packed ? `, packed with ${file.packing === "zstd" ? "Zstandard" : "gzip"}` : ""}`],
             ["Size of the file", formatBytes(file.bytes)],
             [
               "SHA-256 of the file",
@@ -33,7 +52,7 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
           ]}
         />
         {warnings.map(warning => (
-          <Alert key={warning.code} color="yellow" p="xs" title="Text that looks like control tokens">
+          <Alert key={warning.code} color="yellow" p="xs" title={WARNINGS[warning.code]}>
             <Text size="sm">{code(warning.detail)}</Text>
             <Text size="sm" mt={4}>
               {warning.first_rows.length < warning.rows ? "The first are rows " : "Rows "}

@@ -1,0 +1,184 @@
+"""Rows of Parquet files, read batch by batch; nested columns become JSON, and numbers stay what they are."""
+
+import datetime
+import math
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dressage.common.parsers import check
+from dressage.datasets.faults import FileFaultError
+from dressage.datasets.limits import MAX_COLUMNS, MAX_DEPTH, MAX_FILE_BYTES, MAX_ROW_BYTES, MAX_ROWS
+from dressage.datasets.records import Record, Records
+
+_BATCH_ROWS = 1024
+_BUFFER = 1 << 20
+_LEAVES = 2_000
+_NAMES = 200
+
+
+def records(file: BinaryIO) -> Records:
+    """The rows of a seekable file.
+
+    Raises:
+        FileFaultError: it cannot be read, or is beyond the limits by what it says of itself or by what it unpacks to.
+    """
+    try:
+        # Columns are read page by page, and text that repeats is kept once: a file cannot unpack to much at a time.
+        with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False) as opened:
+            texts = _require_bounded(opened)
+        file.seek(0)
+        with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=texts) as opened:
+            yield from _rows(opened)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, not the content
+        told = str(error).splitlines()[0][:300].rstrip(".")
+        raise FileFaultError(f"This is a Parquet file that cannot be read: {told}. It may be cut off.") from error
+
+
+def _require_bounded(opened: pq.ParquetFile) -> list[str]:
+    """Refuse files beyond the limits. Returns the paths of the columns that hold text."""
+    about, schema = opened.metadata, opened.schema_arrow
+    if about.num_rows > MAX_ROWS:
+        raise FileFaultError(f"The file has more than {MAX_ROWS:,} rows.")
+    if len(schema) > MAX_COLUMNS:
+        raise FileFaultError(f"The file has more than {MAX_COLUMNS} different columns.")
+    if about.num_columns > _LEAVES:
+        raise FileFaultError(f"The columns of the file have more than {_LEAVES:,} parts.")
+    names = schema.names
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise FileFaultError(f"The file names the column `{doubled[:_NAMES]}` twice.")
+    size = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+    if size > MAX_FILE_BYTES:
+        raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
+    for field in schema:
+        _require_kind(field.type, field.name, 1)
+    return [
+        column.path
+        for column in (about.schema.column(place) for place in range(len(about.schema)))
+        if column.physical_type == "BYTE_ARRAY" and "." not in column.path
+    ]
+
+
+def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
+    """Refuse columns of bytes, and those that are nested too deep. Raises FileFaultError."""
+    if depth > MAX_DEPTH:
+        raise FileFaultError(f"The column `{name[:_NAMES]}` is nested deeper than {MAX_DEPTH} levels.")
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        raise FileFaultError(
+            f"The column `{name[:_NAMES]}` holds bytes, such as images. Rows are text: remove it, or write it as text."
+        )
+    for place in range(kind.num_fields):
+        _require_kind(kind.field(place).type, name, depth + 1)
+
+
+def _rows(opened: pq.ParquetFile) -> Records:
+    converted = [field.name for field in opened.schema_arrow if not _is_json(field.type)]
+    number = decoded = 0
+    for batch in opened.iter_batches(batch_size=_BATCH_ROWS, use_threads=False):
+        small = _longest_row(batch) <= MAX_ROW_BYTES
+        clean = small and _has_only_text(batch)
+        for row in range(len(batch)) if not small else batch.to_pylist():
+            number += 1
+            data = row if small else batch.slice(row, 1).to_pylist()[0]
+            json = _Json()
+            try:
+                for name in converted:
+                    data[name] = json.of(data[name])
+                if not small:
+                    _require_short(data)
+                if not clean:
+                    check(data, MAX_DEPTH)
+                yield Record(number, data, json.nan)
+            except ValueError as error:
+                yield Record(number, error)
+        decoded += batch.nbytes
+        if decoded > MAX_FILE_BYTES:
+            raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
+
+
+def _longest_row(batch: pa.RecordBatch) -> int:
+    """No row of the batch is longer in bytes; for nested columns it is all that they hold."""
+    total = 0
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            total += _longest(column.dictionary)
+        elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            total += _longest(column)
+        elif column.type.num_fields:
+            total += int(column.nbytes)
+        else:
+            total += 32
+    return total
+
+
+def _longest(column: pa.Array) -> int:
+    return int(pc.max(pc.binary_length(column)).as_py() or 0)
+
+
+def _has_only_text(batch: pa.RecordBatch) -> bool:
+    """Whether all columns are flat, and no text has a NUL character."""
+    for column in batch.columns:
+        texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if texts.type.num_fields or pa.types.is_floating(texts.type):
+            return False
+        if pa.types.is_string(texts.type) and pc.any(pc.match_substring(texts, "\0")).as_py():
+            return False
+    return True
+
+
+def _require_short(data: dict[str, Any]) -> None:
+    if _size(data) > MAX_ROW_BYTES:
+        raise ValueError(f"The row is longer than {MAX_ROW_BYTES:,} bytes.")
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(len(str(key)) + _size(inner) for key, inner in value.items())
+    return sum(map(_size, value)) if isinstance(value, list) else 8
+
+
+def _is_json(kind: pa.DataType) -> bool:
+    """Whether a column's values are JSON as they are read."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
+    return any(is_plain(kind) for is_plain in plain)
+
+
+class _Json:
+    """Makes JSON of the values of one row."""
+
+    def __init__(self) -> None:
+        self.nan = False
+        """Whether a NaN was read as null."""
+
+    def of(self, value: Any) -> Any:
+        """A value as JSON. Raises ValueError."""
+        match value:
+            case float() if math.isnan(value):
+                self.nan = True
+                return None
+            case None | str() | bool() | int() | float():
+                return value
+            case list():
+                # Maps are read as lists of pairs.
+                return self._object(value) if value and isinstance(value[0], tuple) else [*map(self.of, value)]
+            case dict():
+                return {name: self.of(inner) for name, inner in value.items()}
+            case datetime.date() | datetime.time():
+                return value.isoformat()
+            case datetime.timedelta():
+                return value.total_seconds()
+        return str(value)  # decimal numbers among them, which are exact as text
+
+    def _object(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+        made = {str(key): self.of(value) for key, value in pairs}
+        if len(made) < len(pairs):
+            raise ValueError("A map of the row has one key twice.")
+        return made

@@ -1,0 +1,50 @@
+"""Knights and knaves as Logic-RL has them (Xie et al., arXiv 2502.14768): the prompt has its template in it already."""
+
+import re
+from typing import Any
+
+from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns, without
+from trainer_core.datasets.shape import Mapped, Row, Shape
+
+_TURN = re.compile(r"<\|im_start\|>(system|user)\n(.*?)\n?<\|im_end\|>", re.DOTALL)
+_ANSWER = """\
+import re
+
+
+def statements(text):
+    return {name.lower(): kind.lower() for name, kind in re.findall(r"(\\w+) is a (knight|knave)", text, re.IGNORECASE)}
+
+
+def grade(sample, item):
+    found = re.findall(r"<answer>(.*?)</answer>", sample["output_text"], re.DOTALL)
+    wanted = statements(item["answer"])
+    return float(bool(found) and bool(wanted) and statements(found[-1]) == wanted)
+"""
+
+
+def _convert(row: Row) -> Row:
+    messages = _without_template(row.get("prompt")) or asked(text_of(row, "quiz"))
+    return with_columns(without(row, "prompt"), messages=messages, answer=gold_of(row, "solution_text_format"))
+
+
+def _without_template(prompt: Any) -> list[dict[str, str]]:
+    """The turns of a prompt that a template of ChatML was applied to, without what it begins of the answer."""
+    if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], dict):
+        prompt = prompt[0].get("content")
+    if not isinstance(prompt, str):
+        return []
+    return [{"role": role, "content": text.strip()} for role, text in _TURN.findall(prompt)]
+
+
+KNIGHTS_AND_KNAVES = Shape(
+    name="knights_and_knaves",
+    title="Knights and knaves (Logic-RL)",
+    columns="`quiz` and `solution_text_format`",
+    mapping=(
+        Mapped("messages", "the turns of `prompt` without the control tokens of its template, else `quiz`"),
+        Mapped("answer", "`solution_text_format`"),
+    ),
+    matches=lambda row: isinstance(row.get("quiz"), str) and "solution_text_format" in row,
+    convert=_convert,
+    grader={"type": "python", "source": _ANSWER},
+)

@@ -1,0 +1,32 @@
+"""Form of a format of tasks."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from trainer_core.datasets.shape import Row
+
+
+class UnusableTaskError(ValueError):
+    """The folder is a task that cannot be a row, such as one without a statement. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFormat:
+    """A format in which a task is a folder."""
+
+    name: Literal["kattis", "harbor"]
+    marker: str
+    """File by which the folder of a task is known."""
+    reads: Callable[[str], bool]
+    """Whether a file, by its path within the folder, is read."""
+    row: Callable[[str, Mapping[str, bytes]], Row]
+    """The row of a folder, by its path and the files read. Raises ValueError, UnusableTaskError among them."""
+
+
+def text_in(files: Mapping[str, bytes], name: str) -> str:
+    """A file as text. Raises ValueError where it is none."""
+    try:
+        return files[name].decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"its file {name} is not UTF-8: {error.reason} at byte {error.start + 1}.") from error
