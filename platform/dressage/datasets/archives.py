@@ -25,7 +25,7 @@ _WANTED = (
 )
 
 
-class Archive:
+class TaskArchive:
     """The folders of an archive that hold tasks."""
 
     def __init__(self, file: BinaryIO, kind: Literal["zip", "tar"]) -> None:

@@ -1,4 +1,4 @@
-"""What deserves a second look in a file that was taken: each kind with its number of rows and the first of them."""
+"""Findings in a file that was taken, for a second look: each kind with its number of rows and the first of them."""
 
 from array import array
 from collections import Counter
@@ -170,7 +170,7 @@ class Findings:
 
 
 def _asked(data: Mapping[str, Any]) -> tuple[object, ...]:
-    """What a row asks and wants, as a value with a hash."""
+    """Question and answer of a row, as a value with a hash."""
     prompt: Any = data.get("prompt")
     if prompt is None:
         messages: Iterable[Mapping[str, Any]] = data["messages"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 from dressage.datasets import delimited, json_document, json_rows, jsonl, parquet
-from dressage.datasets.archives import Archive
+from dressage.datasets.archives import TaskArchive
 from dressage.datasets.faults import FileFaultError
 from dressage.datasets.json_array import numbered_elements
 from dressage.datasets.limits import MAX_ARCHIVE_BYTES, MAX_FILE_BYTES
@@ -88,7 +88,7 @@ def open_format(file: BinaryIO, file_name: str = "") -> Format:
     if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         kind = "tar"
     if kind is not None:
-        archive = Archive(_seekable(file, packing, MAX_ARCHIVE_BYTES), kind)
+        archive = TaskArchive(_seekable(file, packing, MAX_ARCHIVE_BYTES), kind)
         return Format(archive.format.name, packing, "row", archive.records)
     return _text_format(file, packing, head, file_name)
 

@@ -6,7 +6,6 @@ Whatever unpacks is counted: a small file that unpacks to a large one is refused
 import codecs
 import gzip
 import io
-import shutil
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -27,7 +26,7 @@ _UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
 def packing_of(file: BinaryIO) -> Packing | None:
-    """How a seekable file is packed."""
+    """Packing of a seekable file."""
     file.seek(0)
     head = file.read(4)
     file.seek(0)
@@ -62,21 +61,15 @@ def seekable_copy(file: BinaryIO, limit: int) -> BinaryIO:
         FileFaultError: it has more bytes than ``limit``.
     """
     copy = cast(BinaryIO, tempfile.TemporaryFile(prefix="dataset-"))  # noqa: SIM115 - its reader's
-    shutil.copyfileobj(_Limited(file, limit), copy, 1 << 20)
+    left = limit
+    while data := file.read(1 << 20):
+        left -= len(data)
+        if left < 0:
+            copy.close()
+            raise FileFaultError(f"The file unpacks to more than {limit:,} bytes.")
+        copy.write(data)
     copy.seek(0)
     return copy
-
-
-class _Limited:
-    def __init__(self, file: BinaryIO, limit: int) -> None:
-        self._file, self._left, self._limit = file, limit, limit
-
-    def read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise FileFaultError(f"The file unpacks to more than {self._limit:,} bytes.")
-        return data
 
 
 class _Unpacked(io.RawIOBase):
@@ -112,7 +105,7 @@ class _Unpacked(io.RawIOBase):
 def _reader(file: BinaryIO, packing: Packing) -> Callable[[int], bytes]:
     if packing == "gzip":
         return gzip.GzipFile(fileobj=file).read1
-    return pa.CompressedInputStream(pa.PythonFile(_Kept(file), "r"), "zstd").read  # type: ignore[no-any-return]
+    return pa.CompressedInputStream(pa.PythonFile(_Kept(file), "r"), "zstd").read
 
 
 class _Kept:

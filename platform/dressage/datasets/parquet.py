@@ -4,6 +4,7 @@ import datetime
 import math
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -13,7 +14,9 @@ from dressage.datasets.faults import FileFaultError
 from dressage.datasets.limits import MAX_COLUMNS, MAX_DEPTH, MAX_FILE_BYTES, MAX_ROW_BYTES, MAX_ROWS
 from dressage.datasets.records import Record, Records
 
-_BATCH_ROWS = 1024
+_BATCH_ROWS, _BATCH_ROWS_OF_LARGE = 1024, 128
+_SMALL_GROUP = 64 << 20
+"""Bytes of a row group of which all different texts may be kept at once."""
 _BUFFER = 1 << 20
 _LEAVES = 2_000
 _NAMES = 200
@@ -27,11 +30,10 @@ def records(file: BinaryIO) -> Records:
     """
     try:
         # Columns are read page by page, and text that repeats is kept once: a file cannot unpack to much at a time.
-        with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False) as opened:
-            texts = _require_bounded(opened)
-        file.seek(0)
+        plain = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
+        texts = _require_bounded(plain)
         with pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False, read_dictionary=texts) as opened:
-            yield from _rows(opened)
+            yield from _rows(plain, opened)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, not the content
@@ -76,48 +78,54 @@ def _require_kind(kind: pa.DataType, name: str, depth: int) -> None:
         _require_kind(kind.field(place).type, name, depth + 1)
 
 
-def _rows(opened: pq.ParquetFile) -> Records:
-    converted = [field.name for field in opened.schema_arrow if not _is_json(field.type)]
+def _rows(opened: pq.ParquetFile, repeated: pq.ParquetFile) -> Records:
+    """The rows. Groups that say they are small are read from ``repeated``, which keeps text that repeats once."""
     number = decoded = 0
-    for batch in opened.iter_batches(batch_size=_BATCH_ROWS, use_threads=False):
-        small = _longest_row(batch) <= MAX_ROW_BYTES
-        clean = small and _has_only_text(batch)
-        for row in range(len(batch)) if not small else batch.to_pylist():
-            number += 1
-            data = row if small else batch.slice(row, 1).to_pylist()[0]
-            json = _Json()
-            try:
-                for name in converted:
-                    data[name] = json.of(data[name])
-                if not small:
-                    _require_short(data)
-                if not clean:
-                    check(data, MAX_DEPTH)
-                yield Record(number, data, json.nan)
-            except ValueError as error:
-                yield Record(number, error)
-        decoded += batch.nbytes
-        if decoded > MAX_FILE_BYTES:
-            raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
+    for group in range(opened.num_row_groups):
+        small = opened.metadata.row_group(group).total_byte_size <= _SMALL_GROUP
+        reader, size = (repeated, _BATCH_ROWS) if small else (opened, _BATCH_ROWS_OF_LARGE)
+        for batch in reader.iter_batches(batch_size=size, row_groups=[group], use_threads=False):
+            sizes, nested = _sizes(batch)
+            decoded += int(sizes.sum()) + nested
+            if decoded > MAX_FILE_BYTES:
+                raise FileFaultError(f"The file unpacks to more than {MAX_FILE_BYTES:,} bytes.")
+            # One row may have all that the nested columns of the batch hold.
+            yield from _records(batch, number, short=int(sizes.max(initial=0)) + nested <= MAX_ROW_BYTES)
+            number += len(batch)
 
 
-def _longest_row(batch: pa.RecordBatch) -> int:
-    """No row of the batch is longer in bytes; for nested columns it is all that they hold."""
-    total = 0
+def _records(batch: pa.RecordBatch, before: int, *, short: bool) -> Records:
+    """The rows of a batch, behind ``before`` others; ``short``: none can be longer than a row may be."""
+    converted = [field.name for field in batch.schema if not _is_json(field.type)]
+    clean = short and _has_only_text(batch)
+    rows = batch.to_pylist() if short else (batch.slice(place, 1).to_pylist()[0] for place in range(len(batch)))
+    for number, data in enumerate(rows, before + 1):
+        json = _Json()
+        try:
+            for name in converted:
+                data[name] = json.of(data[name])
+            if not short:
+                _require_short(data)
+            if not clean:
+                check(data, MAX_DEPTH)
+            yield Record(number, data, json.nan)
+        except ValueError as error:
+            yield Record(number, error)
+
+
+def _sizes(batch: pa.RecordBatch) -> tuple["np.ndarray[Any, np.dtype[np.int64]]", int]:
+    """(bytes of each row's texts, bytes of all other columns together)."""
+    sizes, others = np.zeros(len(batch), dtype=np.int64), 0
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
-            total += _longest(column.dictionary)
+            lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
         elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            total += _longest(column)
-        elif column.type.num_fields:
-            total += int(column.nbytes)
+            lengths = pc.binary_length(column)
         else:
-            total += 32
-    return total
-
-
-def _longest(column: pa.Array) -> int:
-    return int(pc.max(pc.binary_length(column)).as_py() or 0)
+            others += int(column.nbytes)
+            continue
+        sizes += pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return sizes, others
 
 
 def _has_only_text(batch: pa.RecordBatch) -> bool:

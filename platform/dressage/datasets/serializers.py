@@ -67,9 +67,9 @@ class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(
         allow_empty_file=True,
         help_text="JSON lines, JSON, CSV, TSV or Parquet, plain or packed with gzip or Zstandard, of rows with "
-        "`prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of another "
-        "shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. Each row "
-        "is checked; nothing is stored when one is faulty.",
+        "`prompt` (string) or `messages` (ending with the user), optionally `answer`, and any other keys; or of "
+        "another shape that is known, such as GSM8K's; or a ZIP or TAR archive of Kattis problems or Harbor tasks. "
+        "Each row is checked; nothing is stored when one is faulty.",
     )
 
 

@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dressage.common.problems import Problem
+from dressage.datasets import parquet
 from dressage.datasets.reading import UploadedRows
 
 SHARED = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -297,3 +299,23 @@ def test_turns_of_sharegpt_end_with_the_user() -> None:
     reader, rows = read(io.BytesIO(lines({"conversations": turns})))
     assert reader.shape is not None and reader.shape.name == "sharegpt"
     assert rows == [{"messages": [{"role": "user", "content": "1+1="}], "reference": "2"}]
+
+
+def test_a_large_group_of_nested_rows_is_not_taken_for_a_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "MAX_FILE_BYTES", 4 << 20)
+    count = 3000
+    table = pa.table(
+        {
+            "prompt": [f"{number} {'a' * 500}" for number in range(count)],
+            "x": [[{"y": f"{number} {'b' * 500}"}] for number in range(count)],
+        }
+    )
+    file = io.BytesIO()
+    pq.write_table(table, file, row_group_size=count)
+    for limit in (parquet._SMALL_GROUP, 1 << 10):
+        monkeypatch.setattr(parquet, "_SMALL_GROUP", limit)
+        _, rows = read(file)
+        assert (len(rows), rows[-1]["x"][0]["y"][:5]) == (count, "2999 ")
+    monkeypatch.setattr(parquet, "MAX_FILE_BYTES", 2 << 20)
+    with pytest.raises(Problem, match="unpacks to more than 2,097,152 bytes"):
+        read(file)

@@ -113,7 +113,11 @@ export function rowFaults(error: unknown): RowFault[] {
 /** All faults, of which the answer lists the first hundred, as a table in CSV. */
 export function faultReport(error: unknown): { count: number; csv: string } {
   const all = error instanceof Problem && Array.isArray(error.document.report) ? error.document.report : null;
-  const faults = (all ?? (error instanceof Problem ? error.errors : [])) as { place?: string; pointer?: string; detail: string }[];
+  const faults = (all ?? (error instanceof Problem ? error.errors : [])) as {
+    place?: string;
+    pointer?: string;
+    detail: string;
+  }[];
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const lines = faults.map(fault => {
     const [, unit = "file", number = ""] = /^\/file\/(line|row)s\/(\d+)/.exec(fault.place ?? fault.pointer ?? "") ?? [];

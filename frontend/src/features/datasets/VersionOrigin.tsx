@@ -40,7 +40,10 @@ export function VersionOrigin({ origin }: { origin: Origin | null }) {
         <Facts
           facts={[
             ["File", file.name || "not named"],
-            ["Format", `${FORMATS[file.format]}${file.packed ? `, packed with ${file.packing === "zstd" ? "Zstandard" : "gzip"}` : ""}`],
+            [
+              "Format",
+              `${FORMATS[file.format]}${file.packed ? `, packed with ${file.packing === "zstd" ? "Zstandard" : "gzip"}` : ""}`,
+            ],
             ["Size of the file", formatBytes(file.bytes)],
             [
               "SHA-256 of the file",
