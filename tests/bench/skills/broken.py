@@ -51,7 +51,9 @@ def cases() -> Iterator[Case]:
 def place(cache: Path, case: Case, seed: int) -> Path:
     """Where the course of a case lies: of another setting it is another file."""
     setting = case.setting
-    spec, reward = setting.run_spec(seed).model_dump(mode="json"), setting.reward.model_dump(mode="json")
+    # As it is written: a field that the spec has gained since makes no other run of it.
+    parts = (setting.run_spec(seed), setting.reward)
+    spec, reward = (part.model_dump(mode="json", exclude_unset=True) for part in parts)
     own = [spec, reward, setting.lag, setting.steps, *(["right alone"] if setting.right_alone else [])]
     text = json.dumps(own, sort_keys=True)
     name = case.name.replace(" ", "-").replace("/", "-").replace(":", "").replace(",", "")
