@@ -131,7 +131,10 @@ class DownloadView(ApiView):
     @extend_schema(
         operation_id="downloadDatasetVersion",
         tags=["datasets"],
-        responses={(200, kind): OpenApiTypes.BINARY for kind in (*downloads.CONTENT_TYPES.values(), downloads.GZIP)},
+        responses={
+            **{(200, kind): OpenApiTypes.BINARY for kind in (*downloads.CONTENT_TYPES.values(), downloads.GZIP)},
+            (200, downloads.CONTENT_TYPES["json"]): {"type": "array", "items": {"type": "object"}},
+        },
     )
     def get(self, request: TeamRequest, dataset_id: str, number: int) -> Any:
         """All rows in order, as JSON lines, a JSON array, CSV or Parquet."""

@@ -5543,6 +5543,8 @@ export const DownloadDatasetVersionType = {
   parquet: 'parquet',
 } as const;
 
+export type DownloadDatasetVersion200TwoItem = { [key: string]: unknown };
+
 export type ListDatasetRowsParams = {
 /**
  * Index of the last row seen.

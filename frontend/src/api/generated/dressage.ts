@@ -58,6 +58,7 @@ import type {
   DiffPage,
   DownloadCheckpointHeaders,
   DownloadCheckpointParams,
+  DownloadDatasetVersion200TwoItem,
   DownloadDatasetVersionParams,
   EventPage,
   ExportAuditParams,
@@ -610,11 +611,10 @@ export const downloadDatasetVersion = (
     datasetId: string,
     number: number,
     params?: DownloadDatasetVersionParams,
- options?: SecondParameter<typeof http<Blob>>,) => {
-      return http<Blob>(
+ options?: SecondParameter<typeof http<Blob | DownloadDatasetVersion200TwoItem[]>>,) => {
+      return http<Blob | DownloadDatasetVersion200TwoItem[]>(
       {url: `/api/v1/datasets/${datasetId}/versions/${number}/download`, method: 'GET',
-        params,
-        responseType: 'blob'
+        params
     },
       options);
     }
