@@ -7,14 +7,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pytest
 
 from tests.support.installation import wait_until
-from tests.support.warm_loop import WarmLoop
 from tests.worker.loop.platform_double import CLUSTER_SECRET, PlatformDouble
+
+if TYPE_CHECKING:
+    # Ray reads a cluster's token when it is imported, and tests of closed clusters use this file, too.
+    from tests.support.warm_loop import WarmLoop
 
 ROOT = Path(__file__).resolve().parents[3]
 POLICY = ROOT / "demo" / "starter-policy"
@@ -148,7 +151,7 @@ def launcher(cluster: None, platform: Any, tmp_path: Path) -> Iterator[Launcher]
 class WarmLauncher(Launcher):
     """Starts runs in this process, one after the other, on an engine and a learner that are kept between them."""
 
-    def __init__(self, loop: WarmLoop, platform: Any, folder: Path) -> None:
+    def __init__(self, loop: "WarmLoop", platform: Any, folder: Path) -> None:
         super().__init__(platform, folder)
         self._loop = loop
         self._run = threading.Thread()
@@ -180,14 +183,16 @@ class WarmLauncher(Launcher):
 
 
 @pytest.fixture(scope="session")
-def warm_loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmLoop]:
+def warm_loop(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator["WarmLoop"]:
     """Engine and learner of all runs that need no fresh ones: tests that use it come last, see tests/conftest.py."""
+    from tests.support.warm_loop import WarmLoop
+
     with WarmLoop(tmp_path_factory.mktemp("warm")) as loop:
         yield loop
 
 
 @pytest.fixture
-def warm_launcher(warm_loop: WarmLoop, platform: Any, tmp_path: Path) -> Iterator[WarmLauncher]:
+def warm_launcher(warm_loop: "WarmLoop", platform: Any, tmp_path: Path) -> Iterator[WarmLauncher]:
     """As ``launcher``, where engine and learner may be those of the run before."""
     made = WarmLauncher(warm_loop, platform, tmp_path)
     yield made
