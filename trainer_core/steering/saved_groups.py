@@ -10,6 +10,8 @@ from trainer_core.trajectory import Group, Trajectory
 
 _CLEARED = ("learner_logprobs", "entropy")
 """Written anew by the learner: not worth the room."""
+_LEFT_OUT = ("length_logit",)
+"""Left out where they have no value: workers of before they were kept can read what lacks them."""
 
 
 def pack_group(group: Group) -> dict[str, Any]:
@@ -28,6 +30,8 @@ def _pack(trajectory: Trajectory) -> dict[str, Any]:
     packed = {}
     for field in fields(Trajectory):
         value = getattr(trajectory, field.name)
+        if value is None and field.name in _LEFT_OUT:
+            continue
         if field.name in _CLEARED:
             value = None
         elif isinstance(value, np.ndarray):
