@@ -26,7 +26,6 @@ class DeriveView(ApiView):
     """Operations on a version."""
 
     noun = Noun.DATASETS
-    max_body_bytes = 64 << 20
     roles = {"POST": IsEditor}
     problem_statuses = {"POST": (409, 413, 429, 503)}
 
