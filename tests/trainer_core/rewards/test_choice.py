@@ -1,5 +1,6 @@
 """Letters of multiple choice, in boxes and in prose: as many texts that settle on one as texts that only seem to."""
 
+import time
 from typing import Any
 
 import pytest
@@ -59,6 +60,23 @@ def test_gold_letters(gold: Any) -> None:
 def test_a_gold_answer_that_is_no_letter_is_an_error(gold: Any) -> None:
     with pytest.raises(GraderError):
         ChoiceGrader(letters="ABCD").grade(sample("The answer is (B)."), {"answer": gold})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer" + "\n" * 5_000 + "A" + "\n" * 5_000,
+        "answer is" + "\n" * 9_000 + "A" + "\n" * 9_000 + "or" + "\n" * 1_000,
+        "answer A" + " " * 9_000 + "is" + "\t" * 9_000 + "the",
+        "I" + " " * 9_000 + "would" + " " * 9_000 + "choose",
+        "A is correct" + " " * 18_000,
+        "so A" + "\n" * 5_000 + "so A" + " " * 14_000 + "is",
+    ],
+)
+def test_many_spaces_take_no_time(text: str) -> None:
+    started = time.process_time()
+    choices_letter(text)
+    assert time.process_time() - started < 1.0
 
 
 def test_other_letters_do_not_count() -> None:

@@ -7,13 +7,20 @@ _WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mathbf|boxed|fbox|bf)\s*\{
 _LOOKS = re.compile(r"\*\*|__|`|\$|\\[()\[\]]|\\(?:left|right)(?![A-Za-z])|\\[,;:! ]")
 _ALONE = re.compile(r"\s*(?:option|choice|answer)?\s*[(\[]?\s*([A-Za-z])\s*[)\]]?\s*[.:]?\s*", re.IGNORECASE)
 _IN_FRONT = re.compile(r"\s*(?:[(\[]\s*([A-J])\s*[)\]]|([A-J])\s*[).:](?=\s))\s*(\S.*)", re.DOTALL)
+_LABEL = re.compile(
+    r"\s{0,9}\\(?:text(?:bf|it|rm)?|mathrm|mathbf)\s?\{\s?\([A-J]\)(?:\\?\s|~){0,4}\}(?:\\?\s|~|:|\\,)*(?=\S)"
+)
 _SEVERAL = re.compile(r"(?:or|and|,|/|&|;|或|和)|.*[(\[]\s*[A-J]\s*[)\]]", re.DOTALL)
 _NEGATION = re.compile(
     r"\b(?:not|isn't|isn’t|cannot be|never|wrong|incorrect|instead of|rather than)\s*$", re.IGNORECASE
 )
 _STATED = re.compile(
     r"(?:\b(?:answer|choice|option|selection)s?\b(?:[^.\n]{0,40}?\b(?:is|are|be|would be|must be)\b|\s*[:=])\s*:?"
-    r"|\b(?:I\s+)?(?:choose|select|pick|go with|going with|it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
+    r"|\b(?:I|we)(?:['’](?:d|ll|m|re)|\s+(?:would|will|must|should|am|are|therefore|thus))?\s+"
+    r"(?:choose|select|pick|go with|going with)\b"
+    r"|\b(?:(?:so|thus|therefore|hence|then|let['’]s|let us),?\s+(?:choose|select|pick|go with)"
+    r"|(?-i:Choose|Select|Pick|Go with|Going with))\b"
+    r"|\b(?:it is|it's|must be|therefore,?|thus,?|so,?|hence,?)\b"
     r"|答案(?:选|是|为|:|：)*|(?:选择|故选|应选|选)[:：]*)\s*"
     r"(?:(?:option|choice|letter|answer)\s+|选项)?",
     re.IGNORECASE,
@@ -21,6 +28,37 @@ _STATED = re.compile(
 _CALLED_RIGHT = re.compile(
     r"\b(?:option|choice|answer)\s+[(\[]?\s*([A-J])\s*[)\]]?\s+is\s+(?:the\s+)?(?:correct|right|best)\b", re.IGNORECASE
 )
+_BEGINS_RIGHT = re.compile(
+    r"(?:^|[.!?\n]|(?<![A-J)\]])[,;])\s*(?:[Oo]nly\s+)?[(\[]?([A-J])[)\]]?\s+is\s+"
+    r"(?:(?:the\s+)?(?:only\s+)?(?:correct|right|best)(?:\s+(?:answer|option|choice))?|the\s+answer)"
+    r"(?=\s*(?:[.!,;]|$)|\s+(?:because|since)\b)"
+)
+"""A sentence or clause such as "B is correct", which begins with the letter."""
+_SUPPOSED = re.compile(
+    r"\b(?:if|not|never|whether|unless|suppose|supposing|assume|assuming|claims?|claimed|thinks|thought|says|said"
+    r"|believes|cannot|(?:false|wrong|untrue)\s+that)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?;\n]")
+_CLAUSE = re.compile(r"[.!?;\n,]|\b(?:but|and|so|while|whereas|hence|thus|therefore)\b", re.IGNORECASE)
+_UNDER_A_CONDITION = re.compile(
+    r"(?:\s+(?:answer|option|choice))?,?\s*(?:(?:only\s+)?(?:if|when|unless|provided)\b|\?)", re.IGNORECASE
+)
+_PREDICATE = re.compile(
+    r"[)\]]?[ \t]*(?:[=<>≠≤≥+*/^]|(?:fails?|cannot|can['’]t|won['’]t)\b"
+    r"|(?:is|are|was|can|could|does|did|do|must|has|would|should|may|might|will)(?:n['’]t)?\b)",
+    re.IGNORECASE,
+)
+"""What makes a letter the subject of a sentence or a part of a formula: "B is too small", "C = 5"."""
+_PREDICATE_RIGHT = re.compile(
+    r"[)\]]?[ \t]*(?:is|must\s+be|has\s+to\s+be|would\s+be)\s+"
+    r"(?:(?:clearly|definitely|indeed|obviously|certainly|probably|most\s+likely|then|also|thus|therefore)\s+)?"
+    r"(?:(?:the|our|my)\s+)?(?:(?:only|final|best)\s+)?(?:correct|right|answer|best|true|choice|option|solution|one)\b",
+    re.IGNORECASE,
+)
+_SPACES = re.compile(r"\s{4,}")
+_SENTENCE_LONG = 120
+"""Characters of a sentence that are looked at."""
 _LETTER = re.compile(r"[(\[]\s*([A-J])\s*[)\]]|([A-J])(?![A-Za-z0-9'’])")
 _ANOTHER = re.compile(r"[)\].]?\s*(?:,?\s*(?:or|and|and/or|或|和)\s+|,\s*|/\s*)[(\[]?\s*[A-J](?![A-Za-z'’])")
 _LINE = re.compile(r"[(\[]?([A-J])[)\]]?[.:]?|[(\[]([A-J])[)\]].{0,200}|([A-J])[).:]\s.{0,200}")
@@ -41,13 +79,19 @@ def in_front(text: str) -> tuple[str, str] | None:
     return match[1] or match[2], match[3].strip()
 
 
+def without_label(text: str) -> str:
+    """``text`` without a letter of a choice that is set as text in front of it, as in ``\\textbf{(B) } 42``."""
+    match = _LABEL.match(text)
+    return text[match.end() :] if match else text
+
+
 def in_prose(text: str, letters: str = LETTERS) -> str | None:
     """The letter that ``text`` settles on, None where it settles on none or on several.
 
     The last box counts; else the last sentence that states an answer; else the last line, if a letter stands there.
     "The answer is not B" states nothing, and "B or C" is no letter.
     """
-    plain = _bare(text[-_LONGEST:].translate(_WIDE))
+    plain = _SPACES.sub(_few, _bare(text[-_LONGEST:].translate(_WIDE)))
     stated = _stated(plain)
     if stated is not None:
         return stated if stated in letters and stated else None
@@ -66,6 +110,11 @@ def _bare(text: str) -> str:
     return _LOOKS.sub("", _WRAPPED.sub(r"\1", _WRAPPED.sub(r"\1", text)))
 
 
+def _few(spaces: re.Match[str]) -> str:
+    """Fewer spaces for many, as which the searches would take long on."""
+    return "\n\n" if "\n" in spaces[0] else " "
+
+
 def _stated(text: str) -> str | None:
     """The letter of the last statement; empty where that is ambiguous; None where nothing is stated."""
     found, place = None, 0
@@ -77,9 +126,22 @@ def _stated(text: str) -> str | None:
             continue
         letter = match[1] or match[2]
         rest = text[match.end() :]
-        if match[2] in ("A", "I") and re.match(r"\s+[a-z]", rest):
+        is_right = _PREDICATE_RIGHT.match(rest)
+        if match[2] in ("A", "I") and re.match(r"\s+[a-z]", rest) and not is_right:
             continue  # "the answer is A number": an article
+        if _PREDICATE.match(rest) and not is_right:
+            continue  # "so B is wrong": the letter is spoken of, and no answer
         found, place = "" if _ANOTHER.match(rest) else letter, statement.end()
     for praise in _CALLED_RIGHT.finditer(text, place):
-        found = praise[1] if praise[1].isupper() else found
+        found = praise[1] if praise[1].isupper() and not _is_supposed(text, praise, _CLAUSE) else found
+    if found is None and not place:
+        called = {praise[1] for praise in _BEGINS_RIGHT.finditer(text) if not _is_supposed(text, praise, _SENTENCE)}
+        found = None if not called else called.pop() if len(called) == 1 else ""
     return found
+
+
+def _is_supposed(text: str, praise: re.Match[str], ends: re.Pattern[str]) -> bool:
+    """Whether what stands around "option B is correct", up to ``ends``, supposes it, denies it, or sets a condition."""
+    before = text[max(0, praise.start() - _SENTENCE_LONG) : praise.start(1)]
+    clause = ends.split(before.rstrip(" ([\n"))[-1]
+    return _SUPPOSED.search(clause) is not None or _UNDER_A_CONDITION.match(text, praise.end()) is not None
