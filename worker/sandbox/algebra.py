@@ -14,11 +14,11 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 
 from trainer_core.rewards.mathematics.precision import stands_for
-from trainer_core.rewards.mathematics.tree import Node, product, symbols, total
+from trainer_core.rewards.mathematics.tree import Node, product, symbols, total, walk
 from trainer_core.rewards.mathematics.tree import number as exact
 from worker.sandbox.regions import Point, points, variables
 from worker.sandbox.residues import residues, seeded
-from worker.sandbox.values import SPARE, NoValueError, TooLargeError, Value, Work, evaluate, same_values
+from worker.sandbox.values import SPARE, NoValueError, PoleError, TooLargeError, Value, Work, evaluate, same_values
 
 _DIGITS = 60
 _OPPOSITE = {">": "<", ">=": "<="}
@@ -133,6 +133,8 @@ def _same_expressions(gold: Node, answer: Node) -> bool:
             if theirs is None or not same_values(ours, theirs):
                 return False
     if seen < min(_LEAST_POINTS, pairs.points):
+        if pairs.at_poles:
+            return False
         raise UndecidedError("the gold answer has a value at no point")
     return pairs.complete
 
@@ -145,6 +147,9 @@ class _Pairs:
         self.complex_numbers = complex_numbers or "i" in symbols(gold) | symbols(answer)
         self.points = 0
         """Points that were looked at."""
+        self.at_poles = 0
+        """Points that do not count: a binomial coefficient is 0 where factorials that are written for it have poles."""
+        self._has_binomial = any(one.head == "call" and one.text == "binomial" for one in walk(gold))
         self.complete = True
         """Whether the work sufficed for the gold expression at all points. Where it did not, the answer asked for them:
         a gold expression that takes too much by itself is an error."""
@@ -164,8 +169,13 @@ class _Pairs:
                 continue
             except NoValueError:
                 continue
+            try:
+                both = self._both(ours, point)
+            except PoleError:
+                self.at_poles += 1
+                continue
             seen += 1
-            yield self._both(ours, point)
+            yield both
         if self._ours.left < 0 or (too_large and seen < min(_LEAST_POINTS, self.points)):
             self.complete = False
             self.check_gold()
@@ -189,6 +199,10 @@ class _Pairs:
             if theirs.digits > ours.digits:
                 ours = evaluate(self._gold, point, self.complex_numbers, self._theirs, theirs.digits)
             return ours, theirs if theirs.digits == ours.digits else None
+        except PoleError:
+            if self._has_binomial and not ours.value:
+                raise
+            return ours, None
         except NoValueError:
             return ours, None
 

@@ -14,6 +14,8 @@ from trainer_core.rewards.mathematics.tree import Node
 _BITS = 127
 _POINTS = 3
 _WITNESSES = (2, 3, 5, 7)
+_CONSTANTS = ("$pi", "$e")
+"""Transcendental constants: any number may stand for them, but the same one at all points, as they may be factors."""
 
 
 class _NoResidue(Exception):
@@ -56,9 +58,10 @@ def residues(gold: Node, answer: Node) -> Residues | None:
         return None
     chance = seeded(gold, answer)
     prime = _prime(chance)
+    constants = {key: chance.randrange(1, prime) for key in _CONSTANTS}
     found: tuple[list[int | None], list[int | None]] = ([], [])
     for _ in range(_POINTS):
-        point = {key: chance.randrange(1, prime) for key in sorted(ours | theirs)}
+        point = {key: chance.randrange(1, prime) for key in sorted(ours | theirs)} | constants
         point["$i"] = _root_of_minus_one(prime)
         for tree, values in zip((gold, answer), found, strict=True):
             try:

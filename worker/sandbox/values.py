@@ -34,6 +34,10 @@ class NoValueError(Exception):
     """An expression that has no value at a point."""
 
 
+class PoleError(NoValueError):
+    """The factorial of a negative whole number."""
+
+
 class TooLargeError(NoValueError):
     """An expression that may have a value, which takes more digits or more work than a comparison may take."""
 
@@ -251,6 +255,8 @@ class _Calculation:
         if len(whole) == len(arguments):
             self._work.charge(500)
             return mpmath.mpf((math.factorial if name == "factorial" else math.comb)(*map(int, whole)))
+        if name == "factorial" and any(whole is not None and whole < 0 for whole in map(self._rounded, arguments)):
+            raise PoleError
         self._work.charge(self._gamma * (1 if name == "factorial" else 3))
         return (mpmath.factorial if name == "factorial" else mpmath.binomial)(*arguments)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from trainer_core.rewards.mathematics.coordinates import by_letter, by_parts
 from trainer_core.rewards.mathematics.precision import same_numbers
 from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
 from trainer_core.rewards.mathematics.subjects import subjects
@@ -57,6 +58,7 @@ class _Comparison:
             return True
         if "words" in (gold.head, answer.head):
             return self._words(gold, answer)
+        gold, answer = by_parts(gold, answer), by_parts(answer, gold)
         if not subjects(gold).agree(subjects(answer)):
             return False
         golds, answers = expanded(gold), expanded(answer)
@@ -203,7 +205,9 @@ class _Comparison:
             return False
         if brackets not in ("()", "[]") or (brackets == "[]" and len(gold.parts) < 3):
             return False
-        return self._ordered(gold.parts, answer.parts)
+        if pair is gold:
+            return self._ordered(gold.parts, by_letter(answer.parts))
+        return self._ordered(by_letter(gold.parts), answer.parts)
 
     def _ratios(self, gold: Node, answer: Node) -> bool:
         """Whether all terms are in the same proportion."""

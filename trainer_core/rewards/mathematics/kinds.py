@@ -2,6 +2,7 @@
 
 from typing import Final, Literal, get_args
 
+from trainer_core.rewards.mathematics.coordinates import by_letter
 from trainer_core.rewards.mathematics.rebuilding import as_set, expanded, named
 from trainer_core.rewards.mathematics.tree import Node, is_scalar, node, symbols
 
@@ -27,7 +28,7 @@ def taken_as(kind: AnswerKind, tree: Node) -> Node | None:
             return _set(tree)
         case "tuple":
             if value.head == "list":
-                return node("tuple", value.parts, "()")
+                return node("tuple", by_letter(value.parts), "()")
             return node("tuple", value.parts, "()") if value.head == "tuple" and value.text in ("()", "[]") else None
         case "expression":
             inner = value.parts[0] if value.head in ("quantity", "words") and value.parts else value

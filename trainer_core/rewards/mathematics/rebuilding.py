@@ -20,6 +20,7 @@ from trainer_core.rewards.mathematics.tree import (
 
 _REVERSED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 REALS = symbol("reals")
+_DX = product([symbol("d"), symbol("x")])
 
 
 _EVERYTHING = [negative(INFINITY).key, INFINITY.key]
@@ -159,7 +160,7 @@ def named(tree: Node) -> tuple[str | None, Node]:
     if left.head == "call" and left.text.startswith("of "):
         return left.key, right
     if _is_derivative(left):
-        return left.key, right
+        return _prime(left) or left.key, right
     if _is_applied(left, right):
         return left.key, right
     if left.head in ("tuple", "product") and right.head in ("tuple", "list"):
@@ -183,6 +184,13 @@ def _is_derivative(tree: Node) -> bool:
     letters = [part for part in tree.parts if part.head == "symbol"]
     under = next((part.parts[0] for part in tree.parts if part.head == "power"), tree)
     return len(letters) == 2 and any(one.text == "d" for one in letters) and "d" in symbols(under) and under is not tree
+
+
+def _prime(derivative: Node) -> str | None:
+    """The name y' for dy/dx; None where the derivative is by another letter than x."""
+    under = next(part.parts[0] for part in derivative.parts if part.head == "power")
+    over = [part.text for part in derivative.parts if part.head == "symbol" and part.text != "d"]
+    return f"{over[0]}'" if len(over) == 1 and over[0] != "x" and under.key == _DX.key else None
 
 
 def _without_steps(tree: Node) -> Node:

@@ -10,6 +10,7 @@ _NOTHING_SAID = {
     "so", "thus", "hence", "therefore", "then", "value", "values", "total", "is", "are", "of", "in", "for", "to", "we",
     "get", "have", "答案", "最终答案", "结果", "解", "解得", "得", "则", "所以", "故",
 }  # fmt: skip
+_COLLECTIONS = ("set", "tuple", "union")
 _VERBS = ("等于", "是", "为")
 
 
@@ -46,7 +47,9 @@ def subjects(tree: Node) -> Subjects:
 
 
 def _of_relation(tree: Node) -> Subjects:
-    name, _ = named(tree)
+    name, value = named(tree)
+    if name and value.head in _COLLECTIONS and len(name) == 1 and name.isupper():
+        return NOTHING  # S = {1, 2} names the set, and no unknown that lies in it
     if name:
         return Subjects(frozenset([name]))
     if name == "":
@@ -65,4 +68,6 @@ def _without_bars(tree: Node) -> Node:
 def _word(word: str) -> str:
     for verb in _VERBS:
         word = word.removesuffix(verb)
+    if len(word) == 2 and word not in _NOTHING_SAID:
+        return "".join(sorted(word))  # the segment BA is the segment AB
     return "" if word in _NOTHING_SAID else word.removesuffix("s")
