@@ -25,11 +25,27 @@ _HEDGE = re.compile(r"(?<![\w.,])[-−]?\d[\d.,/]{0,40}\s*(?:,|or|,\s{0,3}or)\s*
 """Two numbers at the end between which the answer does not decide."""
 _DENIAL = re.compile(r"(?:\w+ly\s+)?(?:not|never|neither|nor)\b", re.IGNORECASE)
 _DENIED = re.compile(
-    r"(?:\b(?:(?:not|never|isn['’]t|cannot|can['’]t)(?:\s+be)?|except|(?:more|less|fewer|greater|larger|smaller)\s+than|at\s+least|at\s+most)"
+    r"(?:\b(?:(?:not|never|isn['’]t|cannot|can['’]t)(?:\s+be)?|except|(?:more|less|fewer|greater|larger|smaller)\s+than"
+    r"|at\s+least|at\s+most|up\s+to|under|over|below|above|beyond|anything\s+but|(?:multiple|divisor|power)s?\s+of"
+    r"|(?:or|and)\s+(?:maybe|perhaps|possibly|probably))"
     r"(?:\s+equal\s+to)?|不是|并非|不等于|[<>≤≥≠]=?|\\(?:ne|neq|le|leq|ge|geq|lt|gt))[\s$]*$",
     re.IGNORECASE,
 )
 """Words in front of a number that say that it is not the answer, or only a bound of it."""
+_BETWEEN = re.compile(r"\bbetween\s+\S{1,40}\s+and[\s$]*$", re.IGNORECASE)
+_OPERATED = re.compile(
+    r"(?:\b(?:minus|negative|plus|times|half\s+of|(?:third|quarter|square|cube|root|logarithm|sine|cosine|tangent)\s+of"
+    r"|twice|double|triple|sqrt|log|ln|sin|cos|tan|exp)[\s$({]*|√\s*"
+    r"|(?:\d|(?<![\w\\])(?-i:[b-z])|\bpi|π)(?:\s*[-−+/^×·÷]\s*|\*|\s\*\s)\(?|[)\]}](?:\s*[+^×·÷]\s*|[-−*/])\(?)$",
+    re.IGNORECASE,
+)
+"""An operator or a function in front of a number: it is a part of a formula that stands among words."""
+_GOES_ON = re.compile(
+    r"[\s$]*(?:(?:pi|squared|cubed|factorial|plus|minus|divided\s+by)\b|[π√^]"
+    r"|(?:or|and)\s+(?:more|less|fewer|greater|above|below|up|over|under)\b)",
+    re.IGNORECASE,
+)
+"""What makes the number in front of it another one, or a bound."""
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]*\})?")
 _PROSE = re.compile(r"[A-Za-z]{2,}|[^\W\d_a-zA-Z]{2,}")
 _FORBIDDEN = re.compile(
@@ -37,6 +53,9 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 _MAX_TEXT = 400_000
+_AROUND = 120
+"""Characters to each side of a number whose words qualify it."""
+_DISPLAYS = {"\\]": "\\[", "$$": "$$"}
 
 
 def boxed(text: str) -> list[str]:
@@ -81,6 +100,7 @@ def final_answer(text: str) -> str | None:
     hashes = text.rpartition("####")
     if hashes[1] and hashes[2].strip():
         return hashes[2].strip().splitlines()[0].strip()
+    text = _with_displays_in_line(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return _stated(text) or (_ending(lines[-1]) if lines else None)
 
@@ -120,9 +140,29 @@ def _ending(line: str) -> str | None:
     if hedge := _HEDGE.search(bare):
         return hedge.group().strip()
     number = last_number_text(line)
-    if number is not None and _DENIED.search(line[: line.rfind(number)]):
-        return bare
-    return number
+    return bare if number is not None and _is_qualified(line, number) else number
+
+
+def _is_qualified(line: str, number: str) -> bool:
+    """Whether the words around the last ``number`` of ``line`` say that it is not the answer, or not all of it."""
+    start = line.rfind(number)
+    if start < 0:
+        return False
+    before, behind = line[max(0, start - _AROUND) : start], line[start + len(number) :][:_AROUND]
+    return any(form.search(before) for form in (_DENIED, _BETWEEN, _OPERATED)) or _GOES_ON.match(behind) is not None
+
+
+def _with_displays_in_line(text: str) -> str:
+    """``text`` with each displayed formula of one line in one line with its delimiters, which stood above and below."""
+    lines: list[str] = []
+    for line in filter(str.strip, text.splitlines()):
+        opening = _DISPLAYS.get(line.strip(" \t.,"))
+        opens = opening is not None and len(lines) > 1 and lines[-2].rstrip().endswith(opening)
+        if opening is not None and opens and (opening != "$$" or lines[-2].count("$$") % 2):
+            formula, start = lines.pop().strip(), lines.pop().rstrip()
+            line = f"{start}{formula.rstrip('.,')}{line.strip()}"
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _joins(between: str) -> bool:

@@ -89,6 +89,8 @@ class MathGrader(GraderModel):
             answer = choices.in_prose(sample.answer_text) or answer
         if not answer:
             return 0.0
+        if kind in ("any", "number") and not any(gold.letter or gold.text == answer for gold in golds):
+            answer = choices.without_label(answer)
         comparison = _ReadAnswer(answer, kind, self, jail)
         failure: GraderError | None = None
         for gold in golds:
