@@ -502,15 +502,16 @@ _COMPLETIONS: Table = (
 
 def boxed(chance: random.Random) -> Made:
     """Boxed answers in every grammar."""
-    yield from _made(_BOXED)
+    yield from made(_BOXED)
 
 
 def completions(chance: random.Random) -> Made:
     """Whole completions that state an answer, hedge, or deny it."""
-    yield from _made(_COMPLETIONS)
+    yield from made(_COMPLETIONS)
 
 
-def _made(table: Table) -> Made:
+def made(table: Table) -> Made:
+    """The pairs of a table."""
     for gold, right, wrong in table:
         yield from ((gold, answer, True) for answer in right)
         yield from ((gold, answer, False) for answer in wrong)

@@ -66,6 +66,8 @@ def typed_tuples(chance: random.Random) -> Made:
         yield f"({a},{b})", f"{b}, {a}", False
         yield f"({a},{b})", rf"\{{{a},{b}\}}", False
         yield f"({a},{b})", f"{a}", False
+    yield "(1,2)", "y=2, x=1", True
+    yield "(1,2)", "y=1, x=2", False
 
 
 def typed_equations(chance: random.Random) -> Made:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.support.math_pairs import branches, by_hand, chosen, numbers, structures, words
+from tests.support.math_pairs import branches, by_hand, chosen, numbers, reviewed, structures, words
 from tests.support.math_pairs.pair import Family, Pair
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "mathematics" / "pairs.jsonl"
@@ -36,11 +36,13 @@ PLAIN: tuple[Family, ...] = (
     branches.sizes,
     branches.names,
     by_hand.boxed,
+    reviewed.reviewed_boxes,
 )
 """Families of boxed answers under the grader's defaults."""
 WHOLE: Mapping[Family, Mapping[str, Any]] = {
     words.completions: {},
     by_hand.completions: {},
+    reviewed.reviewed_completions: {},
     chosen.last_numbers: {"extraction": "last_number"},
 }
 """Families of whole completions, with their options."""
