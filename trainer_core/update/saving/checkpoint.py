@@ -114,7 +114,7 @@ def save(
         _put_in_place(partial, folder)
     except BaseException:
         if rank() == 0:
-            shutil.rmtree(partial, ignore_errors=True)
+            contents.remove()
         raise
     return SavedCheckpoint(str(folder), size, digest, version)
 
@@ -150,19 +150,23 @@ class _Contents:
         work = JointWork()
         if rank() == 0:
             work.do(self._begin)
-        work.settle()  # the folder is there
+        work.settle(self.remove)  # the folder is there
         files = write_weights(self.partial, self.engine, self.model, self.adapter, work)
         work.do(lambda: write_moments(self.partial / TRAINING, self.engine))
         if rank() == 0:
             work.do(files.close)
             work.do(lambda: self._write_others(files.head, files.trained))
-        work.settle()
+        work.settle(self.remove)
+
+    def remove(self) -> None:
+        """Remove what has been written."""
+        shutil.rmtree(self.partial, ignore_errors=True)
 
     def _begin(self) -> None:
         for tensors in self.held.values():
             require_finite(tensors)
         self.partial.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.partial, ignore_errors=True)
+        self.remove()
         (self.partial / TRAINING).mkdir(parents=True)
 
     def _write_others(self, head: Mapping[str, Tensor], inside: Mapping[str, Tensor]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from trainer_core.update.collectives import gather_values_from_ranks
+from trainer_core.update.collectives import gather_values_from_ranks, rank
 from trainer_core.update.saving.integrity import CheckpointError
 
 
@@ -22,13 +22,22 @@ class JointWork:
         except Exception as error:
             self._error = error
 
-    def settle(self) -> None:
-        """Raise where any rank has failed: its own error, or that of the first which has. Collective."""
+    def settle(self, undo: Callable[[], object]) -> None:
+        """Raise where any rank has failed: its own error, or that of the first which has. Collective.
+
+        Args:
+            undo: takes back what was done, on rank 0 alone. No rank raises before it has ended: whoever drives the
+                ranks gives the others only some seconds once one has failed.
+        """
         told = self._error
         if told is not None and not isinstance(told, OSError | CheckpointError):
             told = CheckpointError(f"{type(told).__name__}: {told}")  # another rank may not know its type
         failures = [one for one in gather_values_from_ranks(told) if one is not None]
-        if self._error is not None:
-            raise self._error
-        if failures:
-            raise failures[0]
+        if not failures:
+            return
+        try:
+            if rank() == 0:
+                undo()
+        finally:
+            gather_values_from_ranks(None)
+        raise self._error or failures[0]
