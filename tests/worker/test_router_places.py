@@ -15,7 +15,7 @@ from ray.exceptions import ActorDiedError, ActorUnavailableError, OwnerDiedError
 
 from tests.support.installation import wait_until
 from worker.engine import EngineConfig, Sampling
-from worker.errors import LearnerLost
+from worker.errors import LearnerLost, RolloutError
 from worker.messages.jobs import Collected, EngineLoad, GroupJob, Submission
 from worker.rollout import router as router_module
 from worker.rollout.router import Router
@@ -134,10 +134,14 @@ class Cluster:
 
     def __init__(self) -> None:
         self.room = True
+        self.failing: RayError | None = None
+        """Error of the updates of actors that are yet to be made."""
         self.actors: list[Actor] = []
 
     def spawn(self, index: int, generation: int) -> Any:
-        self.actors.append(Actor(index, generation, self.room))
+        actor = Actor(index, generation, self.room)
+        actor.failing = self.failing
+        self.actors.append(actor)
         return self.actors[-1]
 
     def get(self, ref: Future[Any], timeout: float | None = None) -> Any:
@@ -313,6 +317,37 @@ def test_an_engine_that_is_cut_off_is_replaced_as_one_that_dies(
     assert "A rollout worker was replaced" in told
     router.update(3, 3, "keep", False).result(10)  # type: ignore[arg-type]
     assert not fresh.dead and len(cluster.actors) == size + 1
+
+
+@pytest.mark.parametrize(
+    ("error", "end", "says"),
+    [
+        (GONE, LearnerLost, "could not reach the learner's process"),
+        (RayTaskError("update", "", GONE), LearnerLost, "could not reach the learner's process"),
+        (RayTaskError("update", "", ValueError("no")), RolloutError, "failed: no"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_learner_that_no_engine_reaches_is_lost_though_it_lives(
+    size: int,
+    error: RayError,
+    end: type[Exception],
+    says: str,
+    make: Callable[..., Router],
+    cluster: Cluster,
+    told: list[str],
+) -> None:
+    router = make(size, learner_lives=True)
+    cluster.failing = error
+    for actor in cluster.actors:
+        actor.failing = error
+    with pytest.raises(end, match=rf"^Rollout worker \d {says}, 3 fresh ones too\.$") as raised:
+        router.update(1, 1, "keep", False).result(10)  # type: ignore[arg-type]
+    assert type(raised.value) is end
+    with pytest.raises(end):
+        router.check()
+    assert len(cluster.actors) == 4 * size
+    assert told.count("A rollout worker was given up") == size - 1
 
 
 def test_a_router_that_is_closed_starts_nobody(make: Callable[..., Router], cluster: Cluster) -> None:

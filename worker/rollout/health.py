@@ -12,6 +12,8 @@ WATCH_S = 5.0
 """Longest silence of a worker that is well."""
 HUNG_S = 60.0
 """Time without an answer, or with unfinished work and no engine step, after which a worker counts as hung."""
+UNREACHED = "could not reach the learner's process"
+"""Half a sentence on a worker that finds the weights lost with the process that holds them."""
 
 
 class HungError(TimeoutError):
@@ -42,5 +44,5 @@ def reason(error: Exception) -> str:
     if isinstance(error, ActorUnavailableError):
         return "was cut off"
     if isinstance(error, OwnerDiedError):
-        return "could not reach the learner's process"
+        return UNREACHED
     return "died" if isinstance(error, RayError) else str(error)

@@ -4,8 +4,8 @@ A group's samples stay on one worker, which computes their common prompt once; n
 run. A thread per worker waits for what it has finished. A worker that dies or hangs is replaced: the others get the
 groups that it had not finished, or the fresh engine where there are no others, and the fresh one takes part as soon as
 it has proved the present weights. Nobody waits for it: with a node its room may be gone, until another node has some.
-Where even the fresh one cannot work, it is retired; the last one's failure is the run's. A run that begins with fewer
-workers than it may have gets the others in the same way.
+Where even the fresh one cannot work, it is retired; the last one's failure is the run's, or the learner's loss where
+that one has not reached it. A run that begins with fewer workers than it may have gets the others in the same way.
 
 Weights that ended with the learner's process are no failure of an engine, and no fresh one could be given them: the
 learner is lost. Where the learner lives, an engine that finds them lost, or that is cut off for a moment while it is
@@ -133,7 +133,7 @@ class Router:
             threading.Thread(target=self._attend, args=(slot,), name=f"rollout-{slot.index}", daemon=True).start()
 
     def check(self) -> None:
-        """Raise ``RolloutError`` when no worker is left, and ``LearnerLost`` when the weights are not."""
+        """Raise ``RolloutError`` when no worker is left, ``LearnerLost`` when the weights are not, or out of reach."""
         if self._failure is not None:
             raise self._failure
 
@@ -374,7 +374,8 @@ class Router:
         ray.kill(slot.handle, no_restart=True)
         sentence = f"Rollout worker {slot.index} {why}, {MAX_REPLACEMENTS} fresh ones too."
         if all(other.retired for other in self._slots):
-            self._give_up(RolloutError(sentence))
+            # Where the learner is what nobody reaches, a new attempt makes it anew.
+            self._give_up(LearnerLost(sentence) if why == watch.UNREACHED else RolloutError(sentence))
         else:
             self._notify("A rollout worker was given up", sentence)
             self._hand_on(slot)
