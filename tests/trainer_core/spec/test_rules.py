@@ -100,6 +100,12 @@ CONTRADICTIONS = {
         ("parallelism", "context_parallel_size"),
         "6 learner ranks cannot be cut into groups of 4: choose one of 1, 2, 3, 6",
     ),
+    "shared tokens over as many nodes as can be": (
+        {"parallelism": {**SHARED, "learner_placement": "spread"}},
+        ("parallelism", "learner_placement"),
+        "exchange them in every layer, and spread puts them on as many nodes as can be: set "
+        "parallelism.learner_placement to pack, or set parallelism.context_parallel_size to 1",
+    ),
     "invariance to the batch over shared tokens": (
         {"parallelism": {**SHARED, "batch_invariant": True}},
         ("parallelism", "batch_invariant"),

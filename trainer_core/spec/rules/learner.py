@@ -121,6 +121,12 @@ def context(spec: "RunSpec") -> Iterator[tuple[Path, str]]:
         divisors = ", ".join(str(number) for number in range(1, ranks + 1) if ranks % number == 0)
         yield where, f"{ranks} learner ranks cannot be cut into groups of {size}: choose one of {divisors}"
     one = "set parallelism.context_parallel_size to 1"
+    if cut.learner_placement == "spread":
+        yield (
+            ("parallelism", "learner_placement"),
+            "ranks that share tokens out exchange them in every layer, and spread puts them on as many nodes as can "
+            f"be: set parallelism.learner_placement to pack, or {one}",
+        )
     if cut.batch_invariant:
         yield (
             ("parallelism", "batch_invariant"),
