@@ -17,7 +17,7 @@ from torch import Tensor
 
 from trainer_core.spec import RunSpec
 from trainer_core.trajectory import Group, Trajectory
-from trainer_core.update.collectives import share_context, tells
+from trainer_core.update.collectives import gather_values_from_ranks, share_context, tells
 from trainer_core.update.device import claim, settle, take_peak
 from trainer_core.update.formats.perturbation import perturbed
 from trainer_core.update.formats.precision import DTYPES, as_engine, rounds_as_engine
@@ -378,10 +378,12 @@ class Learner:
         self._parts.renew(spec, step)
 
     def _close(self, totals: Totals) -> None:
-        """End a step: the device has done its work, and what it took of its memory since the last is told."""
+        """End a step: the device has done its work, and the most that a rank took of its memory is told. Collective."""
         settle(self._device)
-        if (peak := take_peak(self._device)) is not None:
-            totals.add_metrics({"perf/learner_memory_max": peak / GIB}, 1)
+        # Of every rank: sums over the ranks take one of each context group.
+        peaks = [peak for peak in gather_values_from_ranks(take_peak(self._device)) if peak is not None]
+        if peaks:
+            totals.add_metrics({"perf/learner_memory_max": max(peaks) / GIB}, 1)
 
     def _pass(
         self,

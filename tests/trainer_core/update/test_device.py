@@ -93,3 +93,6 @@ def test_a_step_tells_what_it_took_of_a_gpus_memory(policy_dir: Path, monkeypatc
     monkeypatch.setattr(learner, "take_peak", lambda _: device.take_peak(CARD))
     assert own.update(make_groups(2), spec, 2)[name] == 1.5
     assert forgotten == [CARD]
+    # The ranks of a context group hold different tokens: the fullest may be none whose other figures are told.
+    monkeypatch.setattr(learner, "gather_values_from_ranks", lambda own: [own, 5 << 29, None])
+    assert own.update(make_groups(3), spec, 3)[name] == 2.5
