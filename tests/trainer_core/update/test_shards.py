@@ -137,6 +137,14 @@ def test_one_rank_that_cannot_write_fails_all_and_the_checkpoint_before_stays(ra
     assert sorted(path.name for path in saved.parent.iterdir() if "checkpoint" in path.name) == ["checkpoint"]
 
 
+def test_a_rank_that_writes_elsewhere_makes_no_checkpoint(ranks: list[Any], saved: Path) -> None:
+    part = "training/optimizer-00002-of-00002.safetensors"
+    assert [told["resumed"]["apart"] for told in ranks] == [
+        f"{saved.with_name('.checkpoint.partial') / part}: is missing: is the folder the same on every learner's node?",
+        "nothing",
+    ]
+
+
 def test_each_rank_writes_its_part_and_any_loader_reads_the_weights(ranks: list[Any], saved: Path) -> None:
     names = {path.relative_to(saved).as_posix() for path in saved.rglob("*.safetensors")}
     layers = [f"model-{number:05}-of-00006.safetensors" for number in range(1, 7)]

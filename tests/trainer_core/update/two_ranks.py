@@ -20,6 +20,7 @@ from trainer_core.update.model.shards import ShardedWeights
 from trainer_core.update.model.storage import stored
 from trainer_core.update.optimization.engine import init_process_group
 from trainer_core.update.saving import shards
+from trainer_core.update.saving.integrity import CheckpointError
 
 SMOOTH = {"learning_rate": 1e-3, "epsilon": 1e-3}
 PARTS: dict[str, Any] = {
@@ -69,22 +70,25 @@ def gathered_to_save(learner: Learner) -> int:
     return max(sum(one.numel() for one in matrices) for _ in learner._engine.masters_by_layer())
 
 
-def refused(learner: Learner, rank: int, folder: Path) -> str:
-    """Words in which a checkpoint fails whose second rank cannot write its part."""
-    written = shards.save_file
+def refused(learner: Learner, rank: int, folder: Path, *, elsewhere: Path | None = None) -> str:
+    """Words in which a checkpoint fails whose second rank cannot write its part, or writes it ``elsewhere``."""
+    written, flushed = shards.save_file, shards.sync
 
     def write(tensors: Any, path: Path, **others: Any) -> None:
         if rank == 1 and path.name.startswith("optimizer"):
-            raise OSError(28, "No space left on device", str(path))
+            if elsewhere is None:
+                raise OSError(28, "No space left on device", str(path))
+            path = elsewhere / path.name
         written(tensors, path, **others)
 
     shards.save_file = write
+    shards.sync = lambda path: None if elsewhere and rank else flushed(path)
     try:
         learner.save(folder)
-    except OSError as error:
+    except (OSError, CheckpointError) as error:
         return str(error)
     finally:
-        shards.save_file = written
+        shards.save_file, shards.sync = written, flushed
     return "nothing"
 
 
@@ -99,12 +103,14 @@ def resumed(tiny: Path, rank: int, folder: Path) -> dict[str, Any]:
     torch.distributed.barrier()
     learner.update(make_groups(2), spec, 2)
     failed = refused(learner, rank, folder)
+    apart = refused(learner, rank, folder, elsewhere=folder.parent)
     learner.load(folder)
     after = learner._engine.weights() | learner._engine.moments()
     return {
         "same": all(torch.equal(one, after[name]) for name, one in before.items()),
         "state": before if rank == 0 else {},
         "refused": failed,
+        "apart": apart,
         "most": gathered_to_save(learner),
     }
 

@@ -42,7 +42,7 @@ from trainer_core.update.saving.integrity import (
     write_manifest,
 )
 from trainer_core.update.saving.saved import SavedCheckpoint
-from trainer_core.update.saving.shards import PARTS, write_moments, write_weights
+from trainer_core.update.saving.shards import PARTS, require_moments, write_moments, write_weights
 from trainer_core.update.saving.stored import JoinedTensors, Shape, StoredTensors
 from trainer_core.update.saving.together import JointWork
 
@@ -89,7 +89,7 @@ def save(
         adapter: inside the policy, where it has one.
 
     Raises:
-        CheckpointError: a weight or moment is not finite.
+        CheckpointError: a weight or moment is not finite, or what another rank has written is not there.
         OSError: the disk is full or not writable; an older checkpoint at ``folder`` is as it was.
     """
     folder = folder.absolute()
@@ -157,6 +157,8 @@ class _Contents:
             work.do(files.close)
             work.do(lambda: self._write_others(files.head, files.trained))
         work.settle(self.remove)
+        if rank() == 0:
+            require_moments(self.partial / TRAINING)
 
     def remove(self) -> None:
         """Remove what has been written."""

@@ -18,7 +18,7 @@ from trainer_core.update.hybrid.policy import biases
 from trainer_core.update.model.adapter import DOWN, UP, Adapter
 from trainer_core.update.model.naming import VALUE_HEAD, apart, layer_as_in_files, layer_of
 from trainer_core.update.optimization.engine import UpdateEngine
-from trainer_core.update.saving.integrity import require_finite, sync
+from trainer_core.update.saving.integrity import CheckpointError, require_finite, sync
 from trainer_core.update.saving.together import JointWork
 
 INDEX = "model.safetensors.index.json"
@@ -98,6 +98,22 @@ def write_moments(training: Path, engine: UpdateEngine) -> None:
     """
     own: dict[str, Any] = engine.moment_parts()
     require_finite(own)
-    path = training / f"optimizer-{rank() + 1:05}-of-{world_size():05}.safetensors"
+    path = training / _part(rank())
     save_file(own, path)
     sync(path)
+
+
+def require_moments(training: Path) -> None:
+    """Refuse a checkpoint in ``training`` whose parts of the moments are not all there, once every rank has written.
+
+    Raises:
+        CheckpointError: a rank has written its part elsewhere.
+    """
+    for number in range(world_size()):
+        path = training / _part(number)
+        if not path.is_file():
+            raise CheckpointError(f"{path}: is missing: is the folder the same on every learner's node?")
+
+
+def _part(number: int) -> str:
+    return f"optimizer-{number + 1:05}-of-{world_size():05}.safetensors"
