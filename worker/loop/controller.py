@@ -194,10 +194,12 @@ class RunController:
         except Exception as error:
             return "failed", f"{type(error).__name__}: {error}", traceback.format_exc()
         finally:
-            if startup is not None:
-                startup.close()
-            if gpus is not None:
-                gpus.close()
+            try:
+                if startup is not None:
+                    startup.close()
+            finally:
+                if gpus is not None:
+                    gpus.close()
 
     def _tell(self, link: Link, state: ReportedState | None, reason: str, detail: str | None) -> None:
         if state is None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 
 from trainer_core.link.events import PLACE_GIVEN_BACK, AlertData, EventData, StateData
 from worker.errors import PlaceReleased, WeightsRefused
+from worker.loop import controller as controller_module
 from worker.loop import pausing as module
+from worker.loop import startup
 from worker.loop.checkpoints import Checkpoints
 from worker.loop.controller import RunController
 from worker.loop.evaluation import Evaluator
@@ -231,3 +234,31 @@ def test_a_suspended_run_says_from_where_it_goes_on(said: str, reason: str) -> N
             raise PlaceReleased(said) if said else PlaceReleased
 
     assert controller._execute(None, {}, Gone()) == ("suspended", reason, None)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_attempt_that_ends_holds_no_gpus_though_its_parts_do_not_close(
+    broken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller: Any = RunController.__new__(RunController)
+    told: list[float] = []
+
+    class Started:
+        gpus_held = staticmethod(lambda: 2.0)
+
+        def __init__(self, *parts: Any) -> None:
+            pass
+
+        def run(self, tell: Any) -> None:
+            raise PlaceReleased
+
+        def close(self) -> None:
+            if broken:
+                raise OSError("cannot be removed")
+
+    monkeypatch.setattr(startup, "Startup", Started)
+    monkeypatch.setattr(controller_module, "parse_bundle", lambda document: document)
+    link = SimpleNamespace(emit=lambda data: None, tell_gpus=told.append)
+    with pytest.raises(OSError, match="cannot be removed") if broken else nullcontext():
+        controller._execute(SimpleNamespace(objection=None), {}, link)
+    assert told == [0.0]
