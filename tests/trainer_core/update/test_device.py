@@ -1,13 +1,18 @@
 """The device of a learner: which GPU a rank takes, and the way there through page-locked memory."""
 
+import weakref
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
 from tests.trainer_core.update.making import make_groups, make_spec
 from trainer_core.update import device, learner
+from trainer_core.update.optimization.engine import UpdateEngine
 from trainer_core.update.packed.packing import Packing, pack
 from trainer_core.update.recording import as_trajectory
 
@@ -96,3 +101,42 @@ def test_a_step_tells_what_it_took_of_a_gpus_memory(policy_dir: Path, monkeypatc
     # The ranks of a context group hold different tokens: the fullest may be none whose other figures are told.
     monkeypatch.setattr(learner, "gather_values_from_ranks", lambda own: [own, 5 << 29, None])
     assert own.update(make_groups(3), spec, 3)[name] == 2.5
+
+
+class OnCard:
+    """A copy of an offloaded moment on a card, as DeepSpeed gives it out."""
+
+    def __init__(self, values: torch.Tensor, held: weakref.WeakSet["OnCard"]) -> None:
+        self.values, self.held = values, held
+        held.add(self)
+
+    def flatten(self) -> "OnCard":
+        return OnCard(self.values.flatten(), self.held)
+
+    def __getitem__(self, part: slice) -> "OnCard":
+        return OnCard(self.values[part], self.held)
+
+    def cpu(self) -> torch.Tensor:
+        return self.values
+
+
+def test_offloaded_moments_do_not_stand_on_the_card_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: weakref.WeakSet[OnCard] = weakref.WeakSet()
+    seen: list[int] = []
+
+    def give(parameter: Any, key: str) -> OnCard:
+        seen.append(len(held))
+        return OnCard(torch.arange(4.0).view(2, 2) + len(key), held)
+
+    monkeypatch.setattr("deepspeed.utils.safe_get_local_optimizer_state", give)
+    monkeypatch.setattr(dist, "get_rank", lambda: 1)
+    weight = SimpleNamespace(ds_tensor=torch.zeros(4), ds_numel=7)
+    engine: Any = SimpleNamespace(_trained=lambda: [("a", weight), ("b", weight)], _offloads=True)
+    found = UpdateEngine.moment_parts(engine)
+    assert {name: part.tolist() for name, part in found.items()} == {
+        "exp_avg.a": [7.0, 8.0, 9.0],
+        "exp_avg.b": [7.0, 8.0, 9.0],
+        "exp_avg_sq.a": [10.0, 11.0, 12.0],
+        "exp_avg_sq.b": [10.0, 11.0, 12.0],
+    }
+    assert seen == [0, 1, 1, 1], "the one before at most"

@@ -39,6 +39,7 @@ class UpdateEngine:
         self.stage = spec.parallelism.zero_stage
         self._world_size = world_size
         self._narrow = spec.policy.dtype != "float32"
+        self._offloads = spec.optimizer.offload
         self._own = Masters(model) if self._narrow and self.stage == 0 else None
         self._optimizer = _optimizer(model, spec, self._own)
         deepspeed.init_distributed(auto_mpi_discovery=False, verbose=False)
@@ -142,9 +143,11 @@ class UpdateEngine:
                 yield whole
 
     def moment_parts(self) -> dict[str, Tensor]:
-        """This rank's part of the moments under ZeRO stage 3, as ``<moment>.<weight name>``, flat, not copied.
+        """This rank's part of the moments under ZeRO stage 3, as ``<moment>.<weight name>``, flat.
 
-        Parts of all ranks, one after the other, are the whole: what fills the last ones up is not among them.
+        Parts of all ranks, one after the other, are the whole: what fills the last ones up is not among them. They are
+        not copied, but for those that are offloaded: DeepSpeed gives these out as copies on the accelerator, which
+        has no room for all of them, so that each goes back to the host at once.
         """
         from deepspeed.utils import safe_get_local_optimizer_state
 
@@ -154,7 +157,8 @@ class UpdateEngine:
             size = parameter.ds_tensor.numel()
             own = max(0, min(size, parameter.ds_numel - dist.get_rank() * size))
             for key in MOMENTS:
-                found[f"{key}.{name}"] = safe_get_local_optimizer_state(parameter, key).flatten()[:own]
+                part = safe_get_local_optimizer_state(parameter, key).flatten()[:own]
+                found[f"{key}.{name}"] = part.cpu() if self._offloads else part
         return found
 
     def moments(self) -> dict[str, Tensor]:
