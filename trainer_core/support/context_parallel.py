@@ -9,6 +9,8 @@ Path = tuple[str | int, ...]
 _FIELD: Path = ("parallelism", "context_parallel_size")
 _WHOLE_LENGTH = frozenset({"dynamic", "longrope"})
 """Kinds of rotary positions that follow from the longest position that a forward pass sees."""
+_AS_LONGROPE = {"phi3": frozenset({"su", "yarn"}), "phi4_multimodal": frozenset({"su", "yarn"})}
+"""Kinds that files of a family name and that are loaded as longrope."""
 
 
 def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, str]]:
@@ -25,7 +27,8 @@ def of_context(config: Mapping[str, Any], ranks: int) -> Iterator[tuple[Path, st
             f"rank: {one}.",
         )
         return
-    if (kind := next(iter(sorted(_rotary_kinds(own) & _WHOLE_LENGTH)), None)) is not None:
+    whole_length = _WHOLE_LENGTH | _AS_LONGROPE.get(str(own.get("model_type")), frozenset())
+    if (kind := next(iter(sorted(_rotary_kinds(own) & whole_length)), None)) is not None:
         yield (
             _FIELD,
             f"The policy's rotary positions of the kind {kind} follow from the longest position that a rank sees, and "

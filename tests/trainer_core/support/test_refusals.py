@@ -47,6 +47,18 @@ def test_what_trains_is_not_refused(name: str) -> None:
             "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
         ),
         (
+            {"model_type": "phi3", "rope_scaling": {"type": "su", "long_factor": [1.0], "short_factor": [1.0]}},
+            2,
+            "The policy's rotary positions of the kind su follow from the longest position that a rank sees, and "
+            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+        ),
+        (
+            {"model_type": "phi3", "rope_scaling": {"type": "yarn", "long_factor": [1.0], "short_factor": [1.0]}},
+            2,
+            "The policy's rotary positions of the kind yarn follow from the longest position that a rank sees, and "
+            "ranks that share tokens out see different ones: set parallelism.context_parallel_size to 1.",
+        ),
+        (
             {"rope_parameters": {"full_attention": {"rope_type": "longrope"}, "sliding_attention": None}},
             2,
             "The policy's rotary positions of the kind longrope follow from the longest position that a rank sees, and "
