@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench.skills.demonstrations import CAREFUL, CARELESS, draw_texts
 from tests.bench.skills.families import Problem, draw_problem, sources
-from tests.bench.skills.page import judge
+from tests.bench.skills.page import explain_hidden, judge
 from tests.bench.skills.rows import NOISE, ROWS, held_out_problems, noisy_rows, training_problems, training_rows
 
 
@@ -75,3 +75,8 @@ def test_methods_are_told_apart_by_the_interval_of_their_difference() -> None:
     assert not judge([0.901, 0.902, 0.903], [0.881, 0.882, 0.883]).told_apart  # not visibly
     assert not judge([0.7], [0.2]).told_apart  # one seed tells nothing
     assert not judge([0.2, 0.2, 0.2], [0.7, 0.7, 0.7]).told_apart  # the broken one is better
+
+
+@pytest.mark.parametrize(("judged", "told", "explained"), [(3, 0, True), (2, 0, False), (0, 0, False), (3, 1, False)])
+def test_only_what_is_measured_is_explained(judged: int, told: int, explained: bool) -> None:
+    assert bool(explain_hidden(3, judged, told)) == explained

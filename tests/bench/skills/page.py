@@ -164,10 +164,20 @@ def _broken(cache: Path, seeds: int) -> list[str]:
         *_TABLE,
         *mild,
         "",
-        _MILD,
-        "",
+        *explain_hidden(len(MILD), mild_judged, mild_told),
         *([f"Not measured yet: {', '.join(missing)}.", ""] if missing else []),
     ]
+
+
+def explain_hidden(faults: int, judged: int, told: int) -> list[str]:
+    """Lines that say why gentler settings hide faults; none unless it is measured that they hide all of them.
+
+    Args:
+        faults: their number.
+        judged: how many have seeds enough.
+        told: how many are told apart.
+    """
+    return [_MILD, ""] if judged == faults and not told else []
 
 
 def _judged(faults: Sequence[Fault], cache: Path, seeds: int) -> tuple[list[str], int, int, list[str]]:
