@@ -176,12 +176,20 @@ def learner_memory(
         proximal=frozen if keeps_copy else 0,
         teacher=0 if teacher is None or spec.distillation is None else teacher.parameters * BYTES["float32"],
         critic=critic_weights + sum(critic) if isinstance(spec.critic, SeparateCritic) else 0,
-        activations=made.first + unshared,
+        activations=made.first + unshared + (_routing(size, packed) if together > 1 else 0),
         accumulates=whole_update > budget,
         reducing=max(made.last + unshared, _exchanged(spec, trained, stage)),
         export=whole * max(width, 4 if added else width),
         host=made.host + _on_host(spec, trained, ranks),
     )
+
+
+def _routing(size: PolicySize, tokens: int) -> int:
+    """Bytes of what every rank gathers of the routing of all tokens that ranks share out: of each layer of experts
+    the logits and their softmax, the experts that tokens went to, and those that the routers prefer."""
+    if not size.experts:
+        return 0
+    return tokens * (size.layers - size.dense_layers) * (2 * 4 * size.experts + 2 * 8 * size.experts_per_token)
 
 
 def engine_memory(size: PolicySize, spec: RunSpec) -> EngineMemory:

@@ -40,6 +40,7 @@ def decoder(
         latent=None,
         intermediate=intermediate,
         vocabulary=vocabulary,
+        experts=0,
         experts_per_token=1,
         shared_intermediate=0,
         dense_layers=0,

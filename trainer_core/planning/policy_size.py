@@ -49,6 +49,8 @@ class PolicySize:
     intermediate: int
     """Intermediate width of one expert, where there are several."""
     vocabulary: int
+    experts: int
+    """Experts of a layer that tokens are sent to; 0 for a dense policy."""
     experts_per_token: int
     """1 for a dense policy."""
     shared_intermediate: int
@@ -110,6 +112,7 @@ class PolicySize:
             latent=latent,
             intermediate=inner,
             vocabulary=config["vocab_size"],
+            experts=experts,
             experts_per_token=int(config.get("num_experts_per_tok") or 1) if experts else 1,
             shared_intermediate=_shared(config, inner) if experts else 0,
             dense_layers=_dense_layers(config) if experts else 0,

@@ -200,7 +200,7 @@ class GradientAccumulator:
                 else:
                     loss = loss + value
             # Not to stand beside the gradients of every layer: the graph lets go of its own as it is walked.
-            own_logits = None
+            own_logits = watch = None
             # A loss that is not finite poisons the gradient, so that every rank refuses the same step.
             self._parts.engine.backward(poisoned(loss))
         return weights

@@ -93,7 +93,7 @@ def test_sizes_of_a_mixture_with_latent_attention(tmp_path: Path) -> None:
     found = PolicySize.of(folder_of(tmp_path, {**SIZES, **latent, **mixed, "first_k_dense_replace": 1}, shapes))
     assert (found.head_dim, found.value_dim, found.kv_heads, found.latent) == (20, 10, 4, Latent(24, 16, 8))
     assert (found.intermediate, found.dense_intermediate, found.shared_intermediate) == (32, 96, 64)
-    assert (found.experts_per_token, found.dense_layers, found.norms) == (2, 1, 2)
+    assert (found.experts, found.experts_per_token, found.dense_layers, found.norms) == (8, 2, 1, 2)
     assert (found.window, found.largest) == (None, 64 * 64), "experts of a layer are joined"
     assert found.cached_numbers(on_cpu=False) == 4 * (16 + 8)
     assert found.cached_numbers(on_cpu=True) == 4 * 4 * 2 * 20, "values of 10 take the room of keys"
@@ -242,6 +242,19 @@ def test_ranks_that_share_tokens_out_share_activations_and_no_weights(size: Poli
     own = spec(parallelism={"learner_ranks": 2, "context_parallel_size": 2})
     masked = learner_memory(size, own, 0, 2, **short).activations
     assert masked - learner_memory(size, spec(), 0, 1, keys=512, tokens=1024).activations == 1024 * 512 * 4
+
+
+def test_ranks_that_share_tokens_out_have_the_routing_of_all_of_them(size: PolicySize) -> None:
+    def of(together: int, experts: int) -> int:
+        cut = {"learner_ranks": 4, "context_parallel_size": together, "max_tokens_per_microbatch": 8192 // together}
+        asked = spec(parallelism=cut, rollout={"group_size": 8, "engine": {"max_model_len": 8192}})
+        mixture = replace(size, experts=experts, experts_per_token=2, dense_layers=1)
+        return learner_memory(mixture, asked, 0, 4, tokens=8192).activations
+
+    assert of(1, 128) == of(1, 0)
+    for together in (2, 4):
+        # Of 3 layers: logits and their softmax, and the numbers of two experts, chosen and preferred.
+        assert of(together, 128) - of(together, 0) == 8192 * 3 * (2 * 4 * 128 + 2 * 8 * 2)
 
 
 def test_a_teacher_stands_whole_on_every_rank(size: PolicySize) -> None:

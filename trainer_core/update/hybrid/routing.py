@@ -69,7 +69,11 @@ class RouteWatch:
         found = routers(model)
         self.take(tuple(router.rule.shares(router.logits) for router in found), rows, whole)
         self.experts = [whole(router.chosen.index_select(0, rows)) for router in found]
-        self.preferred = [whole(router.preferred.index_select(0, rows)) for router in found]
+        # Where nothing is replayed the two are the same: one of them is gathered and kept.
+        replayed = any(router.replayed is not None for router in found)
+        self.preferred = self.experts
+        if replayed:
+            self.preferred = [whole(router.preferred.index_select(0, rows)) for router in found]
 
     def chosen(self, count: int) -> Routes:
         """The ``count`` likeliest experts of each layer."""

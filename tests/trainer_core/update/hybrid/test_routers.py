@@ -16,6 +16,7 @@ from trainer_core.trajectory import Group, Trajectory
 from trainer_core.update.hybrid.balance import balancing_loss
 from trainer_core.update.hybrid.policy import biases, prepare, read_biases, take_biases
 from trainer_core.update.hybrid.router import BIAS, allow_router_replay, routers
+from trainer_core.update.hybrid.routing import RouteWatch
 from trainer_core.update.learner import Learner
 from trainer_core.update.model.policy import load_policy, score
 from trainer_core.update.packed import attention
@@ -119,6 +120,22 @@ def test_replay_removes_the_mismatch_of_a_moved_router(hybrid_dir: Path) -> None
     allow_router_replay(learner)
     replayed = mismatch()
     assert replayed < 0.5 * without, (replayed, without)
+
+
+def test_what_routers_prefer_is_kept_beside_what_they_choose_only_under_replay(hybrid_dir: Path) -> None:
+    policy = load_policy(hybrid_dir)
+    given = everybody(with_routes(make_groups(4, groups=2, samples=2, longest=20)))
+    [batch] = pack(given, 4096)
+    free, told = RouteWatch(), RouteWatch()
+    score(policy, batch, free)
+    assert free.preferred is free.experts and len(free.experts) == LAYERS
+    allow_router_replay(policy)
+    score(policy, batch, told)
+    assert batch.routes is not None
+    for layer, (chosen, preferred) in enumerate(zip(told.experts, told.preferred, strict=True)):
+        assert torch.equal(chosen, batch.routes[batch.rows, layer])
+        assert preferred.shape == chosen.shape and not torch.equal(preferred, chosen)
+    assert torch.equal(told.preferred[0], free.experts[0]), "nothing was routed otherwise before the first layer"
 
 
 def test_a_learner_replays_and_tells_how_far_it_agrees(hybrid_dir: Path) -> None:
