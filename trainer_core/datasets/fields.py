@@ -1,8 +1,8 @@
 """Reads columns for shapes, with sentences about what is wrong with them."""
 
-import json
 from typing import Any
 
+from trainer_core.datasets.json_text import read_json
 from trainer_core.datasets.shape import Row
 
 
@@ -52,9 +52,9 @@ def list_in(row: Row, column: str) -> list[Any]:
     value = row.get(column)
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"`{column}` is text that is no JSON, where a chat is wanted.") from error
+            value = read_json(value)
+        except ValueError as error:
+            raise ValueError(f"`{column}` is text, where a chat is wanted: it {error}.") from error
     if not isinstance(value, list):
         raise ValueError(f"`{column}` must be a list of messages, not {json_type(value)}.")
     return value
@@ -96,16 +96,14 @@ def without(row: Row, *columns: str) -> Row:
 
 def json_type(value: Any) -> str:
     """Name of a value's JSON type."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
+    return _TYPES.get(type(value), "object")
+
+
+_TYPES = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    list: "array",
+}

@@ -26,5 +26,6 @@ def recognise(row: Row) -> Shape:
     known = "; ".join(f"{shape.title}: {shape.columns}" for shape in SHAPES if shape.mapping)
     raise UnknownShapeError(
         f"A row needs either `prompt` or `messages`, or the columns of a shape that is known. {found} "
-        f"Known are {known}. Rename the columns, or put each question into `prompt` and its gold answer into `answer`."
+        f"Known are {known}. Map the columns yourself (`mapping`), or put each question into `prompt` and its gold "
+        "answer into `answer`."
     )

@@ -290,12 +290,22 @@ GSM8K = {"question": "How many?", "answer": "One.\n#### 1"}
         (*like("question_answer", ground_truth=[1]), "`ground_truth` must be a string or a number, not array."),
         (*like("verl", reward_model="34"), "`reward_model` must be an object with `ground_truth`."),
         (*like("verl", reward_model={}), "The row has no `ground_truth`, as the rows before it have."),
-        (*like("verl", prompt="1+1="), "`prompt` is text that is no JSON, where a chat is wanted."),
+        (
+            *like("verl", prompt="1+1="),
+            "`prompt` is text, where a chat is wanted: it is no JSON: Extra data at character 2.",
+        ),
         (*like("verl", prompt={"role": "user"}), "`prompt` must be a list of messages, not object."),
         (*like("roll", prompt=" "), "`prompt` is empty."),
-        (*like("roll", messages="[{"), "`messages` is text that is no JSON, where a chat is wanted."),
+        (
+            *like("roll", messages="[{"),
+            "`messages` is text, where a chat is wanted: it is no JSON: Expecting property name enclosed in double "
+            "quotes at character 3.",
+        ),
         (*like("roll", messages='"hi"'), "`messages` must be a list of messages, not string."),
-        (*like("verifiers", info="{"), "`info` is text that is no JSON."),
+        (
+            *like("verifiers", info="{"),
+            "`info` is text that is no JSON: Expecting property name enclosed in double quotes at character 2.",
+        ),
         (*like("verifiers", info=[1]), "`info` must be an object, or JSON text of one."),
         (*like("verifiers", answer=["2"]), "`answer` must be a string or a number, not array."),
         (

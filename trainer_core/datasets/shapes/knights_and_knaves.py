@@ -1,12 +1,12 @@
 """Knights and knaves as Logic-RL has them (Xie et al., arXiv 2502.14768): the prompt has its template in it already."""
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns, without
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
-_TURN = re.compile(r"<\|im_start\|>(system|user)\n(.*?)\n?<\|im_end\|>", re.DOTALL)
+_BEGIN, _END = "<|im_start|>", "<|im_end|>"
 _ANSWER = """\
 import re
 
@@ -33,7 +33,15 @@ def _without_template(prompt: Any) -> list[dict[str, str]]:
         prompt = prompt[0].get("content")
     if not isinstance(prompt, str):
         return []
-    return [{"role": role, "content": text.strip()} for role, text in _TURN.findall(prompt)]
+    return list(_turns(prompt))
+
+
+def _turns(prompt: str) -> Iterator[dict[str, str]]:
+    for piece in prompt.split(_BEGIN)[1:]:
+        turn, end, _ = piece.partition(_END)
+        role, line_end, text = turn.partition("\n")
+        if end and line_end and role in ("system", "user"):
+            yield {"role": role, "content": text.strip()}
 
 
 KNIGHTS_AND_KNAVES = Shape(

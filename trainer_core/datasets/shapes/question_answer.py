@@ -3,6 +3,15 @@
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
 from trainer_core.datasets.shape import BOXED, Mapped, Row, Shape
 
+_ABOUT = ("context", "passage", "article", "paragraph", "story", "choices", "options", "endings")
+"""Columns without which such a question means little. Rows that have one are mapped, so that the prompt shows it."""
+
+
+def _matches(row: Row) -> bool:
+    gold = row.get("ground_truth") if row.get("answer") is None else row["answer"]
+    single = not isinstance(gold, bool | list | dict)
+    return "question" in row and ("answer" in row or "ground_truth" in row) and single and not any(map(row.get, _ABOUT))
+
 
 def _convert(row: Row) -> Row:
     gold = gold_of(row, "ground_truth" if row.get("answer") is None else "answer")
@@ -12,12 +21,12 @@ def _convert(row: Row) -> Row:
 QUESTION_ANSWER = Shape(
     name="question_answer",
     title="Questions with a final answer (AIME)",
-    columns="`question` with `answer` or `ground_truth`",
+    columns="`question` with a short `answer` or `ground_truth`",
     mapping=(
         Mapped("messages", "`question` as the user's message"),
         Mapped("answer", "`answer`, else `ground_truth`"),
     ),
-    matches=lambda row: "question" in row and ("answer" in row or "ground_truth" in row),
+    matches=_matches,
     convert=_convert,
     grader={"type": "math", "reference": "answer", "extraction": "boxed"},
     system=BOXED,

@@ -1,9 +1,9 @@
 """Rows of verifiers' environments: a question, perhaps an answer, and what their rubrics read in ``info``."""
 
-import json
 from typing import Any
 
 from trainer_core.datasets.fields import asked, gold_of, text_of, with_columns
+from trainer_core.datasets.json_text import read_json
 from trainer_core.datasets.shape import Mapped, Row, Shape
 
 
@@ -21,9 +21,9 @@ def _convert(row: Row) -> Row:
 def _info(value: Any) -> Any:
     if isinstance(value, str) and value.strip():
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError) as error:
-            raise ValueError("`info` is text that is no JSON.") from error
+            value = read_json(value)
+        except ValueError as error:
+            raise ValueError(f"`info` is text that {error}.") from error
     if value not in (None, "") and not isinstance(value, dict):
         raise ValueError("`info` must be an object, or JSON text of one.")
     return value or {}

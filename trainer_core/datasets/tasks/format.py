@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from trainer_core.datasets.shape import Row
+
+_MAX_ABOUT_BYTES = 16 << 10
+"""Bytes of the file that describes a task, which parsers may take long for."""
 
 
 class UnusableTaskError(ValueError):
@@ -30,3 +33,23 @@ def text_in(files: Mapping[str, bytes], name: str) -> str:
         return files[name].decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ValueError(f"its file {name} is not UTF-8: {error.reason} at byte {error.start + 1}.") from error
+
+
+def about_in(files: Mapping[str, bytes], name: str, read: Callable[[str], Any], form: str) -> Any:
+    """Content of the file that describes a task. Raises ValueError where ``read`` does, and for one that is too long.
+
+    Args:
+        files: the files of the task.
+        name: its name.
+        read: reads its text; raises ValueError or RecursionError.
+        form: name of the form that it is written in.
+    """
+    if len(files[name]) > _MAX_ABOUT_BYTES:
+        raise ValueError(f"its {name} has more than {_MAX_ABOUT_BYTES:,} bytes.")
+    text = text_in(files, name)
+    try:
+        return read(text)
+    except RecursionError as error:
+        raise ValueError(f"its {name} is nested too deep.") from error
+    except ValueError as error:
+        raise ValueError(f"its {name} is no {form} as tasks have it: {str(error).rstrip('.')}.") from error

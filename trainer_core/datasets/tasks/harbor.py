@@ -1,5 +1,6 @@
 """Tasks of Harbor, as Terminal-Bench has them: an instruction, an environment, and tests that run inside of it."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -7,7 +8,9 @@ from typing import Any
 
 from trainer_core.datasets.fields import asked
 from trainer_core.datasets.shape import Row
-from trainer_core.datasets.tasks.format import TaskFormat, UnusableTaskError, text_in
+from trainer_core.datasets.tasks.format import TaskFormat, UnusableTaskError, about_in, text_in
+
+_MAX_PARTS = 30
 
 
 def _reads(name: str) -> bool:
@@ -15,10 +18,7 @@ def _reads(name: str) -> bool:
 
 
 def _row(folder: str, files: Mapping[str, bytes]) -> Row:
-    try:
-        about = tomllib.loads(text_in(files, "task.toml"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"its task.toml is no TOML: {error}.") from error
+    about = about_in(files, "task.toml", _toml, "TOML")
     if "instruction.md" not in files or not (instruction := text_in(files, "instruction.md").strip()):
         raise UnusableTaskError(f"The task {folder} has no instruction.md.")
     row: Row = {
@@ -32,6 +32,20 @@ def _row(folder: str, files: Mapping[str, bytes]) -> Row:
     if "environment/Dockerfile" in files:
         row["dockerfile"] = text_in(files, "environment/Dockerfile")
     return row
+
+
+def _toml(text: str) -> Any:
+    """The values of a document, as JSON. Raises ValueError."""
+    # Keys of thousands of parts take the parser very long.
+    if any(_parts(piece) > _MAX_PARTS for piece in re.split(r"[={,\n]", text)):
+        raise ValueError(f"a key has more than {_MAX_PARTS} parts")
+    return _json(tomllib.loads(text))
+
+
+def _parts(piece: str) -> int:
+    """Parts of what may be a key with dots; 0 for prose, whose words are apart."""
+    parts = [part.strip(" \t[]") for part in piece.split(".")]
+    return len(parts) if all(part and not any(map(str.isspace, part)) for part in parts) else 0
 
 
 def _json(value: Any) -> Any:

@@ -1,19 +1,20 @@
 """Problems of the Kattis format (github.com/Kattis/problem-package-format): programs that read and write."""
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from trainer_core.datasets.fields import asked
 from trainer_core.datasets.shape import Row
-from trainer_core.datasets.tasks.format import TaskFormat, UnusableTaskError, text_in
+from trainer_core.datasets.tasks.format import TaskFormat, UnusableTaskError, about_in, text_in
+from trainer_core.datasets.tasks.plain_yaml import read_yaml
 from trainer_core.datasets.tasks.statement import plain_text
 
 _STATEMENT = re.compile(r"(?:problem_statement|statement)/problem(?:\.([a-z-]+))?\.(html|md|tex)")
 _ASK = "Write a program that reads the input from standard input and writes the output to standard output."
+_LARGEST = 1e6
 _TOLERANCE = re.compile(r"float_(?:absolute_|relative_)?tolerance\s+(\S+)")
 
 
@@ -35,22 +36,35 @@ def _row(folder: str, files: Mapping[str, bytes]) -> Row:
         "problem_format": "kattis",
     }
     limits = about.get("limits")
-    if isinstance(limits, dict) and isinstance(limits.get("time_limit", limits.get("time")), int | float):
-        row["time_limit_s"] = limits.get("time_limit", limits.get("time"))
-    flags = " ".join(str(about.get(key, "")) for key in ("validator_flags", "output_validator_flags"))
+    if isinstance(limits, dict) and (limit := limits.get("time_limit", limits.get("time"))) not in (None, ""):
+        row["time_limit_s"] = _number(limit, "time limit", least=1e-3)
+    flags = " ".join(text for key in ("validator_flags", "output_validator_flags") for text in _texts(about.get(key)))
     if tolerance := _TOLERANCE.search(flags):
-        row["float_tolerance"] = float(tolerance[1])
+        row["float_tolerance"] = _number(tolerance[1], "float tolerance", least=0.0)
     for key in ("source", "license", "validation"):
-        if isinstance(about.get(key), str):
+        if isinstance(about.get(key), str) and about[key]:
             row[key] = about[key]
     return row
 
 
-def _about(files: Mapping[str, bytes]) -> dict[str, Any]:
+def _number(value: Any, what: str, *, least: float) -> int | float:
+    """A number that is written in the YAML. Raises ValueError."""
     try:
-        found = yaml.safe_load(text_in(files, "problem.yaml"))
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError("its problem.yaml is no YAML.") from error
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not least <= number <= _LARGEST:
+        raise ValueError(f"its {what} must be a number from {least:g} to {_LARGEST:g}, not {str(value)[:60]!r}.")
+    return int(number) if number.is_integer() else number
+
+
+def _texts(value: Any) -> list[str]:
+    """A text, or the texts of a list."""
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def _about(files: Mapping[str, bytes]) -> dict[str, Any]:
+    found = about_in(files, "problem.yaml", read_yaml, "YAML")
     if found is not None and not isinstance(found, dict):
         raise ValueError("its problem.yaml must hold names and values.")
     return found or {}

@@ -1,0 +1,57 @@
+"""Tests of programs, from the forms that files have them in: Python texts, or pairs of input and output."""
+
+from contextlib import suppress
+from typing import Any
+
+from trainer_core.datasets.fields import json_type
+from trainer_core.datasets.json_text import read_json
+from trainer_core.datasets.mapping.path import article
+
+_INPUTS, _OUTPUTS = ("inputs", "input"), ("outputs", "output")
+Tests = list[str] | list[dict[str, str]]
+
+
+def tests_of(value: Any, name: str) -> Tests:
+    """The tests that a value holds, one at least.
+
+    Raises:
+        ValueError: it holds none that a grader can run. Calls with arguments that are no text are such.
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        with suppress(ValueError):  # Python that begins with a bracket
+            value = read_json(value)
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, dict):
+        value = _zipped(value, name)
+    if not isinstance(value, list):
+        raise ValueError(f"`{name}` is {article(json_type(value))} and holds no tests.")
+    if not value:
+        raise ValueError(f"`{name}` holds no test.")
+    if all(isinstance(test, str) for test in value):
+        if not all(test.strip() for test in value):
+            raise ValueError(f"`{name}` holds a test that is empty.")
+        return value
+    return [_pair(test, place, name) for place, test in enumerate(value, 1)]
+
+
+def _zipped(value: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    if value.get("fn_name"):
+        raise ValueError(f"`{name}` has calls of a function with arguments, which are no texts for a program to read.")
+    inputs = next((value[key] for key in _INPUTS if isinstance(value.get(key), list)), None)
+    outputs = next((value[key] for key in _OUTPUTS if isinstance(value.get(key), list)), None)
+    if inputs is None or outputs is None:
+        raise ValueError(f"`{name}` has no lists of inputs and outputs.")
+    if len(inputs) != len(outputs):
+        raise ValueError(f"`{name}` has {len(inputs)} inputs and {len(outputs)} outputs.")
+    return [{"input": given, "output": wanted} for given, wanted in zip(inputs, outputs, strict=True)]
+
+
+def _pair(test: Any, place: int, name: str) -> dict[str, str]:
+    if not isinstance(test, dict) or "input" not in test or "output" not in test:
+        raise ValueError(f"Test {place} of `{name}` must be text, or have `input` and `output`.")
+    if str(test.get("testtype", "stdin")) != "stdin":
+        raise ValueError(f"Test {place} of `{name}` calls a function, which is no text for a program to read.")
+    if not isinstance(test["input"], str) or not isinstance(test["output"], str):
+        raise ValueError(f"Test {place} of `{name}`: `input` and `output` must be strings.")
+    return {"input": test["input"], "output": test["output"]}
