@@ -23,6 +23,7 @@ from worker.link.admission import fetch_token
 from worker.link.cluster import tell_size
 from worker.link.job_actor import JobActor
 from worker.loop.controller import RunController
+from worker.profile.actor import ProfileWorker
 from worker.rehearsal.actor import RehearsalWorker
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,13 @@ def rehearse(job_id: str, link_url: str) -> bool:
     """Have the worker of a rehearsal begin, which then works by itself. False: it has, or shall not."""
     path = admission.rehearsal_path(job_id)
     return _begin(cluster.rehearsal_name(job_id), RehearsalWorker, (job_id,), link_url, path, None)
+
+
+@app.task(name=celery_queue.PROFILE)
+def profile(job_id: str, link_url: str) -> bool:
+    """Have the worker of a profile begin, which then works by itself. False: it has, or shall not."""
+    path = admission.profile_path(job_id)
+    return _begin(cluster.profile_name(job_id), ProfileWorker, (job_id,), link_url, path, None)
 
 
 @app.task(name=celery_queue.STOP)

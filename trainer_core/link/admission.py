@@ -37,6 +37,11 @@ def rehearsal_path(rehearsal_id: str) -> str:
     return f"/api/v1/link/rehearsals/{rehearsal_id}/token"
 
 
+def profile_path(profile_id: str) -> str:
+    """Path at which the token of a profile is asked for."""
+    return f"/api/v1/link/profiles/{profile_id}/token"
+
+
 def proof(secret: str, link_url: str, path: str) -> str:
     """HMAC-SHA256 of the whole address under the cluster's secret, as 64 hexadecimal digits.
 

@@ -14,6 +14,8 @@ BENCH: Final = "worker.tasks.bench"
 """Task: work on a bench job; ``job_id, link_url``."""
 REHEARSE: Final = "worker.tasks.rehearse"
 """Task: work on a rehearsal; ``job_id, link_url``."""
+PROFILE: Final = "worker.tasks.profile"
+"""Task: work on a profile; ``job_id, link_url``."""
 BEATS: Final = "dressage.beats"
 """Redis key of a sorted set: who has sent sweeps, by the time of the last one. There should be one."""
 BEATS_S: Final = 60

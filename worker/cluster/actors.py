@@ -55,6 +55,10 @@ def rehearsal_name(job_id: str) -> str:
     return f"rehearsal-{job_id}"
 
 
+def profile_name(job_id: str) -> str:
+    return f"profile-{job_id}"
+
+
 def worker_name(run_id: str, attempt: int, role: str, index: int, generation: int = 0) -> str:
     """Name of a worker actor; ``generation`` counts its replacements."""
     return f"{controller_name(run_id, attempt)}/{role}-{index}.{generation}"

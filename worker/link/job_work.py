@@ -12,9 +12,13 @@ from pydantic import ValidationError
 
 from trainer_core.link.base import Message, first_fault
 from worker.errors import FencedError, StartError
-from worker.link.jobs import JobLink
+from worker.link.jobs import JobLink, NotUnderstood
 
 log = logging.getLogger(__name__)
+
+
+class WorkerLost(RuntimeError):
+    """This worker cannot go on, and another may: nothing is answered, so that the platform asks for one."""
 
 
 class JobMessage(Protocol):
@@ -55,7 +59,12 @@ class JobWork(ABC, Generic[J]):
 
     @abstractmethod
     def _result(self, job: J) -> Message:
-        """The result, or the reason why there is none; an exception is answered as such a reason."""
+        """The result, or the reason why there is none; an exception is answered as such a reason.
+
+        Raises:
+            FencedError: another worker has the job by now: nothing is answered, which would end it for that one.
+            WorkerLost: another worker may go on.
+        """
 
     @abstractmethod
     def _failure(self, reason: str) -> Message:
@@ -65,7 +74,7 @@ class JobWork(ABC, Generic[J]):
         """Fetch, work, answer. Whatever goes wrong is told to the platform, or logged where it does not listen."""
         try:
             self._attend()
-        except FencedError as error:
+        except (FencedError, WorkerLost) as error:
             log.warning("%s %s: %s", self.title, self._job_id, error)
         except Exception:
             log.exception("%s %s", self.title, self._job_id)
@@ -104,6 +113,10 @@ class JobWork(ABC, Generic[J]):
     def _result_or_failure(self, job: J) -> Message:
         try:
             return self._result(job)
+        except NotUnderstood as error:
+            return self._failure(str(error))
+        except (FencedError, WorkerLost):
+            raise
         except Exception as error:
             log.exception("%s %s", self.title, job.id)
             return self._failure(f"{type(error).__name__}: {error}")

@@ -1,5 +1,5 @@
-"""The link of a job that is fetched once and answered once: of the reward bench, or a rehearsal. The platform may be
-away for a while."""
+"""The link of a job that is fetched once and answered once: of the reward bench, a rehearsal or a profile. The platform
+may be away for a while."""
 
 import time
 from collections.abc import Callable
@@ -14,6 +14,10 @@ from worker.errors import FencedError
 from worker.link.answers import objection, refusal
 
 RETRY_S = 1.0
+
+
+class NotUnderstood(FencedError):
+    """The platform answers what a worker of its version would never be answered; the job is its still."""
 
 
 class JobLink:
@@ -45,6 +49,10 @@ class JobLink:
         body = None if progress is None else progress.wire()
         self._until_answered(lambda: self._client.post(f"{self._path}/lease", json=body), stopped)
 
+    def hand_in(self, part: str, message: Message) -> None:
+        """Hand over a part of the result. Waits for a platform that is away. Raises FencedError."""
+        self._until_answered(lambda: self._client.post(f"{self._path}/{part}", json=message.wire()))
+
     def answer(self, result: Message) -> None:
         """Hand over the result. Waits for a platform that is away. Raises FencedError."""
         self._until_answered(lambda: self._client.post(f"{self._path}/result", json=result.wire()))
@@ -66,6 +74,6 @@ class JobLink:
             if response.status_code < 400:
                 return response
             if response.status_code < 500 and response.status_code != 429:
-                raise FencedError(f"the platform does not understand: {response.status_code} {response.text[:300]}")
+                raise NotUnderstood(f"the platform does not understand: {response.status_code} {response.text[:300]}")
             time.sleep(RETRY_S)
         raise FencedError("stopped")

@@ -25,15 +25,20 @@ Tell = Callable[[RehearsalProgress], None]
 
 
 class Deadline:
-    """The time that a rehearsal has."""
+    """The time that a job has."""
 
-    def __init__(self, limit_s: float) -> None:
-        self._limit_s, self._started = limit_s, time.monotonic()
+    def __init__(self, limit_s: float, noun: str = "rehearsal") -> None:
+        self._limit_s, self._noun, self._started = limit_s, noun, time.monotonic()
 
     @property
     def seconds(self) -> float:
         """Seconds since the beginning."""
         return time.monotonic() - self._started
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return self.seconds > self._limit_s
 
     def check(self, doing: str) -> None:
         """Raise StartError once time is up.
@@ -41,8 +46,8 @@ class Deadline:
         Args:
             doing: what it was at, and what to do about it, as half a sentence.
         """
-        if self.seconds > self._limit_s:
-            raise StartError(f"The rehearsal was not done within {self._limit_s:g} s: {doing}")
+        if self.is_over:
+            raise StartError(f"The {self._noun} was not done within {self._limit_s:g} s: {doing}")
 
 
 def hold(job: RehearsalJob, platform: Platform, deadline: Deadline, tell: Tell) -> RehearsalReport:

@@ -119,5 +119,9 @@ class RehearsalStartup(Startup):
         options = cluster.actor_options(name, ENGINE_CPUS * each, self._gpus * each)
         return rollout_actor_class().options(**options).remote()
 
+    def _actor(self) -> str:
+        """Name of the actor that its own ones are named after."""
+        return cluster.rehearsal_name(self.bundle.run_id)
+
     def _name(self, role: str, index: int, generation: int) -> str:
-        return f"{cluster.rehearsal_name(self.bundle.run_id)}/{role}-{index}.{generation}"
+        return f"{self._actor()}/{role}-{index}.{generation}"

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainer_core.link.reward import Versions
 from trainer_core.rewards.score import Score
@@ -140,6 +140,18 @@ class GenerationStage:
         """Score once more what failed. Result: how many rewards fail still."""
         return self._thread.submit(self._rescore, tickets)
 
+    def regrade(
+        self, trajectories: Sequence[Trajectory], items: Sequence[Mapping[str, Any]], tickets: Sequence[Ticket]
+    ) -> Future[list[Score]]:
+        """Score answers against other rows than their own, which changes nothing in them.
+
+        Args:
+            trajectories: the answers, shape [M].
+            items: the row for each, shape [M].
+            tickets: the ticket of each, which says by which reward it is scored, shape [M].
+        """
+        return self._thread.submit(self._regrade, trajectories, items, tickets)
+
     @property
     def generated_s(self) -> float:
         """Seconds in which any group was with the engines, so far, but for updates of idle ones."""
@@ -263,6 +275,13 @@ class GenerationStage:
         alone = not waiting[0].parent.spec.rollout.overlaps
         seed = derive_seed(self._seed, "branches", waiting[0].ticket.name)
         self._send([branches.ticket for branches in waiting], seed, alone)
+
+    def _regrade(
+        self, trajectories: Sequence[Trajectory], items: Sequence[Mapping[str, Any]], tickets: Sequence[Ticket]
+    ) -> list[Score]:
+        limits = [ticket.sampling.max_tokens for ticket in tickets]
+        versions = [(ticket.group.reward_ref,) for ticket in tickets]
+        return self._rewards.result(self._rewards.submit(repack(trajectories), items, limits, versions)).scores
 
     def _rescore(self, tickets: Sequence[Ticket]) -> int:
         failed = [(ticket, t) for ticket in tickets for t in ticket.group.trajectories if t.reward_error is not None]

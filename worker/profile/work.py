@@ -1,0 +1,71 @@
+"""The work of one profile: a folder and a platform for it, batches that are handed in, and its end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ray.exceptions import RayError
+
+from trainer_core.link.profile import ProfileBatch, ProfileJob, ProfileProgress, ProfileResult
+from worker.errors import ClusterError, RolloutError, StartError
+from worker.link.job_work import JobWork, WorkerLost
+from worker.link.platform import Platform, parse_bundle
+from worker.profile.sampling import sample_rows
+from worker.rehearsal.hold import Deadline
+
+
+class ProfileWork(JobWork[ProfileJob]):
+    """Makes one profile, from where an earlier worker has come to."""
+
+    noun: ClassVar[str] = "profile"
+    title: ClassVar[str] = "profile"
+    path: ClassVar[str] = "/api/v1/link/profiles"
+
+    _phase = "loading"
+
+    def _read(self, document: dict[str, Any]) -> ProfileJob:
+        """Implements ``JobWork._read``; the bundle is checked as that of a run is."""
+        bundle = parse_bundle(document["bundle"]) if isinstance(document.get("bundle"), dict) else None
+        return ProfileJob.model_validate({**document, "bundle": bundle})
+
+    def _failure(self, reason: str) -> ProfileResult:
+        """Implements ``JobWork._failure``."""
+        return ProfileResult(error=reason)
+
+    def _result(self, job: ProfileJob) -> ProfileResult:
+        """The end of sampling, or the reason why it failed.
+
+        Raises:
+            WorkerLost: the engine was lost after batches were handed in: another worker goes on behind them.
+        """
+        self._tell(ProfileProgress(phase="loading"), at_once=False)
+        folder = Path(tempfile.mkdtemp(prefix="dressage-profile-"))  # of what a run keeps beside its checkpoints
+        platform, link = Platform(self._url, self._token, job.id), self._open_link()
+
+        handed_in = 0
+
+        def hand_in(batch: ProfileBatch) -> None:
+            nonlocal handed_in
+            link.hand_in("batches", batch)
+            handed_in += 1
+
+        try:
+            bundle = job.bundle.model_copy(update={"run_dir": folder})
+            deadline = Deadline(job.limit_s, self.noun)
+            return sample_rows(job.model_copy(update={"bundle": bundle}), platform, deadline, self._note, hand_in)
+        except (StartError, ClusterError, RolloutError, RayError) as error:
+            if handed_in and not isinstance(error, StartError):
+                raise WorkerLost(f"lost after {handed_in} batches: {error}") from error
+            return ProfileResult(error=str(error) or type(error).__name__)
+        finally:
+            platform.close()
+            link.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _note(self, progress: ProfileProgress) -> None:
+        """Tell how far it is: a new phase at once."""
+        changed, self._phase = progress.phase != self._phase, progress.phase
+        self._tell(progress, at_once=changed)
